@@ -1,0 +1,37 @@
+import type { TokenCount } from "../schema/status.ts";
+import type { AssistantMessage } from "./model/model.ts";
+
+/** Everything an agent does, as it does it; the whole interface to any screen, log or account. */
+export type AgentEvent =
+  | { readonly type: "turn_started"; readonly input: string }
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text_dropped" }
+  | { readonly type: "message"; readonly message: AssistantMessage; readonly usage: TokenCount }
+  | { readonly type: "tool_started"; readonly id: string; readonly tool: string; readonly summary: string }
+  | {
+      readonly type: "tool_ended";
+      readonly id: string;
+      readonly tool: string;
+      readonly content: string;
+      readonly isError: boolean;
+      readonly ms: number;
+    }
+  | { readonly type: "permission_asked"; readonly tool: string; readonly summary: string }
+  | {
+      readonly type: "permission_decided";
+      readonly tool: string;
+      readonly allowed: boolean;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "throttled";
+      readonly delayMs: number;
+      readonly attempt: number;
+      readonly status: number | undefined;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "turn_ended";
+      readonly outcome: "completed" | "interrupted" | "failed";
+      readonly failure?: string;
+    };

@@ -1,0 +1,117 @@
+import type { TokenCount } from "../../schema/status.ts";
+
+export type TextBlock = { readonly type: "text"; readonly text: string };
+export type ToolUseBlock = {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+};
+export type ToolResultBlock = {
+  readonly type: "tool_result";
+  readonly toolUseId: string;
+  /** What the model reads. */
+  readonly content: string;
+  readonly isError: boolean;
+  /** The same as a value, for playbooks (`{{name.path}}`); never sent to a server. */
+  readonly data?: unknown;
+};
+/** A block of the vendor's that must go back as it came (thinking and its signature). */
+export type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };
+export type UserBlock = TextBlock | ToolResultBlock;
+export type AssistantBlock = TextBlock | ToolUseBlock | OpaqueBlock;
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly content: readonly UserBlock[];
+  /** What the text came from, for a playbook's placeholders. */
+  readonly origin?: InputOrigin;
+}
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: readonly AssistantBlock[];
+  /** The playbook's turn that made it, as `<agent list>/<index>`; so that a restarted agent goes on behind it. */
+  readonly turn?: string;
+}
+export type ConversationMessage = UserMessage | AssistantMessage;
+
+/** Facts of the newest input that a playbook may name; a server never sees them. */
+export interface InputOrigin {
+  /** The newest message's text as it was sent, unescaped: `{{input}}`. */
+  readonly text: string;
+  /** Its sender: `{{message.from}}`. */
+  readonly from: string;
+  /** Of the newest protocol message: `{{request_id}}`. */
+  readonly requestId?: string;
+  /** Type of the newest protocol message. */
+  readonly protocolType?: string;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the input. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly ConversationMessage[];
+  readonly tools: readonly ToolSpec[];
+  /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */
+  readonly planFile?: string;
+}
+
+export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "refusal";
+
+export type ModelEvent =
+  /** A piece of the text, in order, as it comes. */
+  | { readonly type: "text"; readonly text: string }
+  /** The server said wait; the port waits and tries again by itself. */
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly status: number | undefined;
+      readonly reason: string;
+    }
+  /** The text that came so far belongs to a try that failed in the middle: it does not count. */
+  | { readonly type: "restart" }
+  /** The whole message; the last event of a stream. */
+  | {
+      readonly type: "message";
+      readonly message: AssistantMessage;
+      readonly stopReason: StopReason;
+      readonly usage: TokenCount;
+    };
+
+/**
+ * The model port. `stream` yields events and ends with exactly one `message`, or throws a ModelError (from any
+ * await), or AbortError once `signal` aborts; it holds no state between calls that the messages do not show.
+ */
+export interface Model {
+  /** As the user named it (`sonnet`, `scripted`, an id). */
+  readonly name: string;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export type ModelFailure =
+  | "auth"
+  | "invalid_request"
+  | "overloaded"
+  | "rate_limited"
+  | "server"
+  | "connection";
+
+/** A model call that is given up; the turn ends, the agent does not. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  readonly kind: ModelFailure;
+  readonly status: number | undefined;
+
+  constructor(kind: ModelFailure, message: string, status?: number, options: ErrorOptions = {}) {
+    super(message, options);
+    this.kind = kind;
+    this.status = status;
+  }
+}

@@ -1,0 +1,49 @@
+import type * as z from "zod";
+import type { Env } from "../../os/env.ts";
+
+/** What a call touches, as far as the permission rules care; paths are absolute. */
+export type ToolAccess =
+  | { readonly kind: "read"; readonly paths: readonly string[] }
+  | { readonly kind: "write"; readonly paths: readonly string[] }
+  | { readonly kind: "command"; readonly command: string }
+  /** Acts on the team alone: allowed in every mode. */
+  | { readonly kind: "team" };
+
+export interface ToolContext {
+  /** Working directory of the agent; relative paths start here. */
+  readonly cwd: string;
+  readonly env: Env;
+  /** Aborts when the turn is interrupted. */
+  readonly signal: AbortSignal;
+  readonly toolUseId: string;
+  /** Files that this agent has read, with the mtime it saw: the read-before-write check. */
+  readonly seenFiles: Map<string, number>;
+  /** Shell snapshot that Bash sources first, if there is one. */
+  readonly snapshot?: string;
+}
+
+export interface ToolResult {
+  readonly content: string;
+  readonly isError?: boolean;
+  readonly data?: unknown;
+  /** The turn ends behind this call (ExitPlanMode waits for its verdict). */
+  readonly endTurn?: boolean;
+}
+
+/** One tool of an agent: what the model is told, what it touches, and what it does. */
+export interface Tool<I = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<I>;
+  access(input: I, context: ToolContext): ToolAccess;
+  /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
+  execute(input: I, context: ToolContext): Promise<ToolResult>;
+  /** Whether it may run beside its like in one turn; reads do, team tools and writes never. */
+  readonly parallel?: boolean;
+  /** What the pane shows in the brackets behind its name; one line. */
+  summary(input: I): string;
+}
+
+/** A tool whose input type is its own business. */
+// biome-ignore lint/suspicious/noExplicitAny: a list of tools has one input type each; `input` parses before `execute` sees a value
+export type AnyTool = Tool<any>;

@@ -1,0 +1,55 @@
+import type { Env } from "../os/env.ts";
+import type { AgentPaths } from "../protocol/paths.ts";
+import type { BackendType } from "../schema/config.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+
+/** One agent to be started. */
+export interface SpawnRequest {
+  /** `name@team`: the pane's `@teams_agent_id`, shown in borders through the option alone. */
+  readonly agentId: string;
+  readonly name: string;
+  readonly team: string;
+  /** What the user calls the team: the window's name. */
+  readonly teamTitle: string;
+  readonly color: string;
+  /** Hash of the root, so that teams of two roots on one server are told apart: `@teams_root`. */
+  readonly rootTag: string;
+  /** A uuid of this very start. */
+  readonly instance: string;
+  readonly cwd: string;
+  /** Program and arguments, as they are executed. */
+  readonly argv: readonly string[];
+  /** The caller's environment and what is added to it. */
+  readonly env: Env;
+  readonly paths: AgentPaths;
+  /** FIFOs that hear of the agent's end (the lead's bell). */
+  readonly bells: readonly string[];
+}
+
+/** Where new panes go (product.md, "In tmux"). */
+export interface Placement {
+  readonly kind: "team-window" | "here" | "session";
+  /** The caller's pane, where there is one. */
+  readonly callerPane?: string;
+}
+
+export type SpawnOutcome =
+  | { readonly ok: true; readonly name: string; readonly place: PlaceRecord }
+  | { readonly ok: false; readonly name: string; readonly error: Error };
+
+/**
+ * Where teammates live. A place is a record on disk, so every method works in a process that spawned nothing; every
+ * method checks that the place still is what the record says (architecture.md rule 2) and answers, never throws,
+ * when it is not.
+ */
+export interface Backend {
+  readonly type: BackendType;
+  /** Starts all of them in as few calls as it can. One outcome for each request, in order; a failed one leaves nothing behind. */
+  spawn(requests: readonly SpawnRequest[], placement: Placement): Promise<readonly SpawnOutcome[]>;
+  /** The places that still exist, of those given. */
+  present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
+  /** The last lines that it shows, oldest first; undefined when the place is gone. */
+  capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
+  /** Removes the place (closes the pane, drops the log); processes were ended before. */
+  close(places: readonly PlaceRecord[]): Promise<void>;
+}

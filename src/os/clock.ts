@@ -1,0 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Where time comes from; tests hand in their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** Waits `ms` milliseconds, or until the signal aborts; says which. Never rejects. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
+  if (signal?.aborted) return "aborted";
+  try {
+    await delay(ms, undefined, signal === undefined ? {} : { signal });
+    return "elapsed";
+  } catch {
+    // The timer rejects only for the abort, which is an answer here and no failure.
+    return "aborted";
+  }
+}

@@ -1,0 +1,47 @@
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { TeamError } from "../errors.ts";
+import type { Env } from "./env.ts";
+import { ensureDir, entryOf } from "./fs.ts";
+
+/** `$TEAMS_HOME`, else `$CLAUDE_CONFIG_DIR`, else `~/.claude` (protocol.md section 1). */
+export function rootDirectory(env: Env): string {
+  const given = env.TEAMS_HOME || env.CLAUDE_CONFIG_DIR;
+  return given ? resolve(given) : join(env.HOME || homedir(), ".claude");
+}
+
+/** `$XDG_RUNTIME_DIR/teams`, else `/tmp/teams-<uid>`. */
+export function runtimeDirectory(env: Env): string {
+  const xdg = env.XDG_RUNTIME_DIR;
+  return xdg && isAbsolute(xdg) ? join(xdg, "teams") : scratchDirectory();
+}
+
+/** `/tmp/teams-<uid>`: output of background commands, and the runtime directory where the system has none. */
+export function scratchDirectory(): string {
+  return join(process.platform === "linux" ? "/tmp" : tmpdir(), `teams-${userInfo().uid}`);
+}
+
+/**
+ * Makes a directory that is ours alone, or refuses to use one that is a link or somebody else's.
+ * @throws TeamError PERMISSION_DENIED
+ */
+export function ensureOwnDirectory(path: string): void {
+  ensureDir(path);
+  const entry = entryOf(path);
+  const uid = userInfo().uid;
+  const flaw = !entry?.isDirectory()
+    ? "is not a directory"
+    : entry.uid !== uid
+      ? `belongs to user ${entry.uid}`
+      : (Number(entry.mode) & 0o077) !== 0
+        ? "is open to others"
+        : undefined;
+  if (flaw === undefined) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `The runtime directory ${path} ${flaw}; nothing was put into it.`,
+    {
+      hint: `Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.`,
+    },
+  );
+}

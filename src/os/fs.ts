@@ -1,0 +1,204 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { systemCode } from "../errors.ts";
+
+/** Nobody else reads a team's files, whatever the umask (protocol.md section 1). */
+export const PRIVATE_DIR = 0o700;
+export const PRIVATE_FILE = 0o600;
+
+/** Makes a directory and what is missing above it, each 0700. */
+export function ensureDir(path: string): void {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
+}
+
+/** A file's text, or undefined when it is not there. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The bytes of a file from `offset` on; undefined when it is not there. */
+export function readFrom(path: string, offset: number): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  try {
+    const size = fstatSync(fd).size;
+    const buffer = Buffer.alloc(Math.max(0, size - offset));
+    let filled = 0;
+    while (filled < buffer.length) {
+      const read = readSync(fd, buffer, filled, buffer.length - filled, offset + filled);
+      if (read === 0) break;
+      filled += read;
+    }
+    return buffer.subarray(0, filled);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Names in a directory, sorted; none when it is not there. */
+export function listDir(path: string): string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Size in bytes, or undefined when nothing is there. */
+export function fileSize(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+let sequence = 0;
+
+/**
+ * A name beside `path` for its next content. Hidden, and with the pid, so that what a killed writer left is told
+ * from a living one's.
+ */
+export function temporaryBeside(path: string): string {
+  sequence += 1;
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${sequence}.tmp`);
+}
+
+export interface WriteOptions {
+  readonly mode?: number;
+  /** Whether the bytes and the name are on the disk before this returns; on by default. */
+  readonly sync?: boolean;
+  /** Called right before the rename; what it throws leaves the old file in place. */
+  readonly beforeRename?: () => void;
+}
+
+/** Replaces a file whole: a reader without a lock sees the old or the new one, a crash leaves one of them. */
+export function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
+  const { mode = PRIVATE_FILE, sync = true, beforeRename } = options;
+  const temporary = temporaryBeside(path);
+  try {
+    writeNew(temporary, content, mode, sync);
+    beforeRename?.();
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  if (sync) syncDir(dirname(path));
+}
+
+/**
+ * Creates a file with its whole content, or says that one of that name is there.
+ * @returns false when it exists already
+ */
+export function createExclusive(path: string, content: string | Uint8Array): boolean {
+  try {
+    writeNew(path, content, PRIVATE_FILE, true);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Appends whole lines in one write, so that two writers' lines never mix, and puts them on the disk. */
+export function appendDurably(path: string, text: string, sync = true): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
+  try {
+    writeAll(fd, Buffer.from(text));
+    if (sync) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Removes a file; that it was not there is no failure. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+/** Removes a directory and everything below it. */
+export function removeTree(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+/** Renames a file or directory, in one step. */
+export function rename(from: string, to: string): void {
+  renameSync(from, to);
+}
+
+/** The path with every link resolved; where it is not there yet, of what is, with the rest behind it. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (!isMissing(error) || dirname(path) === path) throw error;
+    return join(realPathOf(dirname(path)), basename(path));
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** The entry itself, links not followed; undefined when nothing is there. */
+export function entryOf(path: string): ReturnType<typeof lstatSync> {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+function writeNew(path: string, content: string | Uint8Array, mode: number, sync: boolean): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+  try {
+    writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
+    if (sync) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  let at = 0;
+  while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
+}
+
+function syncDir(path: string): void {
+  const fd = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

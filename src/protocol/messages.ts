@@ -1,0 +1,168 @@
+import * as z from "zod";
+
+/** Optional text that a peer may also write as `null`. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
+
+const shapes = {
+  task_assignment: z.looseObject({
+    type: z.literal("task_assignment"),
+    taskId: z.coerce.string(),
+    subject: z.string().default(""),
+    description: z.string().default(""),
+    assignedBy: z.string().default(""),
+  }),
+  task_completed: z.looseObject({
+    type: z.literal("task_completed"),
+    from: z.string().default(""),
+    taskId: z.coerce.string(),
+    taskSubject: z.string().default(""),
+  }),
+  idle_notification: z.looseObject({
+    type: z.literal("idle_notification"),
+    from: z.string().default(""),
+    idleReason: text,
+    summary: text,
+    result: text,
+    completedTaskId: text,
+    completedStatus: text,
+    failureReason: text,
+  }),
+  shutdown_request: z.looseObject({
+    type: z.literal("shutdown_request"),
+    requestId: z.string(),
+    from: z.string().default(""),
+    reason: text,
+  }),
+  shutdown_approved: z.looseObject({
+    type: z.literal("shutdown_approved"),
+    requestId: z.string(),
+    from: z.string().default(""),
+    paneId: text,
+    backendType: text,
+  }),
+  shutdown_rejected: z.looseObject({
+    type: z.literal("shutdown_rejected"),
+    requestId: z.string(),
+    from: z.string().default(""),
+    reason: z.string().default(""),
+  }),
+  teammate_terminated: z.looseObject({
+    type: z.literal("teammate_terminated"),
+    message: z.string().default(""),
+  }),
+  plan_approval_request: z.looseObject({
+    type: z.literal("plan_approval_request"),
+    requestId: z.string(),
+    from: z.string().default(""),
+    planFilePath: z.string().default(""),
+    planContent: z.string().default(""),
+  }),
+  plan_approval_response: z.looseObject({
+    type: z.literal("plan_approval_response"),
+    requestId: z.string(),
+    approved: z.boolean(),
+    feedback: text,
+    permissionMode: text,
+  }),
+  permission_request: z.looseObject({
+    type: z.literal("permission_request"),
+    request_id: z.string(),
+    agent_id: z.string().default(""),
+    tool_name: z.string().default(""),
+    tool_use_id: text,
+    description: z.string().default(""),
+    input: z.record(z.string(), z.unknown()).default({}),
+    permission_suggestions: z.array(z.unknown()).default([]),
+  }),
+  permission_response: z.looseObject({
+    type: z.literal("permission_response"),
+    request_id: z.string(),
+    subtype: text,
+    response: z.looseObject({}).nullish(),
+    error: text,
+    decision: text,
+    feedback: text,
+  }),
+  mode_set_request: z.looseObject({
+    type: z.literal("mode_set_request"),
+    mode: z.string(),
+    from: z.string().default(""),
+  }),
+  question_request: z.looseObject({
+    type: z.literal("question_request"),
+    requestId: z.string(),
+    from: z.string().default(""),
+    question: z.string(),
+    choices: z.array(z.string()).optional(),
+  }),
+  question_response: z.looseObject({
+    type: z.literal("question_response"),
+    requestId: z.string(),
+    answer: z.string(),
+  }),
+  interrupt_request: z.looseObject({ type: z.literal("interrupt_request"), from: z.string().default("") }),
+} as const;
+
+export type ProtocolType = keyof typeof shapes;
+type Shapes = typeof shapes;
+/** One protocol message as a reader has it: defaults filled in, unknown keys kept. */
+export type ProtocolMessage = { [T in ProtocolType]: z.infer<Shapes[T]> }[ProtocolType];
+export type MessageOf<T extends ProtocolType> = z.infer<Shapes[T]>;
+
+/** Types whose handling is code's alone: they never start a turn of a model (protocol.md section 3). */
+const SILENT: ReadonlySet<string> = new Set<string>([
+  "permission_request",
+  "permission_response",
+  "sandbox_permission_request",
+  "sandbox_permission_response",
+  "mode_set_request",
+  "team_permission_update",
+  "shutdown_approved",
+]);
+
+/** Reads a message's text; what does not match any type is plain text and gives undefined. */
+export function parseProtocol(messageText: string): ProtocolMessage | undefined {
+  const value = parseObject(messageText);
+  const type = value?.type;
+  if (typeof type !== "string" || !Object.hasOwn(shapes, type)) return undefined;
+  const parsed = shapes[type as ProtocolType].safeParse(value);
+  return parsed.success ? (parsed.data as ProtocolMessage) : undefined;
+}
+
+/** Writes a protocol message: one line of JSON with its time. */
+export function formatProtocol(
+  message: { readonly type: ProtocolType } & Record<string, unknown>,
+  at: Date,
+): string {
+  const { type, ...rest } = message;
+  return JSON.stringify({ type, ...rest, timestamp: at.toISOString() });
+}
+
+/** Whether this type is handled by code without a turn of the model. */
+export function isSilent(type: string): boolean {
+  return SILENT.has(type);
+}
+
+/**
+ * Text of a model or a person, made inert: what a receiver would take for a protocol message (of any type, also
+ * one we do not know) goes out behind `Text: `, so that no text can do what only code may (protocol.md section 3, S72).
+ */
+export function plainText(messageText: string): string {
+  return typeof parseObject(messageText)?.type === "string" ? `Text: ${messageText}` : messageText;
+}
+
+function parseObject(messageText: string): Record<string, unknown> | undefined {
+  if (!/^\s*\{/.test(messageText)) return undefined;
+  try {
+    const value: unknown = JSON.parse(messageText);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    // Not JSON is the normal case: a message in plain words.
+    return undefined;
+  }
+}

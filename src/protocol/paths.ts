@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { TeamDir } from "../schema/names.ts";
+
+/** Bytes that a file's name may have after encoding: 255, less the longest suffix that is put behind it (`.json.lock`, …). */
+const MAX_ENCODED = 200;
+
+/**
+ * An agent's name as one path component: itself if it is plain, else percent-encoded UTF-8; a long one ends in a
+ * hash. Never `.`, `..` or anything with a slash (protocol.md section 1).
+ */
+export function agentFileName(name: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  const encoded = [...Buffer.from(name, "utf8")]
+    .map((byte) => {
+      const char = String.fromCharCode(byte);
+      return /[A-Za-z0-9_-]/.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("");
+  if (encoded.length <= MAX_ENCODED) return encoded;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
+}
+
+/** The name that {@link agentFileName} encoded, for a listing; a hashed one gives its readable part. */
+export function agentNameOfFile(file: string): string {
+  const bytes = file.replace(/%([0-9A-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+/** Every path of one team (protocol.md section 1). Pure: nothing is looked at. */
+export interface TeamPaths {
+  readonly dir: string;
+  readonly config: string;
+  readonly inboxes: string;
+  readonly journal: string;
+  readonly events: string;
+  readonly requests: string;
+  readonly tasks: string;
+  readonly taskLock: string;
+  readonly highWaterMark: string;
+  /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
+  readonly runtime: string;
+  task(id: string): string;
+  inbox(agent: string): string;
+  agent(agent: string): AgentPaths;
+  request(id: string): { readonly request: string; readonly answer: string };
+}
+
+export interface AgentPaths {
+  /** `run/<agent>` in the team's directory. */
+  readonly run: string;
+  readonly status: string;
+  readonly place: string;
+  readonly exit: string;
+  readonly launchScript: string;
+  readonly log: string;
+  /** `<runtime>/…/<agent>`: where its FIFOs are. */
+  readonly runtime: string;
+  readonly bell: string;
+  readonly lifeline: string;
+  /** The FIFO on which the one that spawned hears of readiness and of an early death. */
+  readonly ready: string;
+}
+
+/** @param runtime the runtime directory of this root, as {@link runtimeOfRoot} gives it. */
+export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPaths {
+  const dir = join(root, "teams", team);
+  const tasks = join(root, "tasks", team);
+  const runtimeDir = join(runtime, team);
+  return {
+    dir,
+    config: join(dir, "config.json"),
+    inboxes: join(dir, "inboxes"),
+    journal: join(dir, "journal.jsonl"),
+    events: join(dir, "events.jsonl"),
+    requests: join(dir, "requests"),
+    tasks,
+    taskLock: join(tasks, ".lock"),
+    highWaterMark: join(tasks, ".highwatermark"),
+    runtime: runtimeDir,
+    task: (id) => join(tasks, `${taskFileStem(id)}.json`),
+    inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),
+    agent: (agent) =>
+      agentPaths(join(dir, "run", agentFileName(agent)), join(runtimeDir, agentFileName(agent))),
+    request: (id) => {
+      const stem = join(dir, "requests", agentFileName(id));
+      return { request: `${stem}.json`, answer: `${stem}.answer` };
+    },
+  };
+}
+
+function agentPaths(run: string, runtime: string): AgentPaths {
+  return {
+    run,
+    status: join(run, "status.json"),
+    place: join(run, "place.json"),
+    exit: join(run, "exit.json"),
+    launchScript: join(run, "launch.sh"),
+    log: join(run, "output.log"),
+    runtime,
+    bell: join(runtime, "bell"),
+    lifeline: join(runtime, "life"),
+    ready: join(runtime, "ready"),
+  };
+}
+
+/** An id that is no number reaches no path: it becomes a name that no task has. */
+function taskFileStem(id: string): string {
+  return /^[1-9][0-9]{0,14}$/.test(id) ? id : "0";
+}
+
+/** `<runtime>/<hash of the real root>`: two roots never share a bell. */
+export function runtimeOfRoot(runtime: string, realRoot: string): string {
+  return join(runtime, createHash("sha256").update(realRoot).digest("hex").slice(0, 12));
+}

@@ -1,0 +1,69 @@
+import type { ProtocolMessage } from "./messages.ts";
+
+/**
+ * A protocol message as the short prose a model reads: type, request id, and the answer that is asked for; never raw
+ * JSON (protocol.md section 3).
+ */
+export function proseOf(message: ProtocolMessage): string {
+  switch (message.type) {
+    case "task_assignment":
+      return lines(
+        `Task #${message.taskId} is assigned to you${message.assignedBy ? ` by ${message.assignedBy}` : ""}: ${message.subject}`,
+        message.description,
+      );
+    case "task_completed":
+      return `Task #${message.taskId} is completed${message.from ? ` by ${message.from}` : ""}: ${message.taskSubject}`;
+    case "idle_notification":
+      return idleProse(message);
+    case "shutdown_request":
+      return lines(
+        `Shutdown request ${message.requestId}${message.reason ? `: ${message.reason}` : "."}`,
+        `Answer it with SendMessage {type: "shutdown_response", request_id: "${message.requestId}", approve: true or false}; a refusal needs its reason in content.`,
+      );
+    case "shutdown_rejected":
+      return `${message.from} refuses to shut down (${message.requestId}): ${message.reason}`;
+    case "shutdown_approved":
+      return `${message.from} agrees to shut down (${message.requestId}).`;
+    case "teammate_terminated":
+      return message.message;
+    case "plan_approval_request":
+      return lines(
+        `Plan approval request ${message.requestId} from ${message.from} (${message.planFilePath}):`,
+        message.planContent,
+        `Answer it with SendMessage {type: "plan_approval_response", request_id: "${message.requestId}", recipient: "${message.from}", approve: true or false, content: feedback}.`,
+      );
+    case "plan_approval_response":
+      return message.approved
+        ? `Your plan (${message.requestId}) is approved${message.feedback ? `: ${message.feedback}` : "."} Go on with it.`
+        : `Your plan (${message.requestId}) is rejected: ${message.feedback ?? "no reason given"}. Change the plan and ask again.`;
+    case "question_request":
+      return lines(
+        `Question ${message.requestId} from ${message.from}: ${message.question}`,
+        message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
+      );
+    case "question_response":
+      return `Answer to your question ${message.requestId}: ${message.answer}`;
+    case "permission_request":
+      return `${message.agent_id} asks for permission to use ${message.tool_name} (${message.request_id}).`;
+    case "permission_response":
+      return `A permission was answered (${message.request_id}).`;
+    case "mode_set_request":
+      return `Permission mode set to ${message.mode}.`;
+    case "interrupt_request":
+      return "The turn was interrupted.";
+  }
+}
+
+function idleProse(message: Extract<ProtocolMessage, { type: "idle_notification" }>): string {
+  const failed = message.idleReason === "failed";
+  return lines(
+    `${message.from} is idle${failed ? ` after a failure: ${message.failureReason ?? "no reason given"}` : ""}.`,
+    message.completedTaskId ? `Task #${message.completedTaskId}: ${message.completedStatus ?? "done"}.` : "",
+    message.summary ?? "",
+    message.result ? `It says: ${message.result}` : "",
+  );
+}
+
+function lines(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n");
+}

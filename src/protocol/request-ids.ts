@@ -1,0 +1,23 @@
+import { randomBytes } from "node:crypto";
+
+/** Request ids in the forms that every peer accepts (interop.md). `now` is in milliseconds. */
+export function shutdownRequestId(agent: string, now: number): string {
+  return `shutdown-${now}@${agent}`;
+}
+
+export function planRequestId(agent: string, team: string, now: number): string {
+  return `plan_approval-${now}@${agent}@${team}`;
+}
+
+export function permissionRequestId(now: number, random: (bytes: number) => Buffer = randomBytes): string {
+  return `perm-${now}-${lowercase(random(7), 7)}`;
+}
+
+export function questionRequestId(agent: string, now: number): string {
+  return `question-${now}@${agent}`;
+}
+
+function lowercase(bytes: Buffer, length: number): string {
+  const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
+  return [...bytes.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join("");
+}

@@ -1,0 +1,29 @@
+import * as z from "zod";
+
+/** One entry of an inbox; `from`, `text`, `timestamp` are what every peer writes, `read` absent means unread (interop.md). */
+export const inboxMessage = z.looseObject({
+  from: z.string(),
+  text: z.string(),
+  timestamp: z.string(),
+  read: z.boolean().default(false),
+  color: z.string().optional(),
+  summary: z.string().optional(),
+  msgV: z.number().optional(),
+  msg_id: z.string().optional(),
+  type: z.string().optional(),
+});
+export type InboxMessage = z.infer<typeof inboxMessage>;
+
+/** What became of a message, in order (issue: the delivery chain). */
+export const DELIVERY_STATES = ["queued", "delivered", "turn_started", "done", "bounced"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** One line of `journal.jsonl`: a message, or what became of one. */
+export const journalLine = z.looseObject({
+  at: z.number(),
+  id: z.string(),
+  to: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  message: inboxMessage.optional(),
+});
+export type JournalLine = z.infer<typeof journalLine>;

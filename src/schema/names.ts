@@ -1,0 +1,94 @@
+import { TeamError } from "../errors.ts";
+
+/** The lead's name: peers know it by no other (interop.md). */
+export const LEAD_NAME = "team-lead";
+/** Names that no spawned member may have (protocol.md section 1). */
+export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, "system", "user"];
+/** Longest name of a team or an agent, in characters. */
+export const MAX_NAME = 64;
+
+declare const brand: unique symbol;
+type Brand<B extends string> = string & { readonly [brand]: B };
+/** A team's name in the form that directories and ids hold. */
+export type TeamDir = Brand<"TeamDir">;
+/** A member's name as its user wrote it, checked. */
+export type AgentName = Brand<"AgentName">;
+/** `<name>@<team>`. */
+export type AgentId = Brand<"AgentId">;
+
+/**
+ * The directory form of a team's name: every character outside `[A-Za-z0-9]` as `-`, lower case.
+ * @throws TeamError INVALID_NAME without an ASCII letter or digit, or with more than 64 characters.
+ */
+export function teamDir(name: string): TeamDir {
+  if ([...name].length > MAX_NAME || !/[A-Za-z0-9]/.test(name)) {
+    throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} cannot be a team's name.`, {
+      hint: `A team's name has an ASCII letter or digit and at most ${MAX_NAME} characters.`,
+    });
+  }
+  return name.replace(/[^A-Za-z0-9]/gu, "-").toLowerCase() as TeamDir;
+}
+
+/**
+ * A name that a member may have: any Unicode without control characters or `@`.
+ * @throws TeamError INVALID_NAME, saying which rule it breaks.
+ */
+export function agentName(name: string): AgentName {
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) {
+    throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} cannot be a member's name: it ${flaw}.`, {
+      hint: `Use up to ${MAX_NAME} characters without @ and without control characters.`,
+    });
+  }
+  return name as AgentName;
+}
+
+/**
+ * A name for somebody who is about to be spawned: as {@link agentName}, and not a reserved one.
+ * @throws TeamError INVALID_NAME
+ */
+export function newAgentName(name: string): AgentName {
+  const checked = agentName(name);
+  if (RESERVED_NAMES.some((reserved) => sameName(reserved, name))) {
+    throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} is a reserved name.`, {
+      hint: `${RESERVED_NAMES.join(", ")} have a meaning of their own; choose another name.`,
+    });
+  }
+  return checked;
+}
+
+function nameFlaw(name: string): string | undefined {
+  if (name.trim() === "") return "is empty";
+  if ([...name].length > MAX_NAME) return `has more than ${MAX_NAME} characters`;
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has control characters";
+  return name.includes("@") ? "has an @" : undefined;
+}
+
+/** Whether two names are one: comparison ignores case and Unicode composition (protocol.md section 2). */
+export function sameName(a: string, b: string): boolean {
+  return foldName(a) === foldName(b);
+}
+
+/** The form in which names are compared. */
+export function foldName(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}
+
+export function agentId(name: AgentName | typeof LEAD_NAME, team: TeamDir): AgentId {
+  return `${name}@${team}` as AgentId;
+}
+
+/** Splits `name` or `name@team`; a name has no `@`, so the first one parts them. */
+export function splitAddress(address: string): { readonly name: string; readonly team?: string } {
+  const at = address.indexOf("@");
+  return at < 0 ? { name: address } : { name: address.slice(0, at), team: address.slice(at + 1) };
+}
+
+/** First free of `name`, `name-2`, `name-3`, … among names that are taken (protocol.md section 2). */
+export function freeName(name: string, taken: Iterable<string>): string {
+  const folded = new Set([...taken].map(foldName));
+  if (!folded.has(foldName(name))) return name;
+  let n = 2;
+  while (folded.has(foldName(`${name}-${n}`))) n += 1;
+  return `${name}-${n}`;
+}

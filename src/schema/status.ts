@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { processIdentity } from "./process.ts";
+
+/** What an agent says of itself (product.md); `crashed`, `exited` and `unknown` are said of it by others. */
+export const AGENT_STATES = [
+  "starting",
+  "running",
+  "idle",
+  "awaiting-approval",
+  "needs-input",
+  "throttled",
+  "paused",
+  "stopping",
+  "exited",
+  "crashed",
+  "unknown",
+] as const;
+export const agentState = z.enum(AGENT_STATES);
+export type AgentState = z.infer<typeof agentState>;
+
+export const tokenCount = z.object({
+  input: z.number().default(0),
+  output: z.number().default(0),
+  cacheRead: z.number().default(0),
+  cacheWrite: z.number().default(0),
+});
+export type TokenCount = z.infer<typeof tokenCount>;
+export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** The tmux server that a pane lives in: its socket, and who that server is. */
+export const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
+export type TmuxServerRecord = z.infer<typeof tmuxServerRecord>;
+
+/**
+ * `run/<agent>/place.json`, written by the one that spawned: where the agent was put. It stands apart from
+ * `status.json` so that each file has one writer.
+ */
+export const placeRecord = z.looseObject({
+  /** The uuid of this very start: `@teams_agent` of its pane, and a word of the launch script's arguments. */
+  instance: z.string(),
+  backend: z.string(),
+  paneId: z.string().optional(),
+  windowId: z.string().optional(),
+  session: z.string().optional(),
+  server: tmuxServerRecord.optional(),
+  /** The outer launch script: the pane's own process. */
+  panePid: z.number().optional(),
+  paneProcStart: z.string().optional(),
+  /** Where a process without a pane writes what it shows. */
+  logFile: z.string().optional(),
+  spawnedAt: z.number(),
+});
+export type PlaceRecord = z.infer<typeof placeRecord>;
+
+/** `run/<agent>/status.json`: what an agent's own process says of itself (protocol.md section 1). */
+export const statusRecord = z.looseObject({
+  sessionId: z.string(),
+  transcript: z.string(),
+  process: processIdentity,
+  instance: z.string().optional(),
+  panePid: z.number().optional(),
+  paneId: z.string().optional(),
+  server: tmuxServerRecord.optional(),
+  bell: z.string().optional(),
+  lifeline: z.string().optional(),
+  state: agentState,
+  activity: z.string().default(""),
+  taskIds: z.array(z.string()).default([]),
+  tokens: tokenCount.default(NO_TOKENS),
+  costUsd: z.number().default(0),
+  since: z.number(),
+  startedAt: z.number(),
+  lastActivityAt: z.number(),
+});
+export type StatusRecord = z.infer<typeof statusRecord>;
+
+/** `run/<agent>/exit.json`, written by the launch script when the agent's program ended. `code` above 128 is a shell's word for a signal. */
+export const exitRecord = z.looseObject({
+  instance: z.string(),
+  code: z.number().int(),
+  at: z.number(),
+  lastLines: z.array(z.string()).default([]),
+});
+export type ExitRecord = z.infer<typeof exitRecord>;

@@ -1,0 +1,37 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Real tmux servers and processes answer late on a busy machine; a deadline is not a timing figure. */
+const DEADLINE = 30_000;
+
+export default defineConfig({
+  root,
+  test: {
+    pool: "forks",
+    maxWorkers: 4,
+    testTimeout: DEADLINE,
+    hookTimeout: DEADLINE,
+    reporters: process.env.CI ? ["default"] : ["dot"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "parts",
+          include: ["test/{unit,contract,integration,fuzz}/**/*.test.ts"],
+          setupFiles: ["test/support/isolate.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          setupFiles: ["test/support/isolate.ts"],
+          globalSetup: ["test/support/build.ts"],
+        },
+      },
+    ],
+  },
+});
