@@ -13,6 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -201,4 +202,9 @@ function syncDir(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Cuts a file off behind `length` bytes. */
+export function truncateFile(path: string, length: number): void {
+  truncateSync(path, length);
 }

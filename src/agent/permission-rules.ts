@@ -1,0 +1,139 @@
+import { join, relative, resolve, sep } from "node:path";
+import picomatch from "picomatch";
+import { isInside } from "./protected-paths.ts";
+import { possibleCommands, simpleCommand } from "./simple-command.ts";
+import type { ToolAccess } from "./tools/tool.ts";
+
+/** Rules as settings and flags hold them: `Tool` or `Tool(pattern)`; deny beats ask beats allow. */
+export interface PermissionRules {
+  readonly allow: readonly string[];
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+}
+export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
+
+/** What a rule is held against. */
+export interface RuleSubject {
+  readonly tool: string;
+  readonly access: ToolAccess;
+  /** The access's paths with every link resolved. */
+  readonly realPaths: readonly string[];
+  /** Where a relative pattern starts. */
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+/** `every`: an allowance, which all of what is touched must match; `any`: a refusal, for which one is enough. */
+type Reach = "every" | "any";
+
+/** The first of these rules that holds for the call. */
+export function matchingRule(
+  rules: readonly string[],
+  subject: RuleSubject,
+  reach: Reach,
+): string | undefined {
+  return rules.find((rule) => holds(rule, subject, reach));
+}
+
+function holds(rule: string, subject: RuleSubject, reach: Reach): boolean {
+  const parsed = parseRule(rule);
+  if (parsed === undefined) return false;
+  const { tool, pattern } = parsed;
+  if (pattern === undefined) return namesTool(tool, subject.tool);
+  if (!isAbout(tool, subject)) return false;
+  const { access } = subject;
+  if (access.kind === "command") return commandMatches(pattern, access.command, reach);
+  if (access.kind === "team") return false;
+  return pathsMatch(pattern, access.paths, subject, reach);
+}
+
+/** `Tool(pattern)` in its two parts; `Tool()` and `Tool(*)` are the tool itself. A rule that is neither is none. */
+export function parseRule(rule: string): { tool: string; pattern?: string } | undefined {
+  const match = /^\s*([\w.*-]+)\s*(?:\(([\s\S]*)\))?\s*$/.exec(rule);
+  if (match?.[1] === undefined) return undefined;
+  const pattern = match[2]?.trim();
+  return pattern === undefined || pattern === "" || pattern === "*" || pattern === ":*"
+    ? { tool: match[1] }
+    : { tool: match[1], pattern };
+}
+
+/** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`). */
+function namesTool(name: string, tool: string): boolean {
+  return name.endsWith("*") ? tool.startsWith(name.slice(0, -1)) : name === tool;
+}
+
+/** `Read(…)` is about whatever reads files, `Edit(…)` and `Write(…)` about whatever changes them. */
+function isAbout(name: string, { tool, access }: RuleSubject): boolean {
+  if (name === "Read") return access.kind === "read";
+  if (name === "Edit" || name === "Write") return access.kind === "write";
+  return namesTool(name, tool);
+}
+
+function commandMatches(pattern: string, command: string, reach: Reach): boolean {
+  if (reach === "any") return possibleCommands(command).some((words) => wordsMatch(pattern, words));
+  const words = simpleCommand(command);
+  return words !== undefined && wordsMatch(pattern, words);
+}
+
+/** `git:*` is git with anything behind it; a `*` elsewhere stands for any text; the rest is word for word. */
+function wordsMatch(pattern: string, words: readonly string[]): boolean {
+  const prefix = pattern.endsWith(":*");
+  const wanted = prefix ? pattern.slice(0, -2) : pattern;
+  if (!prefix && wanted.includes("*")) {
+    const source = wanted.split(/\s+/).join(" ").split("*").map(escapeRegExp).join("[\\s\\S]*");
+    return new RegExp(`^${source}$`, "u").test(words.join(" "));
+  }
+  const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
+  return expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** An allowance looks at where links lead; a refusal also at how it is written. */
+function pathsMatch(
+  pattern: string,
+  written: readonly string[],
+  { realPaths, cwd, home }: RuleSubject,
+  reach: Reach,
+): boolean {
+  const globs = anchors(pattern, cwd, home);
+  const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path));
+  if (reach === "any") return [...written, ...realPaths].some(matches);
+  return realPaths.length > 0 && realPaths.every(matches);
+}
+
+interface AnchoredGlob {
+  readonly base: string;
+  readonly glob: string;
+}
+
+/**
+ * Where a pattern may start, as gitignore and users of settings files read it: `~/` at home, `//` at the file system's
+ * root, `/` there or at the working directory, one without a slash at any depth of it, else at the working directory.
+ */
+function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
+  if (pattern === "~" || pattern.startsWith("~/")) {
+    return home === undefined ? [] : [{ base: home, glob: pattern.slice(2) || "**" }];
+  }
+  if (pattern.startsWith("//")) return [{ base: "/", glob: pattern.slice(2) }];
+  if (pattern.startsWith("/")) {
+    return [
+      { base: "/", glob: pattern.slice(1) },
+      { base: cwd, glob: pattern.slice(1) },
+    ];
+  }
+  const parents = /^(?:\.\.?\/)+/.exec(pattern)?.[0] ?? "";
+  const glob = pattern.slice(parents.length);
+  const anyDepth = parents === "" && !glob.replace(/\/$/, "").includes("/");
+  return [{ base: resolve(cwd, parents), glob: anyDepth ? `**/${glob}` : glob }];
+}
+
+/** As in gitignore, what matches a directory holds for everything below it. */
+function pathMatches({ base, glob }: AnchoredGlob, path: string): boolean {
+  if (!isInside(path, base)) return false;
+  const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true });
+  const parts = relative(base, path).split(sep);
+  return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
+}

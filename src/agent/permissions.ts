@@ -1,0 +1,140 @@
+import { realPathOf } from "../os/fs.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { matchingRule, type PermissionRules, type RuleSubject } from "./permission-rules.ts";
+import { isInside, isProtectedPath } from "./protected-paths.ts";
+import type { ToolAccess } from "./tools/tool.ts";
+
+export interface PermissionQuestion {
+  readonly mode: PermissionMode;
+  readonly tool: string;
+  /** Paths are absolute. */
+  readonly access: ToolAccess;
+  readonly rules: PermissionRules;
+  /** The first is where relative patterns start. */
+  readonly workingDirs: readonly string[];
+  /** The one file that may be written in plan mode. */
+  readonly planFile?: string | undefined;
+  /** Directories whose files nothing but a person lets change: the root. */
+  readonly protectedDirs?: readonly string[] | undefined;
+  readonly home?: string | undefined;
+  /** Whether this agent only coordinates in delegate mode (the lead does, a teammate asks). */
+  readonly coordinator?: boolean | undefined;
+  /** Resolves the links of a path. */
+  readonly resolve?: (path: string) => string;
+}
+
+export interface PermissionDecision {
+  readonly behavior: "allow" | "deny" | "ask";
+  /** One sentence for the person or model that reads it. */
+  readonly reason: string;
+}
+
+/**
+ * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
+ * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6).
+ */
+export function decide(question: PermissionQuestion): PermissionDecision {
+  const decision = decideOpen(question);
+  return decision.behavior === "ask" && question.mode === "dontAsk"
+    ? deny(`${decision.reason} In the mode dontAsk that is a refusal.`)
+    : decision;
+}
+
+function decideOpen(question: PermissionQuestion): PermissionDecision {
+  const { mode, tool, access, rules } = question;
+  const resolved = resolveAll(question);
+  const subject: RuleSubject = {
+    tool,
+    access,
+    realPaths: resolved.paths,
+    cwd: resolved.dirs[0] ?? "/",
+    home: question.home,
+  };
+  const denied = matchingRule(rules.deny, subject, "any");
+  if (denied !== undefined) return deny(`The rule ${denied} denies it.`);
+  if (access.kind === "team") return allow("It acts on the team alone.");
+  const refused = refusedByMode(question, resolved);
+  if (refused !== undefined) return refused;
+  const asked = matchingRule(rules.ask, subject, "any");
+  if (asked !== undefined) return ask(`The rule ${asked} asks first.`);
+  if (mode === "bypassPermissions") return allow("The mode bypassPermissions asks for nothing.");
+  if (resolved.failure !== undefined) return ask(`${resolved.failure} cannot be resolved.`);
+  if (access.kind === "write" && !isThePlan(question, resolved)) {
+    const guarded = resolved.paths.find((path) => isProtectedPath(path, resolved.protectedDirs));
+    if (guarded !== undefined) return ask(`${guarded} can widen what agents and shells do.`);
+  }
+  const allowed = matchingRule(rules.allow, subject, "every");
+  if (allowed !== undefined) return allow(`The rule ${allowed} allows it.`);
+  return allowedByMode(question, resolved);
+}
+
+interface Resolved {
+  readonly paths: readonly string[];
+  readonly dirs: readonly string[];
+  readonly protectedDirs: readonly string[];
+  readonly planFile: string | undefined;
+  /** A path whose links could not be followed. */
+  readonly failure?: string;
+}
+
+function resolveAll(question: PermissionQuestion): Resolved {
+  const { access, resolve = realPathOf } = question;
+  const written = access.kind === "read" || access.kind === "write" ? access.paths : [];
+  let failure: string | undefined;
+  const real = (path: string): string => {
+    try {
+      return resolve(path);
+    } catch {
+      // A loop of links or a directory that may not be looked into: nothing is allowed on its account.
+      failure ??= path;
+      return path;
+    }
+  };
+  const dirs = question.workingDirs.map(real);
+  const protectedDirs = (question.protectedDirs ?? []).map(real);
+  const planFile = question.planFile === undefined ? undefined : real(question.planFile);
+  failure = undefined;
+  const paths = written.map(real);
+  return { paths, dirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
+}
+
+/** What a mode refuses whatever a rule allows. */
+function refusedByMode(question: PermissionQuestion, resolved: Resolved): PermissionDecision | undefined {
+  const { mode, access, coordinator = false } = question;
+  if (mode === "delegate" && coordinator) {
+    return deny("In the mode delegate the lead only coordinates; give this to a teammate.");
+  }
+  if (mode !== "plan" || access.kind === "read" || isThePlan(question, resolved)) return undefined;
+  return deny("In plan mode only the plan file is written and nothing is run; ask for approval first.");
+}
+
+function allowedByMode(question: PermissionQuestion, resolved: Resolved): PermissionDecision {
+  const { mode, access, tool } = question;
+  const inside =
+    resolved.paths.length > 0 && resolved.paths.every((path) => resolved.dirs.some((d) => isInside(path, d)));
+  if (access.kind === "read" && inside) return allow("It reads inside the working directories.");
+  if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
+  if (mode === "acceptEdits" && access.kind === "write" && inside) {
+    return allow("It writes inside the working directories.");
+  }
+  if (access.kind === "command") return ask("No rule allows this command.");
+  return ask(
+    inside
+      ? `No rule allows ${tool} here.`
+      : `${resolved.paths.join(", ")} is outside of the working directories.`,
+  );
+}
+
+function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Resolved): boolean {
+  return (
+    mode === "plan" &&
+    access.kind === "write" &&
+    planFile !== undefined &&
+    paths.length === 1 &&
+    paths[0] === planFile
+  );
+}
+
+const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });
+const deny = (reason: string): PermissionDecision => ({ behavior: "deny", reason });
+const ask = (reason: string): PermissionDecision => ({ behavior: "ask", reason });
