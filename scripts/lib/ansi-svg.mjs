@@ -1,0 +1,245 @@
+/**
+ * A captured terminal screen (text with SGR sequences, as `tmux capture-pane -e -p` prints it) as an SVG picture: exact cells, colours,
+ * bold, wide characters, and box drawing as lines, so that borders close in every font.
+ */
+
+const CELL = { width: 8.4, height: 18, font: 14, baseline: 13 };
+const MARGIN = 14;
+const TITLE_BAR = 34;
+const GROUND = "#0d1117";
+const INK = "#d6dde5";
+const FONT = "ui-monospace, 'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+/** The sixteen named colours, on a dark ground. */
+// biome-ignore format: a table of colours
+const NAMED = [
+  "#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
+  "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
+];
+const WIDE =
+  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
+const MARK = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** Arms of the line-drawing characters: left, right, up, down; 1 is a thin line and 2 a thick one. */
+// biome-ignore format: a table of characters
+const ARMS = {
+  "─": [1, 1, 0, 0], "│": [0, 0, 1, 1], "┌": [0, 1, 0, 1], "┐": [1, 0, 0, 1], "└": [0, 1, 1, 0], "┘": [1, 0, 1, 0],
+  "├": [0, 1, 1, 1], "┤": [1, 0, 1, 1], "┬": [1, 1, 0, 1], "┴": [1, 1, 1, 0], "┼": [1, 1, 1, 1],
+  "━": [2, 2, 0, 0], "┃": [0, 0, 2, 2], "╭": [0, 1, 0, 1], "╮": [1, 0, 0, 1], "╰": [0, 1, 1, 0], "╯": [1, 0, 1, 0],
+};
+/** Blocks as parts of a cell: x, y, width, height. */
+const BLOCKS = {
+  "█": [0, 0, 1, 1],
+  "▌": [0, 0, 0.5, 1],
+  "▐": [0.5, 0, 0.5, 1],
+  "▀": [0, 0, 1, 0.5],
+  "▄": [0, 0.5, 1, 0.5],
+};
+
+/**
+ * The cells of a screen.
+ * @param {string} text rows separated by newlines, with SGR sequences; other sequences are left out
+ * @returns {{char: string, width: number, style: object}[][]}
+ */
+export function parseScreen(text) {
+  let style = {};
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((row) => {
+      const cells = [];
+      for (const [token, sgr] of row.matchAll(TOKEN)) {
+        if (sgr !== undefined) style = applySgr(style, sgr);
+        else if (!token.startsWith("\x1b") && token >= " ") addCell(cells, token, style);
+      }
+      return cells;
+    });
+}
+
+/** An SGR sequence, another escape sequence (an OSC one up to its end), or one character. */
+const TOKEN =
+  /\x1b\[([0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|./gsu;
+
+function addCell(cells, char, style) {
+  const last = cells.at(-1);
+  if (MARK.test(char) && last) last.char += char;
+  else cells.push({ char, width: WIDE.test(char) ? 2 : 1, style });
+}
+
+const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
+const OFF = {
+  22: ["bold", "dim"],
+  23: ["italic"],
+  24: ["underline"],
+  27: ["inverse"],
+  29: ["strike"],
+  39: ["fg"],
+  49: ["bg"],
+};
+
+/** The style behind an SGR sequence. */
+export function applySgr(before, parameters) {
+  let style = { ...before };
+  const numbers = parameters.split(/[;:]/).map(Number);
+  while (numbers.length > 0) {
+    const n = numbers.shift();
+    if (n === 0) style = {};
+    else if (n === 38) style.fg = takeColor(numbers);
+    else if (n === 48) style.bg = takeColor(numbers);
+    else if (!applyFlag(style, n)) applyNamed(style, n);
+  }
+  return style;
+}
+
+function applyFlag(style, n) {
+  if (n in FLAGS) style[FLAGS[n]] = true;
+  for (const off of OFF[n] ?? []) delete style[off];
+  return n in FLAGS || n in OFF;
+}
+
+function applyNamed(style, n) {
+  const ground = (n >= 40 && n < 48) || n >= 100 ? "bg" : "fg";
+  const named = NAMED_CODES.indexOf(ground === "bg" ? n - 10 : n);
+  if (named >= 0) style[ground] = NAMED[named];
+}
+
+const NAMED_CODES = [30, 31, 32, 33, 34, 35, 36, 37, 90, 91, 92, 93, 94, 95, 96, 97];
+
+/** The colour behind 38 or 48, taken from the front of the list. */
+function takeColor(numbers) {
+  const kind = numbers.shift();
+  if (kind === 5) return paletteColor(numbers.shift() ?? 0);
+  return kind === 2 ? hex(numbers.splice(0, 3)) : undefined;
+}
+
+/** An index of the 256-colour palette as `#rrggbb`. */
+export function paletteColor(index) {
+  if (index < 16) return NAMED[index];
+  if (index >= 232) return hex(Array(3).fill(8 + (index - 232) * 10));
+  const steps = [0, 95, 135, 175, 215, 255];
+  const cube = index - 16;
+  return hex([steps[Math.floor(cube / 36)], steps[Math.floor(cube / 6) % 6], steps[cube % 6]]);
+}
+
+function hex(parts) {
+  return `#${parts.map((part) => Math.max(0, Math.min(255, part)).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/**
+ * The picture.
+ * @param {string} text as for {@link parseScreen}
+ * @param {{columns: number, rows: number, title?: string}} options size in cells; with a title the picture has a title bar
+ */
+export function screenToSvg(text, { columns, rows, title }) {
+  const head = title === undefined ? 0 : TITLE_BAR;
+  const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
+  const height = Math.ceil(rows * CELL.height + 2 * MARGIN + head);
+  const screen = parseScreen(text)
+    .slice(0, rows)
+    .map(rowToSvg)
+    .filter((row) => row !== "");
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${CELL.font}" fill="${INK}" xml:space="preserve">`,
+    `<rect width="${width}" height="${height}" rx="9" fill="${GROUND}" stroke="#30363d"/>`,
+    ...(title === undefined ? [] : [titleBar(title, width)]),
+    `<g transform="translate(${MARGIN} ${MARGIN + head})">`,
+    ...screen,
+    "</g>",
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function titleBar(title, width) {
+  const dots = ["#ff5f57", "#febc2e", "#28c840"].map(
+    (color, i) => `<circle cx="${20 + i * 19}" cy="18" r="6" fill="${color}"/>`,
+  );
+  return `${dots.join("")}<text x="${width / 2}" y="22.5" text-anchor="middle" font-size="12.5" fill="#8b949e">${escapeXml(title)}</text>`;
+}
+
+function rowToSvg(cells, y) {
+  const grounds = [];
+  const marks = [];
+  let x = 0;
+  let run;
+  for (const cell of cells) {
+    const { fg, bg } = colorsOf(cell.style);
+    if (bg !== undefined) grounds.push(rect(x, y, [0, 0, cell.width, 1], bg));
+    const drawn = drawing(cell.char, x, y, fg);
+    if (drawn !== undefined) marks.push(drawn);
+    else if (run !== undefined && joins(run, cell, x)) {
+      run.text += cell.char;
+      run.end = x + cell.width;
+    } else if (cell.char !== " ") {
+      run = { text: cell.char, x, end: x + cell.width, style: cell.style, fg };
+      marks.push(run);
+    }
+    x += cell.width;
+  }
+  return [...grounds, ...marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y)))].join("");
+}
+
+/** Whether a cell goes on with a run of text; what is not ASCII stands alone in its own cell, whatever the font makes of it. */
+function joins(run, cell, x) {
+  return (
+    run.end === x &&
+    run.style === cell.style &&
+    isAscii(run.text) &&
+    isAscii(cell.char) &&
+    !(cell.char === " " && run.text.endsWith(" "))
+  );
+}
+
+function isAscii(text) {
+  return /^[\x20-\x7e]+$/.test(text);
+}
+
+function colorsOf(style) {
+  const { fg = INK, bg } = style;
+  return style.inverse ? { fg: bg ?? GROUND, bg: fg } : { fg, bg };
+}
+
+function textOf({ text, x, end, style, fg }, y) {
+  const shown = text.trimEnd();
+  const cells = end - x - (text.length - shown.length);
+  const look = [
+    fg === INK ? "" : ` fill="${fg}"`,
+    style.bold ? ' font-weight="bold"' : "",
+    style.italic ? ' font-style="italic"' : "",
+    style.dim ? ' opacity="0.6"' : "",
+    style.underline ? ' text-decoration="underline"' : style.strike ? ' text-decoration="line-through"' : "",
+  ].join("");
+  const top = y * CELL.height + CELL.baseline;
+  const place = isAscii(shown)
+    ? `x="${round(x * CELL.width)}" y="${top}" textLength="${round(cells * CELL.width)}"`
+    : `x="${round((x + cells / 2) * CELL.width)}" y="${top}" text-anchor="middle"`;
+  return `<text ${place}${look}>${escapeXml(shown)}</text>`;
+}
+
+function drawing(char, x, y, fg) {
+  if (Object.hasOwn(BLOCKS, char)) return rect(x, y, BLOCKS[char], fg);
+  if (!Object.hasOwn(ARMS, char)) return undefined;
+  const [left, right, up, down] = ARMS[char];
+  const middle = { x: (x + 0.5) * CELL.width, y: (y + 0.5) * CELL.height };
+  const arm = (weight, dx, dy) =>
+    weight === 0
+      ? ""
+      : `M${round(middle.x)} ${round(middle.y)}l${round(dx * CELL.width * 0.5)} ${round(dy * CELL.height * 0.5)}`;
+  const path = `${arm(left, -1, 0)}${arm(right, 1, 0)}${arm(up, 0, -1)}${arm(down, 0, 1)}`;
+  const weight = Math.max(left, right, up, down) === 2 ? 2.6 : 1.1;
+  return `<path d="${path}" stroke="${fg}" stroke-width="${weight}" fill="none"/>`;
+}
+
+function rect(x, y, [dx, dy, width, height], fill) {
+  const at = `x="${round((x + dx) * CELL.width)}" y="${round((y + dy) * CELL.height)}"`;
+  return `<rect ${at} width="${round(width * CELL.width)}" height="${round(height * CELL.height)}" fill="${fill}"/>`;
+}
+
+function round(value) {
+  return Number(value.toFixed(2));
+}
+
+function escapeXml(text) {
+  return text
+    .replace(/[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]/g, "")
+    .replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}

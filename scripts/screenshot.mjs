@@ -1,0 +1,135 @@
+/**
+ * A picture of what a person sees who is attached to a tmux session: panes, borders, titles, status line.
+ *
+ *   node scripts/screenshot.mjs --socket NAME --target '=session:' --out docs/team.svg [--png docs/team.png]
+ *                               [--title TEXT] [--columns N --rows N]
+ *
+ * A real client attaches, inside a private tmux server that is no bigger than the window, so that nothing in it moves;
+ * that server's screen is the picture. --socket is a name (-L) or a path (-S). PNG needs rsvg-convert (librsvg2-bin).
+ */
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { screenToSvg } from "./lib/ansi-svg.mjs";
+
+const DEADLINE_MS = 10_000;
+/** The screen counts as drawn when it is the same for so long. */
+const QUIET_MS = 300;
+
+const { values: options } = parseArgs({
+  options: {
+    socket: { type: "string" },
+    target: { type: "string" },
+    out: { type: "string" },
+    png: { type: "string" },
+    title: { type: "string" },
+    columns: { type: "string" },
+    rows: { type: "string" },
+  },
+});
+
+if (!options.socket || !options.target || !(options.out || options.png)) {
+  console.error(
+    "usage: node scripts/screenshot.mjs --socket NAME --target '=session:' --out FILE.svg [--png FILE.png]",
+  );
+  process.exitCode = 2;
+} else {
+  const size = windowSize();
+  const svg = screenToSvg(await photograph(size), { ...size, title: options.title });
+  if (options.out) write(options.out, svg);
+  if (options.png) {
+    fs.mkdirSync(path.dirname(path.resolve(options.png)), { recursive: true });
+    execFileSync("rsvg-convert", ["--zoom", "2", "--output", options.png], { input: svg });
+  }
+}
+
+function socketArguments() {
+  return options.socket.includes("/") ? ["-S", options.socket] : ["-L", options.socket];
+}
+
+/** The size of the window and its status line. */
+function windowSize() {
+  const format = "#{window_width} #{window_height} #{status}";
+  const answer = tmux([...socketArguments(), "display-message", "-p", "-t", options.target, format]).trim();
+  const [width, height, status] = answer.split(" ");
+  const lines = status === "off" ? 0 : status === "on" ? 1 : Number(status);
+  return { columns: Number(options.columns ?? width), rows: Number(options.rows ?? Number(height) + lines) };
+}
+
+async function photograph({ columns, rows }) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "screenshot-"));
+  const server = ["-S", path.join(scratch, "socket")];
+  const config = path.join(scratch, "tmux.conf");
+  fs.writeFileSync(config, "set -g status off\nset -g default-terminal tmux-256color\n");
+  const attach = [
+    "tmux",
+    "-u",
+    "-T",
+    "256,RGB",
+    ...socketArguments(),
+    "attach-session",
+    "-t",
+    options.target,
+  ];
+  try {
+    tmux([
+      ...server,
+      "-f",
+      config,
+      "new-session",
+      "-d",
+      "-s",
+      "camera",
+      "-x",
+      columns,
+      "-y",
+      rows,
+      "env",
+      "-u",
+      "TMUX",
+      ...attach,
+    ]);
+    return await settled(() => tmux([...server, "capture-pane", "-e", "-p", "-t", "=camera:"]));
+  } finally {
+    try {
+      tmux([...server, "kill-server"]);
+    } catch {
+      // The client had ended, and its server with it: there is nothing left to end.
+    }
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What a look gives once it shows something and has not changed for a while. */
+async function settled(look) {
+  const end = Date.now() + DEADLINE_MS;
+  let seen = "";
+  let since = Date.now();
+  while (Date.now() < end) {
+    const now = look();
+    if (now !== seen) {
+      seen = now;
+      since = Date.now();
+    } else if (now.trim() !== "" && Date.now() - since >= QUIET_MS) return now;
+    await delay(50);
+  }
+  return seen;
+}
+
+function tmux(words) {
+  const env = { ...process.env };
+  delete env.TMUX;
+  return execFileSync("tmux", words.map(String), {
+    encoding: "utf8",
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+function write(file, text) {
+  fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
+  fs.writeFileSync(file, text);
+}
