@@ -30,8 +30,13 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly content: readonly AssistantBlock[];
-  /** The playbook's turn that made it, as `<agent list>/<index>`; so that a restarted agent goes on behind it. */
+  /**
+   * The playbook's turn that made it, as `<agent list>/<index>`; so that a restarted agent goes on behind it. With no
+   * tool call and no whole text where the turn failed or was interrupted; `unfinished` says so.
+   */
   readonly turn?: string;
+  /** The call ended before the message did: its content is what had come, which may be nothing. */
+  readonly unfinished?: true;
 }
 export type ConversationMessage = UserMessage | AssistantMessage;
 
@@ -65,6 +70,8 @@ export interface ModelRequest {
 export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "refusal";
 
 export type ModelEvent =
+  /** Which turn of a playbook this call plays, before anything else of it; kept also when the call ends early. */
+  | { readonly type: "begun"; readonly turn: string }
   /** A piece of the text, in order, as it comes. */
   | { readonly type: "text"; readonly text: string }
   /** The server said wait; the port waits and tries again by itself. */

@@ -1,0 +1,97 @@
+import type { Playbook, Turn } from "../../schema/playbook.ts";
+import { textOf, toolResultsOf } from "../conversation.ts";
+import { failureKind, mayPass } from "./failures.ts";
+import type { ConversationMessage } from "./model.ts";
+
+/** Failed tries of one call, after which an error that might pass is given up. */
+export const MAX_ERRORS = 8;
+
+/** A turn of a playbook that is to be played now. */
+export interface Choice {
+  readonly turn: Turn;
+  /** The list it stands in: an agent's name, or `*`. */
+  readonly list: string;
+  readonly index: number;
+  /** How many of its errors are still to come. */
+  readonly errors: number;
+}
+
+/**
+ * The first turn that has not been played and whose `on` fits, of the agent's own list, then of `*`. A shutdown request
+ * is only for turns that ask for it with `on` or answer it: the others would swallow it.
+ */
+export function chooseTurn(
+  playbook: Playbook,
+  agent: string,
+  messages: readonly ConversationMessage[],
+): Choice | undefined {
+  const inputs = newestInputs(messages);
+  const shutdown = shutdownAsked(messages) !== undefined;
+  for (const list of new Set([agent, "*"])) {
+    const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
+    for (const [index, turn] of turns.entries()) {
+      const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
+      if (errors === undefined || !fits(turn, inputs)) continue;
+      if (shutdown && turn.on === undefined && !answersShutdown(turn)) continue;
+      return { turn, list, index, errors };
+    }
+  }
+  return undefined;
+}
+
+interface Attempts {
+  readonly played: number;
+  readonly unfinished: number;
+}
+
+function attempts(messages: readonly ConversationMessage[], position: string): Attempts {
+  let played = 0;
+  let unfinished = 0;
+  for (const message of messages) {
+    if (message.role !== "assistant" || message.turn !== position) continue;
+    if (message.unfinished) unfinished += 1;
+    else played += 1;
+  }
+  return { played, unfinished };
+}
+
+/** How many errors of a turn come before it plays; undefined when the turn is over. */
+function errorsLeft(turn: Turn, { played, unfinished }: Attempts): number | undefined {
+  const { error, repeat = false } = turn;
+  const says = turn.say !== undefined || turn.tools !== undefined;
+  const times = error === undefined ? 0 : (error.times ?? 1);
+  if (played > 0) return repeat ? 0 : undefined;
+  if (unfinished === 0) return times;
+  if (error === undefined) return repeat ? 0 : undefined;
+  const used = unfinished * (mayPass(failureKind(error.status)) ? MAX_ERRORS : 1);
+  if (used < times) return times - used;
+  if (says) return 0;
+  return repeat ? times : undefined;
+}
+
+/** What `on` is held against: what the model reads of the newest input, and a message as it was sent. */
+function newestInputs(messages: readonly ConversationMessage[]): string[] {
+  const newest = messages.at(-1);
+  if (newest?.role !== "user") return [""];
+  const results = toolResultsOf(newest).map((block) => block.content);
+  const whole = [...results, textOf(newest)].filter((text) => text !== "").join("\n");
+  return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
+}
+
+function fits({ on }: Turn, inputs: readonly string[]): boolean {
+  if (on === undefined) return true;
+  const { contains = "", matches = "" } = on;
+  const pattern = new RegExp(matches, "u");
+  return inputs.some((input) => input.includes(contains) && pattern.test(input));
+}
+
+/** The request id of the shutdown that the newest input asks for. */
+export function shutdownAsked(messages: readonly ConversationMessage[]): string | undefined {
+  const newest = messages.at(-1);
+  const origin = newest?.role === "user" ? newest.origin : undefined;
+  return origin?.protocolType === "shutdown_request" ? origin.requestId : undefined;
+}
+
+function answersShutdown(turn: Turn): boolean {
+  return (turn.tools ?? []).some(({ input }) => input.type === "shutdown_response");
+}

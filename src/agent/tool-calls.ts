@@ -1,0 +1,220 @@
+import { messageOf, TeamError } from "../errors.ts";
+import type { Clock } from "../os/clock.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { firstIssue } from "../schema/json.ts";
+import { errorResult } from "./conversation.ts";
+import type { AgentEvent } from "./events.ts";
+import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
+import type { PermissionRules } from "./permission-rules.ts";
+import { decide } from "./permissions.ts";
+import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
+
+/** A call that waits for somebody's word. */
+export interface PermissionAsk {
+  readonly tool: string;
+  readonly toolUseId: string;
+  /** One line for a person. */
+  readonly summary: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly access: ToolAccess;
+  /** Why it asks. */
+  readonly reason: string;
+}
+
+export interface PermissionAnswer {
+  readonly allowed: boolean;
+  /** Goes to the model with the result. */
+  readonly note?: string;
+}
+
+/** What an agent may do. Whatever can change while it runs is a function. */
+export interface AgentPermissions {
+  mode(): PermissionMode;
+  readonly rules: PermissionRules | (() => PermissionRules);
+  /** The first is where relative patterns of rules start. */
+  readonly workingDirs: readonly string[];
+  readonly planFile?: string;
+  /** Directories that only a person lets change: the root. */
+  readonly protectedDirs?: readonly string[];
+  /** Whether it only coordinates in delegate mode: a lead. */
+  readonly coordinator?: boolean;
+  /** Ends when it is answered, or rejects once the signal aborts. */
+  ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>;
+}
+
+export interface ToolRun {
+  readonly tools: readonly AnyTool[];
+  readonly permissions: AgentPermissions;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly context: (toolUseId: string) => ToolContext;
+  readonly emit: (event: AgentEvent) => void;
+  readonly betweenTools: () => Promise<"go" | "stop">;
+}
+
+export interface RanTools {
+  /** One for each call, in the calls' order. */
+  readonly results: readonly ToolResultBlock[];
+  /** How many were started. */
+  readonly calls: number;
+  readonly stopped: boolean;
+  readonly endedBy?: string;
+}
+
+/** Characters of one result that a model reads; what is longer is cut with a word about it. */
+export const MAX_RESULT = 100_000;
+
+const NOT_RUN = "Not run: the turn was interrupted before it.";
+const CUT_OFF = "Interrupted before it ended.";
+
+/**
+ * Runs the calls of one message: neighbours that may run side by side together, the others one after another. Every call
+ * gets a result whatever happens, so that the conversation stays valid.
+ */
+export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Promise<RanTools> {
+  const results: ToolResultBlock[] = [];
+  let stopped = false;
+  let calls = 0;
+  let endedBy: string | undefined;
+  for (const group of groups(uses, run.tools)) {
+    if (results.length > 0 && !run.signal.aborted) stopped ||= (await run.betweenTools()) === "stop";
+    if (stopped || run.signal.aborted || endedBy !== undefined) {
+      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before it.`;
+      results.push(...group.map((use) => errorResult(use.id, why)));
+      continue;
+    }
+    calls += group.length;
+    for (const { block, endedBy: ender } of await Promise.all(group.map((use) => runOne(use, run)))) {
+      results.push(block);
+      endedBy ??= ender;
+    }
+  }
+  if (!stopped && endedBy === undefined && !run.signal.aborted)
+    stopped = (await run.betweenTools()) === "stop";
+  return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
+}
+
+function groups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolUseBlock[][] {
+  const grouped: ToolUseBlock[][] = [];
+  let open = false;
+  for (const use of uses) {
+    const parallel = tools.find((tool) => tool.name === use.name)?.parallel === true;
+    if (parallel && open) grouped.at(-1)?.push(use);
+    else grouped.push([use]);
+    open = parallel;
+  }
+  return grouped;
+}
+
+interface Ran {
+  readonly block: ToolResultBlock;
+  readonly endedBy?: string;
+}
+
+async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
+  const tool = run.tools.find((candidate) => candidate.name === use.name);
+  if (tool === undefined) {
+    const names = run.tools.map((candidate) => candidate.name).join(", ");
+    return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
+  }
+  const parsed = tool.input.safeParse(use.input);
+  if (!parsed.success) {
+    const { path, message } = firstIssue(parsed.error);
+    return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
+  }
+  const started = run.clock.now();
+  const context = run.context(use.id);
+  let result: ToolResult;
+  run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
+  try {
+    result = await permitAndExecute(tool, parsed.data, use, context, run);
+  } catch (error) {
+    result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
+  }
+  const block = blockOf(use, result);
+  run.emit({
+    type: "tool_ended",
+    id: use.id,
+    tool: tool.name,
+    content: block.content,
+    isError: block.isError,
+    ms: run.clock.now() - started,
+  });
+  return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
+}
+
+/** A call that cannot even be started is shown like one that failed. */
+function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
+  run.emit({ type: "tool_started", id: use.id, tool: use.name, summary: "" });
+  run.emit({ type: "tool_ended", id: use.id, tool: use.name, content, isError: true, ms: 0 });
+  return { block: errorResult(use.id, content) };
+}
+
+async function permitAndExecute(
+  tool: AnyTool,
+  input: unknown,
+  use: ToolUseBlock,
+  context: ToolContext,
+  run: ToolRun,
+): Promise<ToolResult> {
+  const { permissions, signal, emit } = run;
+  const access = tool.access(input, context);
+  const summary = tool.summary(input);
+  const decision = decide({
+    mode: permissions.mode(),
+    tool: tool.name,
+    access,
+    rules: typeof permissions.rules === "function" ? permissions.rules() : permissions.rules,
+    workingDirs: permissions.workingDirs,
+    planFile: permissions.planFile,
+    protectedDirs: permissions.protectedDirs,
+    home: context.env.HOME,
+    coordinator: permissions.coordinator,
+  });
+  if (decision.behavior === "allow") return tool.execute(input, context);
+  let answer: PermissionAnswer = { allowed: false };
+  if (decision.behavior === "ask") {
+    emit({ type: "permission_asked", tool: tool.name, summary });
+    answer = await permissions.ask(
+      {
+        tool: tool.name,
+        toolUseId: use.id,
+        summary,
+        input: use.input as Readonly<Record<string, unknown>>,
+        access,
+        reason: decision.reason,
+      },
+      signal,
+    );
+    signal.throwIfAborted();
+  }
+  const { allowed, note } = answer;
+  emit({ type: "permission_decided", tool: tool.name, allowed, reason: note ?? decision.reason });
+  if (!allowed) {
+    const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
+    return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
+  }
+  const result = await tool.execute(input, context);
+  return note === undefined
+    ? result
+    : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
+}
+
+function blockOf(use: ToolUseBlock, result: ToolResult): ToolResultBlock {
+  const { content, data } = result;
+  return {
+    type: "tool_result",
+    toolUseId: use.id,
+    content:
+      content.length <= MAX_RESULT
+        ? content
+        : `${content.slice(0, MAX_RESULT)}\n… (${content.length - MAX_RESULT} more characters were cut off)`,
+    isError: result.isError === true,
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function failureText(error: unknown): string {
+  if (!(error instanceof TeamError)) return messageOf(error);
+  return [`${error.code}: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint])].join("\n");
+}

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import type { ToolSpec } from "../model/model.ts";
+import type { AnyTool } from "./tool.ts";
+
+const specs = new WeakMap<AnyTool, ToolSpec>();
+
+/** The tools as a server wants them described; each is worked out once. */
+export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
+  return tools.map((tool) => {
+    const spec = specs.get(tool) ?? specOf(tool);
+    specs.set(tool, spec);
+    return spec;
+  });
+}
+
+function specOf(tool: AnyTool): ToolSpec {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: "input" });
+  return { name: tool.name, description: tool.description, inputSchema };
+}
