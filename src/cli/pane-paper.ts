@@ -1,0 +1,66 @@
+import { stripControls } from "../os/terminal-text.ts";
+
+/** What a row belongs to; where it changes, an empty row stands between. */
+export type Block = "start" | "text" | "tool" | "message" | "notice";
+
+/** A pane that is written on from top to bottom, and never drawn over. */
+export interface Paper {
+  /** Starts a block in a line of its own, with an empty one above it where the kind changes. */
+  begin(block: Block): void;
+  row(text: string): void;
+  /** Text that comes in pieces; newlines at its two ends are left out. */
+  flow(text: string): void;
+}
+
+/** A style: a colour of the 256-colour palette, bold, or none. */
+export type Ink = number | "bold" | undefined;
+export type Paint = (ink: Ink, text: string) => string;
+
+export function paper(write: (text: string) => void): Paper {
+  let last: Block = "start";
+  let atLineStart = true;
+  let newlines = 0;
+  return {
+    begin(block) {
+      const apart = last !== "start" && (block !== last || block === "message" || block === "text");
+      const text = `${atLineStart ? "" : "\n"}${apart ? "\n" : ""}`;
+      if (text !== "") write(text);
+      last = block;
+      atLineStart = true;
+      newlines = 0;
+    },
+    row: (text) => write(`${text}\n`),
+    flow(text) {
+      const body = atLineStart ? text.replace(/^\n+/, "") : text;
+      const end = body.replace(/\n+$/, "");
+      if (end === "") {
+        newlines += body.length;
+        return;
+      }
+      write(`${"\n".repeat(newlines)}${end}`);
+      newlines = body.length - end.length;
+      atLineStart = false;
+    },
+  };
+}
+
+export function painter(plain: boolean): Paint {
+  return (ink, text) => {
+    if (plain || ink === undefined) return text;
+    return ink === "bold" ? `\x1b[1m${text}\x1b[22m` : `\x1b[38;5;${ink}m${text}\x1b[39m`;
+  };
+}
+
+/** The first rows of a foreign text without what could drive the terminal, and how many more there are. */
+export function excerpt(text: string, limit: number): string[] {
+  const rows = stripControls(text)
+    .replaceAll("\t", "    ")
+    .split("\n")
+    .map((row) => row.trimEnd());
+  const first = rows.findIndex((row) => row !== "");
+  const last = rows.findLastIndex((row) => row !== "");
+  const shown = rows.slice(Math.max(0, first), last + 1);
+  // A row that says “1 more line” would take the place of that line.
+  if (shown.length <= limit + 1) return shown;
+  return [...shown.slice(0, limit), `… ${shown.length - limit} more lines`];
+}

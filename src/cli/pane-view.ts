@@ -1,0 +1,201 @@
+import type { AgentEvent } from "../agent/events.ts";
+import { paletteIndex, TONE } from "../os/terminal-colors.ts";
+import { type ControlStripper, controlStripper, cutToWidth, gridText } from "../os/terminal-text.ts";
+import type { WorkerView } from "../worker/view.ts";
+import { type Block, excerpt, type Ink, type Paint, painter, paper } from "./pane-paper.ts";
+
+export interface PaneViewOptions {
+  write(text: string): void;
+  readonly name: string;
+  /** The member's colour; the lead has none. */
+  readonly color?: string | undefined;
+  /** Columns of the terminal now. */
+  width(): number;
+  /** No colours: not a terminal, or NO_COLOR. */
+  readonly plain: boolean;
+}
+
+/** Who is at work here, for the first lines of a pane. */
+export interface PaneHeader {
+  readonly team: string;
+  readonly agentType?: string | undefined;
+  readonly model?: string | undefined;
+  readonly cwd: string;
+  /** What a person can do here. */
+  readonly hint?: string;
+}
+
+/** An agent's own pane: what it says and does, as it does it. */
+export interface PaneView extends WorkerView {
+  header(header: PaneHeader): void;
+  /** It agreed to end, and ends. */
+  shutdownAgreed(): void;
+}
+
+/** Rows of a tool's result that are shown; the conversation's log has all of it. */
+const RESULT_ROWS = 4;
+/** Rows of a message that begins a turn, and of a notice. */
+const MESSAGE_ROWS = 12;
+const LEAST_WIDTH = 20;
+
+/**
+ * Writes a member's pane as lines that the terminal wraps and scrolls by itself: nothing is ever drawn over, so that a
+ * person can scroll back, copy and resize. Everything foreign goes through the control stripper first.
+ */
+export function createPaneView(options: PaneViewOptions): PaneView {
+  const page = pageOf(options);
+  const { paint, own, notice } = page;
+  return {
+    event: eventWriter(page),
+    header({ team, agentType, model, cwd, hint }) {
+      page.begin("notice");
+      const facts = [`team ${team}`, agentType, model, cwd].filter(
+        (fact) => fact !== undefined && fact !== "",
+      );
+      page.row(`${paint(own, "▌")} ${paint("bold", paint(own, gridText(options.name)))}`);
+      for (const text of [facts.join(" · "), hint ?? ""]) {
+        if (text === "") continue;
+        page.row(`${paint(own, "▌")} ${paint(TONE.quiet, cutToWidth(gridText(text), page.width() - 2))}`);
+      }
+    },
+    received(from, text, color) {
+      page.begin("message");
+      page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
+      for (const row of excerpt(text, MESSAGE_ROWS)) page.row(`  ${row}`);
+    },
+    queued: (from) => notice("◂", `queued: message from ${from}`, TONE.quiet),
+    typed(line) {
+      page.begin("message");
+      page.row(paint("bold", `› ${gridText(line)}`));
+    },
+    idle: () => notice("○", "idle", TONE.quiet),
+    waiting: (what) => notice("▲", what, TONE.attention),
+    permission(tool, summary, requestId) {
+      notice("▲", `May it run? ${gridText(`${tool}(${summary})`)}`, TONE.attention);
+      const answers = [
+        `${paint("bold", "y")} yes`,
+        `${paint("bold", "n")} no`,
+        `${paint("bold", "a")} always`,
+      ];
+      page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${gridText(requestId)}`)}`);
+    },
+    shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
+    note: (text) => notice("·", text, TONE.quiet),
+    error: (text) => notice("✗", text, TONE.bad),
+  };
+}
+
+/** The paper of one pane with the pens of its member. */
+interface Page {
+  readonly paint: Paint;
+  readonly own: Ink;
+  width(): number;
+  begin(block: Block): void;
+  row(text: string): void;
+  /** The agent's own words, in pieces. */
+  say(piece: string): void;
+  /** What comes next is a paragraph of its own. */
+  paragraphEnds(): void;
+  notice(sign: string, text: string, ink: Ink): void;
+}
+
+function pageOf(options: PaneViewOptions): Page {
+  const sheet = paper(options.write);
+  const paint = painter(options.plain);
+  let stripper: ControlStripper | undefined;
+  const begin = (block: Block): void => {
+    stripper = undefined;
+    sheet.begin(block);
+  };
+  return {
+    paint,
+    own: paletteIndex(options.color),
+    width: () => Math.max(LEAST_WIDTH, options.width()),
+    begin,
+    row: sheet.row,
+    say(piece) {
+      if (stripper === undefined) begin("text");
+      stripper ??= controlStripper();
+      sheet.flow(stripper.push(piece));
+    },
+    paragraphEnds() {
+      stripper = undefined;
+    },
+    notice(sign, text, ink) {
+      begin("notice");
+      const rows = excerpt(text, MESSAGE_ROWS);
+      for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
+    },
+  };
+}
+
+function eventWriter(page: Page): (event: AgentEvent) => void {
+  const { paint, notice } = page;
+  /** The call whose result would stand right below it. */
+  let open: string | undefined;
+  let asked = false;
+
+  const toolStarted = ({ id, tool, summary }: Extract<AgentEvent, { type: "tool_started" }>): void => {
+    page.begin("tool");
+    const what = cutToWidth(gridText(summary), Math.max(8, page.width() - 5 - tool.length));
+    page.row(`${paint(page.own, "●")} ${paint("bold", gridText(tool))}${paint(TONE.quiet, `(${what})`)}`);
+    open = id;
+  };
+  const toolEnded = ({ id, tool, content, isError }: Extract<AgentEvent, { type: "tool_ended" }>): void => {
+    page.begin("tool");
+    const whose = open === id ? "" : `${gridText(tool)}: `;
+    const rows = excerpt(`${whose}${content.trim() === "" ? "(no output)" : content}`, RESULT_ROWS);
+    for (const [i, row] of rows.entries()) {
+      const text = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
+      page.row(paint(isError ? TONE.bad : TONE.quiet, text));
+    }
+  };
+  const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
+    // What a rule allowed without asking anybody is no news.
+    if (!asked && allowed) return;
+    asked = false;
+    notice(allowed ? "✓" : "✗", `${tool} ${allowed ? "allowed" : "refused"}: ${reason}`, TONE.quiet);
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case "text":
+        page.say(event.text);
+        break;
+      case "text_dropped":
+        notice("↻", "the connection broke: the text above does not count", TONE.attention);
+        break;
+      case "message":
+        page.paragraphEnds();
+        break;
+      case "tool_started":
+        toolStarted(event);
+        return;
+      case "tool_ended":
+        toolEnded(event);
+        break;
+      case "permission_asked":
+        // The question itself is put by `permission`, which knows the request's id.
+        asked = true;
+        break;
+      case "permission_decided":
+        decided(event);
+        break;
+      case "throttled":
+        notice("◑", throttledText(event), TONE.attention);
+        break;
+      case "turn_ended":
+        if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);
+        if (event.outcome === "failed") notice("✗", event.failure ?? "the turn failed", TONE.bad);
+        break;
+      case "turn_started":
+        break;
+    }
+    open = undefined;
+  };
+}
+
+function throttledText({ reason, status, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {
+  const seconds = Math.max(1, Math.round(delayMs / 1000));
+  return `${reason}${status === undefined ? "" : ` (${status})`}: next try in ${seconds} s`;
+}

@@ -1,0 +1,129 @@
+import type { Widgets } from "blessed";
+import { cells } from "../os/terminal-text.ts";
+import type { Line, Style } from "./spans.ts";
+
+/** A full-screen grid of cells with a keyboard and a mouse. */
+export interface GridScreen {
+  size(): { readonly width: number; readonly height: number };
+  /** Draws these lines; rows that look as before are not sent again. */
+  draw(lines: readonly Line[]): void;
+  /** A key as blessed names it (`j`, `S-g`, `C-c`, `enter`). */
+  onKey(listener: (key: string) => void): void;
+  /** A press of the left button, or one step of the wheel, on a row counted from 0. */
+  onMouse(listener: (event: "press" | "wheel-up" | "wheel-down", row: number) => void): void;
+  onResize(listener: () => void): void;
+  /** Gives the terminal back as it was. */
+  close(): void;
+}
+
+type Cell = [attribute: number, char: string];
+type Row = Cell[] & { dirty: boolean };
+
+/**
+ * The part of blessed's screen that is drawn on. Its elements are not used: they measure wide characters wrongly and
+ * then shift whole rows, while a cell of its buffer is what we say it is.
+ */
+interface CellBuffer {
+  lines: Row[];
+  olines: Row[];
+  draw(start: number, end: number): void;
+}
+
+interface Tput {
+  /** Where terminal descriptions are looked for. */
+  ipaths: unknown[];
+}
+
+const DEFAULT_COLOR = 0x1ff;
+const BOLD = 1;
+const BLINK = 4;
+
+/**
+ * Takes the terminal over. blessed is loaded here and not before; the description of the terminal is always the one
+ * that it brings along (it misreads those of newer systems), and Unicode is on whatever the locale says: tmux shows it
+ * in any.
+ */
+export async function openScreen(options: { readonly color: boolean }): Promise<GridScreen> {
+  const { default: blessed } = await import("blessed");
+  (blessed as unknown as { tput: Tput }).tput.ipaths = [];
+  const screen = blessed.screen({
+    terminal: "xterm-256color",
+    forceUnicode: true,
+    warnings: false,
+    autoPadding: false,
+  });
+  // Line-drawing characters go out as themselves: the terminal's alternate set turns to letters in some locales.
+  (screen.program as unknown as { tput: { brokenACS: boolean } }).tput.brokenACS = true;
+  return gridScreen(screen, options.color);
+}
+
+function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
+  const buffer = screen as unknown as CellBuffer;
+  const { program } = screen;
+  let closed = false;
+  return {
+    size: () => ({ width: program.cols, height: program.rows }),
+    draw(lines) {
+      if (closed) return;
+      for (const [y, row] of buffer.lines.entries()) paint(buffer, y, rowOf(lines[y], row.length, color));
+      buffer.draw(0, buffer.lines.length - 1);
+      program.flush();
+    },
+    onKey(listener) {
+      screen.on("keypress", (_char: string, key: { full?: string }) => {
+        if (key.full !== undefined) listener(key.full);
+      });
+    },
+    onMouse(listener) {
+      program.on("mouse", (event: { action: string; button?: string; y: number }) => {
+        if (event.action === "mousedown" && event.button === "left") listener("press", event.y);
+        if (event.action === "wheelup") listener("wheel-up", event.y);
+        if (event.action === "wheeldown") listener("wheel-down", event.y);
+      });
+      program.setMouse({ vt200Mouse: true, cellMotion: true, sgrMouse: true }, true);
+    },
+    onResize(listener) {
+      // blessed has made new buffers by then, since its own listener came first.
+      program.on("resize", listener);
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      program.disableMouse();
+      screen.destroy();
+    },
+  };
+}
+
+/** Puts a row into the buffer; where it changed, all of it is sent, since a wide character moves what is behind it. */
+function paint(buffer: CellBuffer, y: number, row: Cell[]): void {
+  const old = buffer.lines[y];
+  const sent = buffer.olines[y];
+  if (old === undefined || sent === undefined) return;
+  const same = row.every(([attribute, char], x) => sent[x]?.[0] === attribute && sent[x]?.[1] === char);
+  buffer.lines[y] = Object.assign(row, { dirty: !same });
+  if (!same) for (const cell of sent) cell[1] = "\0";
+}
+
+function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {
+  const row: Cell[] = [];
+  for (const span of line?.spans ?? []) {
+    const attribute = attributeOf(span, color);
+    for (const { char, width: taken } of cells(span.text)) {
+      if (taken === 0 || row.length + taken > width) continue;
+      row.push([attribute, char]);
+      // The second half of a wide character is no character of its own.
+      if (taken === 2) row.push([attribute, ""]);
+    }
+  }
+  const plain = attributeOf({}, color);
+  while (row.length < width) row.push([plain, " "]);
+  return row;
+}
+
+/** blessed's packing: flags, nine bits of foreground, nine of background. */
+function attributeOf(style: Style, color: boolean): number {
+  const flags = (style.bold === true ? BOLD : 0) | (style.blink === true ? BLINK : 0);
+  const fg = color && style.fg !== undefined ? style.fg : DEFAULT_COLOR;
+  return (flags << 18) | (fg << 9) | DEFAULT_COLOR;
+}

@@ -1,0 +1,244 @@
+import { paletteIndex, TONE } from "../os/terminal-colors.ts";
+import { displayWidth, gridText } from "../os/terminal-text.ts";
+import { headlineOf } from "../protocol/headline.ts";
+import { sameName } from "../schema/names.ts";
+import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
+import { KEYS } from "./keys.ts";
+import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
+import type { SidebarState } from "./state.ts";
+import {
+  activityOf,
+  STATE_LOOKS,
+  shortCount,
+  TASK_LOOKS,
+  type TaskState,
+  taskState,
+  totalTokens,
+  wrap,
+} from "./words.ts";
+
+/** Below this the name counts more than the tokens. */
+const TOKENS_FROM = 26;
+/** From here on a message has its text behind the names. */
+const ONE_LINE_MESSAGE_FROM = 56;
+const INDENT = 3;
+
+const quiet: Style = { fg: TONE.quiet };
+const faint: Style = { fg: TONE.faint };
+
+/** The team's name, and what it used so far. */
+export function header(data: SidebarData, width: number): Line[] {
+  const { team, members } = data.status;
+  const total = shortCount(members.reduce((sum, member) => sum + totalTokens(member.tokens), 0));
+  const used = total === "" || width < TOKENS_FROM ? [] : [span(`${total} tokens`, quiet)];
+  return [line(ends([span(" "), span(gridText(team), { bold: true })], used, width)), BLANK];
+}
+
+/** What waits for a person; up to `limit` of it, each with up to two rows of what it is about. */
+export function waiting(data: SidebarData, width: number, limit: number): Line[] {
+  const { approvals } = data.status;
+  if (approvals.length === 0) return [];
+  const shown = approvals.slice(0, limit).flatMap((approval) => waitingItem(approval, width));
+  const more = approvals.length - limit;
+  return [
+    ...shown,
+    ...(more > 0 ? [line([span(`   and ${more} more`, { fg: TONE.attention })])] : []),
+    BLANK,
+  ];
+}
+
+const ASKS: Readonly<Record<ApprovalView["kind"], string>> = {
+  plan: "asks to approve its plan",
+  permission: "asks for permission",
+  question: "has a question",
+  crash: "crashed",
+};
+
+function waitingItem(approval: ApprovalView, width: number): Line[] {
+  const tone = { fg: approval.kind === "crash" ? TONE.bad : TONE.attention };
+  const target = { kind: "member", name: approval.from } as const;
+  const title = [
+    span(" "),
+    span("▲", { ...tone, blink: true }),
+    span(` ${gridText(approval.from)}`, { ...tone, bold: true }),
+    span(` ${ASKS[approval.kind]}`, tone),
+  ];
+  const about = wrap(approval.summary, width - INDENT, 2);
+  return [
+    line(cut(title, width), target),
+    ...about.map((text) => line(cut([span("   "), span(text)], width), target)),
+  ];
+}
+
+/** A section's title, with a figure at the right end. */
+export function heading(title: string, figure: string, width: number): Line {
+  return line(
+    ends([span(` ${title}`, { ...quiet, bold: true })], figure === "" ? [] : [span(figure, quiet)], width),
+  );
+}
+
+export function workingCount(data: SidebarData): string {
+  const working = data.status.members.filter((member) => member.state === "running").length;
+  return working === 0 ? "" : `${working} working`;
+}
+
+/** A member in one row, or in two with what it does. */
+export function memberRows(member: MemberStatus, selected: boolean, width: number, two: boolean): Line[] {
+  const look = STATE_LOOKS[member.state];
+  const color = { fg: paletteIndex(member.color) };
+  const gone = member.state === "exited";
+  const target = { kind: "member", name: member.name } as const;
+  const left = [
+    bar(selected),
+    span(look.sign, { fg: look.tone ?? color.fg, blink: look.blink === true }),
+    span(` ${gridText(member.name)}`, gone ? quiet : { ...color, bold: true }),
+  ];
+  const first = line(ends(left, figures(member, width), width), target);
+  if (!two) return [first];
+  const tone = { fg: look.tone ?? (member.state === "running" ? TONE.quiet : TONE.faint) };
+  return [first, line(cut([bar(selected), span("  "), span(activityOf(member), tone)], width), target)];
+}
+
+function figures(member: MemberStatus, width: number): Span[] {
+  const [task, ...others] = member.taskIds;
+  const parts: Span[] = [];
+  if (task !== undefined)
+    parts.push(span(`#${gridText(task)}${others.length > 0 ? `+${others.length}` : ""}`));
+  if (member.unread > 0) parts.push(span(`↓${shortCount(member.unread)}`, { fg: TONE.attention }));
+  if (width >= TOKENS_FROM) parts.push(span(shortCount(totalTokens(member.tokens)).padStart(5), quiet));
+  return parts.flatMap((part, i) => (i === 0 ? [part] : [span(" "), part]));
+}
+
+function bar(selected: boolean): Span {
+  return selected ? span("▌", { fg: TONE.busy, bold: true }) : span(" ");
+}
+
+/** How far the task list is, as a bar. */
+export function taskBar(tasks: readonly TaskView[], width: number): Line {
+  const room = Math.max(1, width - 1);
+  const states = tasks.map((task) => taskState(task, tasks));
+  const count = (wanted: TaskState): number => states.filter((state) => state === wanted).length;
+  const share = (n: number): number => (tasks.length === 0 ? 0 : Math.round((n / tasks.length) * room));
+  const done = share(count("done"));
+  const active = share(count("done") + count("active")) - done;
+  return line([
+    span(" "),
+    span("━".repeat(done), { fg: TONE.good }),
+    span("━".repeat(active), { fg: TONE.busy }),
+    span("─".repeat(room - done - active), faint),
+  ]);
+}
+
+export function taskFigure(tasks: readonly TaskView[]): string {
+  return tasks.length === 0
+    ? "none"
+    : `${tasks.filter((task) => task.status === "completed").length} of ${tasks.length}`;
+}
+
+/** A task in one row; the selected one with its whole subject and what it waits for. */
+export function taskRows(task: TaskView, data: SidebarData, selected: boolean, width: number): Line[] {
+  const { list } = data.status.tasks;
+  const state = taskState(task, list);
+  const look = TASK_LOOKS[state];
+  const target = { kind: "task", id: task.id } as const;
+  const digits = Math.max(...list.map(({ id }) => id.length));
+  const ownerSpan = (name: string): Span =>
+    state === "done" ? span(gridText(name), quiet) : nameSpan(name, data);
+  const begin = [
+    bar(selected),
+    span(look.sign, { fg: look.tone }),
+    span(` ${task.id.padStart(digits)} `, quiet),
+  ];
+  const text = state === "done" || state === "blocked" ? quiet : {};
+  const owner = task.owner === undefined || width < TOKENS_FROM ? [] : [ownerSpan(task.owner)];
+  if (!selected) return [line(ends([...begin, span(gridText(task.subject), text)], owner, width), target)];
+  const indent = INDENT + digits + 1;
+  const room = width - indent - (owner.length > 0 ? displayWidth(owner[0]?.text ?? "") + 1 : 0);
+  const [first = "", ...rest] = wrap(task.subject, Math.max(8, room), 3);
+  const waits = state === "blocked" ? `behind ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : look.word;
+  const below = [...rest.map((row) => span(row)), span(waits, { fg: look.tone })];
+  return [
+    line(ends([...begin, span(first, { bold: true })], owner, width), target),
+    ...below.map((row) => line(cut([bar(true), span(" ".repeat(indent - 1)), row], width), target)),
+  ];
+}
+
+/** The newest messages that fit into `room` rows, the newest last. */
+export function messageRows(data: SidebarData, width: number, room: number): Line[] {
+  const rows: Line[] = [];
+  for (const message of data.messages.toReversed()) {
+    const next = messageLines(message, data, width);
+    if (rows.length + next.length > room) break;
+    rows.unshift(...next);
+  }
+  return rows;
+}
+
+function messageLines(message: MessageLine, data: SidebarData, width: number): Line[] {
+  const text = gridText(headlineOf(message.text, message.summary));
+  const names = [span(" "), nameSpan(message.from, data), span(" → ", faint), nameSpan(message.to, data)];
+  const at = [span(clockTime(message.at), faint)];
+  if (width >= ONE_LINE_MESSAGE_FROM) return [line(ends([...names, span(`  ${text}`, quiet)], at, width))];
+  const time = width < TOKENS_FROM ? [] : at;
+  const rows = wrap(text, width - INDENT, 2);
+  return [
+    line(ends(names, time, width)),
+    ...rows.map((row) => line(cut([span("   "), span(row, quiet)], width))),
+  ];
+}
+
+function nameSpan(name: string, data: SidebarData): Span {
+  const member = data.status.members.find((candidate) => sameName(candidate.name, name));
+  return span(gridText(name), { fg: paletteIndex(member?.color) });
+}
+
+/** Hours and minutes: an age would be wrong a minute later, and nothing is drawn on a timer. */
+function clockTime(at: number): string {
+  const date = new Date(at);
+  return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
+}
+
+/** News about the last key, else the keys that fit; help and close stay longest. */
+export function footer(state: SidebarState, width: number): Line {
+  if (state.notice !== undefined) {
+    return line(cut([span(` ${gridText(state.notice)}`, { fg: TONE.attention })], width));
+  }
+  let left = width;
+  const hints: Span[][] = [];
+  for (const { label, short, hint } of KEYS.filter((key) => key.hint !== undefined).toReversed()) {
+    const cells = displayWidth(`${short ?? label} ${hint}`) + 2;
+    if (cells > left + 1) break;
+    left -= cells;
+    hints.unshift([span(` ${short ?? label}`, { bold: true }), span(` ${hint}`, quiet)]);
+  }
+  return line(hints.flatMap((hint, i) => (i === 0 ? hint : [span(" "), ...hint])));
+}
+
+/** Every key, and what the signs mean. */
+export function help(width: number): Line[] {
+  const keys = KEYS.map(({ label, does }) => [span(` ${label.padEnd(6)}`, { bold: true }), span(does)]);
+  const states = Object.values(STATE_LOOKS).map(({ sign, word, tone }) => [
+    span(` ${sign.padEnd(6)}`, { fg: tone }),
+    span(word),
+  ]);
+  const tasks = Object.values(TASK_LOOKS).map(({ sign, word, tone }) => [
+    span(` ${sign.padEnd(6)}`, { fg: tone }),
+    span(word),
+  ]);
+  const figures = [
+    [span(" #3    "), span("its task")],
+    [span(" ↓2    ", { fg: TONE.attention }), span("unread messages")],
+    [span(" 12.3k ", quiet), span("tokens in and out")],
+  ];
+  const part = (title: string, rows: Span[][]): Line[] => [
+    heading(title, "", width),
+    ...rows.map((row) => line(cut(row, width))),
+    BLANK,
+  ];
+  return [
+    ...part("KEYS", keys),
+    ...part("MEMBERS", states),
+    ...part("TASKS", tasks),
+    ...part("FIGURES", figures),
+  ];
+}

@@ -1,0 +1,67 @@
+import { cutToWidth, displayWidth } from "../os/terminal-text.ts";
+import type { Target } from "./state.ts";
+
+export interface Style {
+  /** Index of the 256-colour palette; without it the terminal's own. */
+  readonly fg?: number | undefined;
+  readonly bold?: boolean;
+  readonly blink?: boolean;
+}
+
+/** A piece of one line in one style; its text is grid text. */
+export interface Span extends Style {
+  readonly text: string;
+}
+
+export interface Line {
+  readonly spans: readonly Span[];
+  /** What a click on it selects. */
+  readonly target?: Target;
+}
+
+export const BLANK: Line = { spans: [] };
+
+export function span(text: string, style: Style = {}): Span {
+  return { text, ...style };
+}
+
+export function line(spans: readonly Span[], target?: Target): Line {
+  return target === undefined ? { spans } : { spans, target };
+}
+
+export function widthOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
+}
+
+/** The spans within a width; the one that does not fit ends in `…`. */
+export function cut(spans: readonly Span[], width: number): Span[] {
+  const out: Span[] = [];
+  let left = width;
+  for (const piece of spans) {
+    if (left <= 0) break;
+    const text = cutToWidth(piece.text, left);
+    out.push({ ...piece, text });
+    left -= text === piece.text ? displayWidth(text) : left;
+  }
+  return out;
+}
+
+/** `left` and `right` at the two ends of a row; the right end stays whole and the left one is cut for it. */
+export function ends(left: readonly Span[], right: readonly Span[], width: number): Span[] {
+  const end = cut(right, width);
+  const room = Math.max(0, width - widthOf(end) - (end.length > 0 ? 1 : 0));
+  const start = cut(left, room);
+  const gap = width - widthOf(start) - widthOf(end);
+  return end.length === 0 ? start : [...start, span(" ".repeat(Math.max(0, gap))), ...end];
+}
+
+/** Two columns of lines side by side, `gap` cells between them. */
+export function beside(left: readonly Line[], right: readonly Line[], width: number, gap: Span): Line[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
+    const a = left[i] ?? BLANK;
+    const b = right[i] ?? BLANK;
+    const start = cut(a.spans, width);
+    const fill = span(" ".repeat(width - widthOf(start)));
+    return line([...start, fill, gap, ...b.spans], a.target ?? b.target);
+  });
+}

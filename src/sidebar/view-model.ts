@@ -1,0 +1,158 @@
+import { TONE } from "../os/terminal-colors.ts";
+import type { SidebarData } from "./data.ts";
+import {
+  footer,
+  header,
+  heading,
+  help,
+  memberRows,
+  messageRows,
+  taskBar,
+  taskFigure,
+  taskRows,
+  waiting,
+  workingCount,
+} from "./sections.ts";
+import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
+import { type SidebarState, sameTarget, selectedTarget, type Target } from "./state.ts";
+import { taskState } from "./words.ts";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** From here on members and the rest stand side by side. */
+const TWO_COLUMNS_FROM = 84;
+/** Widest and narrowest column of members beside the rest. */
+const COLUMN = { least: 34, most: 56, share: 0.42 };
+const GAP = 3;
+/** A person's queue longer than this says how long it is. */
+const WAITING_SHOWN = 3;
+/** Title and one message: less is not worth a section. */
+const LEAST_MESSAGES = 4;
+/** Blank, title and bar. */
+const TASK_HEAD = 3;
+
+/**
+ * What the sidebar shows: exactly `height` lines of at most `width` cells. A pure function of its arguments, so that a
+ * screen can be told by comparing values.
+ */
+export function frame(data: SidebarData, state: SidebarState, size: Size): Line[] {
+  const { width, height } = size;
+  const bottom = [footer(state, width)];
+  const room = height - bottom.length;
+  const waits = state.view === "help" ? [] : waiting(data, width, room < 16 ? 1 : WAITING_SHOWN);
+  const top = [...header(data, width), ...waits];
+  const body = bodyOf(data, state, { width, height: Math.max(0, room - top.length) });
+  const lines = [...top, ...body].slice(0, room);
+  const filler = Array.from({ length: room - lines.length }, () => BLANK);
+  return [...lines, ...filler, ...bottom]
+    .slice(-height)
+    .map((row) => ({ ...row, spans: cut(row.spans, width) }));
+}
+
+function bodyOf(data: SidebarData, state: SidebarState, size: Size): Line[] {
+  if (state.view === "help") return help(size.width).slice(0, size.height);
+  if (state.view === "tasks") return taskList(data, state, size);
+  return size.width >= TWO_COLUMNS_FROM ? columns(data, state, size) : stack(data, state, size);
+}
+
+function columns(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+  const left = Math.min(COLUMN.most, Math.max(COLUMN.least, Math.floor(width * COLUMN.share)));
+  const right = width - left - GAP;
+  const members = memberList(data, state, { width: left, height });
+  const tasks = taskSection(data, right, Math.max(TASK_HEAD, Math.floor(height / 2)), []);
+  const messages = messageSection(data, right, height - tasks.length);
+  const gap = span(" │ ", { fg: TONE.faint });
+  const rows = beside(members, [...tasks, ...messages], left, gap);
+  const rest = Array.from({ length: Math.max(0, height - rows.length) }, () =>
+    line([span(" ".repeat(left)), gap]),
+  );
+  return [...rows, ...rest];
+}
+
+function stack(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+  const count = data.status.members.length;
+  const least = height >= 4 + TASK_HEAD ? TASK_HEAD : 0;
+  const members = memberList(data, state, { width, height: Math.min(height - least, 1 + count * 2) });
+  const left = height - members.length;
+  const wanted = Math.min(Math.ceil(left / 2), 2 + data.messages.length * 3);
+  const forMessages = wanted < LEAST_MESSAGES ? 0 : wanted;
+  const tasks = least === 0 ? [] : taskSection(data, width, left - forMessages, [BLANK]);
+  return [...members, ...tasks, ...messageSection(data, width, left - tasks.length, [BLANK])];
+}
+
+function memberList(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+  const { members } = data.status;
+  const two = 1 + members.length * 2 <= height;
+  const selected = selectedTarget({ ...state, view: "team" }, data);
+  const rows = members.map((member) =>
+    memberRows(member, isAt(selected, { kind: "member", name: member.name }), width, two),
+  );
+  const at = members.findIndex((member) => isAt(selected, { kind: "member", name: member.name }));
+  return [heading("MEMBERS", workingCount(data), width), ...around(rows, at, height - 1)];
+}
+
+/** Title, bar and as many tasks as there is room for: what is in progress first, then what comes next. */
+function taskSection(data: SidebarData, width: number, room: number, before: readonly Line[]): Line[] {
+  const { list } = data.status.tasks;
+  const head = [...before, heading("TASKS", taskFigure(list), width), taskBar(list, width)];
+  const order = { active: 0, open: 1, blocked: 2, done: 3 };
+  const next = list
+    .map((task) => ({ task, rank: order[taskState(task, list)] }))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, Math.max(0, room - head.length));
+  const shown = next.map(({ task }) => task).sort((a, b) => Number(a.id) - Number(b.id));
+  return [...head, ...shown.flatMap((task) => taskRows(task, data, false, width))];
+}
+
+function messageSection(
+  data: SidebarData,
+  width: number,
+  room: number,
+  before: readonly Line[] = [BLANK],
+): Line[] {
+  if (room < LEAST_MESSAGES || data.messages.length === 0) return [];
+  const head = [...before, heading("MESSAGES", "", width)];
+  return [...head, ...messageRows(data, width, room - head.length)];
+}
+
+function taskList(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+  const { list } = data.status.tasks;
+  const head = [heading("TASKS", taskFigure(list), width), taskBar(list, width)];
+  const selected = selectedTarget(state, data);
+  const rows = list.map((task) => taskRows(task, data, isAt(selected, { kind: "task", id: task.id }), width));
+  const at = list.findIndex((task) => isAt(selected, { kind: "task", id: task.id }));
+  return [...head, ...around(rows, at, height - head.length)];
+}
+
+/** The blocks around the selected one that fit into `room` rows, and how many are left out on either side. */
+function around(blocks: readonly Line[][], at: number, room: number): Line[] {
+  if (blocks.flat().length <= room) return blocks.flat();
+  let from = Math.max(0, at);
+  let to = from;
+  let used = blocks[from]?.length ?? 0;
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const [side, index] of [
+      ["to", to + 1],
+      ["from", from - 1],
+    ] as const) {
+      const size = blocks[index]?.length;
+      if (size === undefined || used + size > room - 1) continue;
+      used += size;
+      if (side === "to") to = index;
+      else from = index;
+      grew = true;
+    }
+  }
+  const below = blocks.length - 1 - to;
+  const more = [from > 0 ? `↑ ${from}` : "", below > 0 ? `↓ ${below}` : ""].filter((part) => part !== "");
+  const mark = line([span(`   ${more.join("  ")} more`, { fg: TONE.quiet })]);
+  return [...blocks.slice(from, to + 1).flat(), mark].slice(0, Math.max(0, room));
+}
+
+function isAt(selected: Target | undefined, target: Target): boolean {
+  return selected !== undefined && sameTarget(selected, target);
+}
