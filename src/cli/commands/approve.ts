@@ -1,0 +1,35 @@
+import { answerApproval } from "../../lead/approvals.ts";
+import { PERMISSION_MODES } from "../../schema/config.ts";
+import { defineCommand } from "../command.ts";
+import { filesContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { openTeam } from "../team.ts";
+import { textOption } from "../text.ts";
+
+/** Modes that a plan can go on in: what follows a plan is work. */
+const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
+
+export const command = defineCommand({
+  name: "approve",
+  summary: "Approve a plan or permission, or answer a question",
+  args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
+  options: {
+    note: { value: "text", summary: "feedback; for a question its answer; - reads stdin" },
+    mode: { value: "mode", summary: "the mode an approved plan goes on in", choices: MODES },
+  },
+  examples: [
+    "teams approve plan_approval-1718000000000@planner@review",
+    'teams approve question-1718000000000@dev --note "Use port 8080."',
+  ],
+  async run(call) {
+    const { args, options, io, out } = call;
+    const ctx = filesContext(call, openTeam(io.env, options));
+    const note = await textOption(io, options.note, "note");
+    const approval = await answerApproval(ctx, args.id, {
+      approve: true,
+      ...(note === undefined ? {} : { note }),
+      ...(options.mode === undefined ? {} : { mode: options.mode }),
+    });
+    out.done({ ...approval, approved: true }, () => line`Approved: ${approval.kind} of ${approval.from}.`);
+  },
+});

@@ -1,0 +1,29 @@
+import { plainText } from "../../protocol/messages.ts";
+import { broadcast } from "../../team/mailbox.ts";
+import { defineCommand } from "../command.ts";
+import { line } from "../paint.ts";
+import { openTeam } from "../team.ts";
+import { textOf } from "../text.ts";
+
+export const command = defineCommand({
+  name: "broadcast",
+  summary: "Send a message to every living member but oneself",
+  args: [{ name: "text", summary: "the message; - reads it from stdin", many: true }],
+  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  examples: [
+    'teams broadcast "The build is green again."',
+    "teams broadcast - --summary 'new plan' < plan.md",
+  ],
+  async run({ args, options, io, out }) {
+    const { ref, actor } = openTeam(io.env, options);
+    const text = plainText(await textOf(io, args.text, "message"));
+    const summary = options.summary === undefined ? {} : { summary: options.summary };
+    const sent = await broadcast(ref, { from: actor, text, ...summary });
+    out.done({ ...sent, team: ref.team, from: actor }, () => {
+      const left =
+        sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;
+      if (sent.recipients.length === 0) return `Nobody is there to hear it.${left}`;
+      return line`Sent to ${sent.recipients.join(", ")}.` + left;
+    });
+  },
+});

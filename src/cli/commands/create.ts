@@ -1,0 +1,42 @@
+import { createTeam } from "../../lead/create-team.ts";
+import { systemClock } from "../../os/clock.ts";
+import { readTeam } from "../../team/config.ts";
+import { defineCommand } from "../command.ts";
+import { refuseNesting } from "../context.ts";
+import { line } from "../paint.ts";
+import { loadSettings } from "../settings.ts";
+import { homeOf } from "../team.ts";
+
+export const command = defineCommand({
+  name: "create",
+  summary: "Make a team to lead by hand or script",
+  args: [{ name: "name", summary: "the team's name; it needs a letter or digit" }],
+  options: {
+    description: { short: "d", value: "text", summary: "what the team is for" },
+    agentType: { value: "type", summary: "agent type of the lead" },
+    unique: { summary: "take name-2, name-3, … where the name is taken" },
+  },
+  examples: [
+    "teams create review",
+    'teams create review -d "Security review of the API"',
+    "teams create nightly --unique --json",
+  ],
+  async run(call) {
+    const { args, options, io, out } = call;
+    refuseNesting(call, "make a team");
+    const home = homeOf(io.env);
+    const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
+    const { ref } = await createTeam(home, systemClock, {
+      name: args.name,
+      cwd: io.cwd,
+      unique: options.unique,
+      ...(options.description === undefined ? {} : { description: options.description }),
+      ...(options.agentType === undefined ? {} : { agentType: options.agentType }),
+      ...(mode === undefined ? {} : { mode }),
+    });
+    const { name, displayName, leadAgentId } = readTeam(ref);
+    out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>
+      [line`Team ${name} is made.`, line`Next: teams spawn <name> --prompt "…" --team ${name}`].join("\n"),
+    );
+  },
+});

@@ -1,0 +1,66 @@
+import { EXIT } from "../../errors.ts";
+import { deleteTeam } from "../../lead/delete-team.ts";
+import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../lead/kill.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext, requireOurs } from "../context.ts";
+import { line } from "../paint.ts";
+import { usageError } from "../parse.ts";
+import { resolveTarget } from "../team.ts";
+import { secondsOption } from "../text.ts";
+
+export const command = defineCommand({
+  name: "kill",
+  summary: "End a teammate or a whole team: ask, then signals, then its pane and membership",
+  args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
+  options: {
+    timeout: {
+      value: "seconds",
+      summary: `how long to ask before signals; ${KILL_TIMEOUT / 1000} by default`,
+    },
+    force: { summary: "do not ask" },
+    purge: { summary: "of a team: remove its tasks and inboxes too" },
+  },
+  examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
+  notes: "Tasks and inboxes stay, unless --purge.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    if (args.name === undefined && options.team === undefined) {
+      throw usageError(command, "Say whom: an agent, a team, or --team.");
+    }
+    const target = resolveTarget(io.env, options, args.name);
+    if (options.purge && target.kind === "member") throw usageError(command, "--purge is for a whole team.");
+    requireOurs(target.open, { named: true, force: options.force });
+    const ctx = await leadContext(call, target.open);
+    const how = {
+      timeoutMs: secondsOption(options.timeout, "timeout") ?? KILL_TIMEOUT,
+      force: options.force,
+      signal: io.interruption(),
+    };
+    const reports =
+      target.kind === "member"
+        ? await killTeammates(ctx, [target.member.name], how)
+        : await killEverybody(ctx, how);
+    if (options.purge) await deleteTeam(ctx, { force: true });
+    const { team } = target.open.ref;
+    out.done({ team, kills: reports, purged: options.purge }, () =>
+      [
+        ...reports.map(sentence),
+        ...(reports.length === 0 ? ["Nobody but the lead was there."] : []),
+        ...(options.purge ? [line`Team ${team} is deleted.`] : []),
+      ].join("\n"),
+    );
+    return reports.some(({ left }) => left.length > 0) ? EXIT.failed : EXIT.done;
+  },
+});
+
+function sentence({ name, outcome, left }: KillReport): string {
+  const still = left.length === 0 ? "" : ` These processes could not be ended: ${left.join(", ")}.`;
+  switch (outcome) {
+    case "shut down":
+      return line`${name} has shut down.${still}`;
+    case "killed":
+      return line`${name} was ended by signals.${still}`;
+    case "gone":
+      return line`${name} did not run any more; it is no member now.${still}`;
+  }
+}

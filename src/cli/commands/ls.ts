@@ -1,0 +1,46 @@
+import { listTeams } from "../../team/config.ts";
+import { defineCommand } from "../command.ts";
+import { table } from "../table.ts";
+import { homeOf } from "../team.ts";
+
+export const command = defineCommand({
+  name: "ls",
+  summary: "List the teams",
+  args: [],
+  options: {},
+  examples: ["teams ls", "teams ls --json"],
+  async run({ io, out }) {
+    const teams = listTeams(homeOf(io.env)).map(({ team, config, ours, flaw }) => ({
+      name: team,
+      displayName: config?.displayName ?? team,
+      description: config?.description ?? null,
+      members: config?.members.map((member) => member.name) ?? [],
+      createdAt: config?.createdAt ?? null,
+      ours,
+      flaw: flaw ?? null,
+    }));
+    out.answer({ teams }, () => {
+      if (teams.length === 0) {
+        return 'No teams yet. Try: teams run "review this repository", or: teams create <name>';
+      }
+      const rows = teams.map((team) => [
+        team.ours ? team.name : out.paint(team.name, "quiet"),
+        team.members.length,
+        team.createdAt ? new Date(team.createdAt).toISOString().slice(0, 16).replace("T", " ") : "",
+        remark(team),
+      ]);
+      return table(["TEAM", "MEMBERS", "MADE (UTC)", "ABOUT"], rows, { columns: out.columns, right: [1] });
+    });
+  },
+});
+
+function remark(team: {
+  readonly ours: boolean;
+  readonly flaw: string | null;
+  readonly description: string | null;
+}): string {
+  if (team.flaw !== null) return `cannot be read: ${team.flaw}`;
+  return [team.ours ? "" : "(of another program)", team.description ?? ""]
+    .filter((part) => part !== "")
+    .join(" ");
+}

@@ -1,0 +1,38 @@
+import { plainText } from "../../protocol/messages.ts";
+import { splitAddress } from "../../schema/names.ts";
+import { deliver } from "../../team/mailbox.ts";
+import { defineCommand } from "../command.ts";
+import { line } from "../paint.ts";
+import { openTeam } from "../team.ts";
+import { textOf } from "../text.ts";
+
+export const command = defineCommand({
+  name: "send",
+  summary: "Send a message to a member",
+  args: [
+    { name: "agent", summary: "who gets it: name or name@team" },
+    { name: "text", summary: "the message; - reads it from stdin", many: true },
+  ],
+  options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
+  examples: [
+    'teams send reviewer "Look at src/auth first."',
+    "git diff | teams send reviewer - --summary 'the diff'",
+    'teams send --as tester dev@review -- "-x is the flag I meant"',
+  ],
+  async run({ args, options, io, out }) {
+    const { ref, actor } = openTeam(io.env, options, splitAddress(args.agent).team);
+    const text = plainText(await textOf(io, args.text, "message"));
+    const { name } = splitAddress(args.agent);
+    const sent = await deliver(ref, {
+      from: actor,
+      to: name,
+      text,
+      ...(options.summary === undefined ? {} : { summary: options.summary }),
+    });
+    out.done({ ...sent, team: ref.team, from: actor }, () =>
+      sent.queuedForRestart
+        ? line`${sent.to} does not run now; the message waits for its restart.`
+        : line`Sent to ${sent.to}.`,
+    );
+  },
+});

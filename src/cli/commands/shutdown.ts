@@ -1,0 +1,66 @@
+import { EXIT } from "../../errors.ts";
+import { SHUTDOWN_TIMEOUT, type ShutdownReport, shutdownTeammates } from "../../lead/shutdown.ts";
+import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { usageError } from "../parse.ts";
+import { memberOf, openTeam } from "../team.ts";
+import { secondsOption } from "../text.ts";
+
+export const command = defineCommand({
+  name: "shutdown",
+  summary: "Ask teammates to finish, and wait until they have ended",
+  args: [{ name: "agent", summary: "who is asked", optional: true, many: true }],
+  options: {
+    all: { summary: "ask every teammate" },
+    timeout: { value: "seconds", summary: `how long to wait; ${SHUTDOWN_TIMEOUT / 1000} by default` },
+    reason: { value: "text", summary: "why, in words" },
+  },
+  examples: [
+    "teams shutdown reviewer",
+    "teams shutdown --all --timeout 60",
+    'teams shutdown dev --reason "The plan changed."',
+  ],
+  notes:
+    "A refusal stands (exit 1). Past the deadline nothing is touched (exit 5); `teams kill` ends it then.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    if ((args.agent.length === 0) === !options.all) {
+      throw usageError(command, options.all ? "Give names or --all, not both." : "Say who: names, or --all.");
+    }
+    const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? "").team);
+    const names = options.all
+      ? open.config.members.map(({ name }) => name).filter((name) => name !== LEAD_NAME)
+      : args.agent.map((address) => memberOf(open.ref, open.config, address).name);
+    const timeoutMs = secondsOption(options.timeout, "timeout") ?? SHUTDOWN_TIMEOUT;
+    const reports = await shutdownTeammates(await leadContext(call, open), names, {
+      timeoutMs,
+      signal: io.interruption(),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    });
+    out.done({ team: open.ref.team, shutdowns: reports }, () =>
+      reports.length === 0 ? "Nobody is there to shut down." : reports.map(sentence).join("\n"),
+    );
+    return exitOf(reports, io.interruption().aborted);
+  },
+});
+
+function sentence({ name, outcome, reason }: ShutdownReport): string {
+  switch (outcome) {
+    case "approved":
+      return line`${name} has shut down.`;
+    case "gone":
+      return line`${name} did not run any more.`;
+    case "rejected":
+      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+    case "timed_out":
+      return line`${name} has not ended in time and was left as it is. To end it: teams kill ${name}`;
+  }
+}
+
+function exitOf(reports: readonly ShutdownReport[], interrupted: boolean): number {
+  if (interrupted) return EXIT.interrupted;
+  if (reports.some(({ outcome }) => outcome === "timed_out")) return EXIT.timedOut;
+  return reports.some(({ outcome }) => outcome === "rejected") ? EXIT.failed : EXIT.done;
+}

@@ -1,0 +1,92 @@
+import { TeamError } from "../../errors.ts";
+import { TEAMMATE_MODES } from "../../lead/context.ts";
+import { type SpawnInput, type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
+import { PERMISSION_MODES } from "../../schema/config.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext, refuseNesting } from "../context.ts";
+import { line } from "../paint.ts";
+import { loadSettings } from "../settings.ts";
+import { openTeam } from "../team.ts";
+import { textOption, toolList } from "../text.ts";
+
+export const command = defineCommand({
+  name: "spawn",
+  summary: "Start a teammate; returns when it is ready",
+  args: [{ name: "name", summary: "what the teammate is called" }],
+  options: {
+    prompt: { value: "text", summary: "its first message; - reads it from stdin" },
+    agentType: { value: "type", summary: "general-purpose, Explore, Plan, Bash, reviewer, …" },
+    model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
+    plan: { summary: "it acts only after its plan was approved" },
+    permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
+    allowedTools: { value: "rules", summary: "tools that run without asking: Read,Bash(git:*)", many: true },
+    disallowedTools: { value: "rules", summary: "tools that never run", many: true },
+    tools: { value: "names", summary: "the only tools it has", many: true },
+    cwd: { value: "directory", summary: "where it works; here by default" },
+    teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
+    here: { summary: "split this window instead of using the team's own" },
+    window: { summary: "in the team's own window (the default)" },
+    session: { summary: "in a tmux session of the team's own" },
+    unique: { summary: "take name-2, name-3, … where the name is taken" },
+  },
+  examples: [
+    'teams spawn reviewer --prompt "Review src/auth for security holes."',
+    "teams spawn planner --plan --agent-type architect --prompt - < brief.md",
+    "teams spawn dev --model scripted:play.json --teammate-mode process --json",
+  ],
+  async run(call) {
+    const { args, options, io, out } = call;
+    refuseNesting(call, "start a teammate");
+    const open = openTeam(io.env, options);
+    const settings = loadSettings(open.home.root, io.cwd);
+    for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
+    const ctx = await leadContext(call, open, settings);
+    const prompt = await textOption(io, options.prompt, "prompt");
+    const input: SpawnInput = {
+      name: args.name,
+      unique: options.unique,
+      plan: options.plan,
+      ...given("prompt", prompt),
+      ...given("agentType", options.agentType),
+      ...given("model", options.model),
+      ...given("permissionMode", options.permissionMode),
+      ...given("allowedTools", toolList(options.allowedTools)),
+      ...given("disallowedTools", toolList(options.disallowedTools)),
+      ...given("tools", toolList(options.tools)),
+      ...given("cwd", options.cwd),
+    };
+    const mode = options.teammateMode ?? settings.teammateMode;
+    const [spawned] = await spawnTeammates(ctx, [input], { mode, placement: placementOf(options) });
+    if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
+    out.done({ ...spawned, team: open.ref.team }, () => {
+      const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
+      return [
+        line`${out.paint(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
+        ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
+        line`See it: teams attach ${spawned.name}   its screen: teams peek ${spawned.name}`,
+      ].join("\n");
+    });
+  },
+});
+
+function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+function placementOf(options: {
+  readonly here: boolean;
+  readonly window: boolean;
+  readonly session: boolean;
+}): NonNullable<SpawnOptions["placement"]> {
+  const { here, window, session } = options;
+  if ([here, window, session].filter(Boolean).length > 1) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      "--here, --window and --session exclude each other; nobody was started.",
+      {
+        hint: "Give one of them.",
+      },
+    );
+  }
+  return here ? "here" : session ? "session" : "team-window";
+}

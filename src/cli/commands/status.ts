@@ -1,0 +1,60 @@
+import { EXIT } from "../../errors.ts";
+import type { LeadContext } from "../../lead/context.ts";
+import { reconcile } from "../../lead/reconcile.ts";
+import { type TeamStatus, teamStatus } from "../../lead/status.ts";
+import { type AnyCall, defineCommand } from "../command.ts";
+import { filesContext, leadContext } from "../context.ts";
+import { follow } from "../follow.ts";
+import { statusLine, statusText } from "../status-text.ts";
+import { openTeam } from "../team.ts";
+
+export const command = defineCommand({
+  name: "status",
+  summary: "Members, what they do, tasks, tokens, and what waits for you",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: {
+    watch: { short: "w", summary: "draw it anew whenever something changes" },
+    line: { summary: "one line, for a status bar; reads files only" },
+  },
+  examples: ["teams status", "teams status review --json", "teams status --watch"],
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    if (options.line) {
+      const status = await teamStatus(filesContext(call, open));
+      out.answer({ line: statusLine(status) }, () => statusLine(status));
+      return EXIT.done;
+    }
+    const ctx = await leadContext(call, open);
+    if (options.watch) return watch(call, ctx);
+    const status = await current(ctx);
+    out.answer(status, () => statusText(status, out));
+    return EXIT.done;
+  },
+});
+
+/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole. */
+async function current(ctx: LeadContext): Promise<TeamStatus> {
+  await reconcile(ctx);
+  return teamStatus(ctx);
+}
+
+const CLEAR = "\x1b[H\x1b[2J";
+
+async function watch({ io, out }: AnyCall, ctx: LeadContext): Promise<number> {
+  const signal = io.interruption();
+  let before = "";
+  await follow(
+    ctx.ref,
+    async () => {
+      const status = await current(ctx);
+      const picture = out.json ? JSON.stringify(status) : statusText(status, out);
+      if (picture !== before)
+        out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
+      before = picture;
+      return false;
+    },
+    { signal },
+  );
+  return EXIT.interrupted;
+}

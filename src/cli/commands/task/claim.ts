@@ -1,0 +1,20 @@
+import { claimTask } from "../../../team/task-flow.ts";
+import { defineCommand } from "../../command.ts";
+import { line } from "../../paint.ts";
+import { openTeam } from "../../team.ts";
+import { taskId } from "../../text.ts";
+
+export const command = defineCommand({
+  name: "task claim",
+  summary: "Take a task; without a number the lowest free one",
+  args: [{ name: "id", summary: "its number", optional: true }],
+  options: { exclusive: { summary: "only if the one who claims has no other task in work" } },
+  examples: ["teams task claim 3 --as writer", "teams task claim --exclusive --json"],
+  notes: "A claim is refused (exit 4) when the task is taken, blocked or resolved.",
+  async run({ args, options, io, out }) {
+    const { ref, actor } = openTeam(io.env, options);
+    const id = args.id === undefined ? undefined : taskId(args.id);
+    const task = await claimTask(ref, actor, id, { exclusive: options.exclusive });
+    out.done({ task }, () => line`Task #${task.id} is now ${actor}'s: ${task.subject}`);
+  },
+});

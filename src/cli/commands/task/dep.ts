@@ -1,0 +1,23 @@
+import { updateTask } from "../../../team/task-flow.ts";
+import { defineCommand } from "../../command.ts";
+import { line } from "../../paint.ts";
+import { openTeam } from "../../team.ts";
+import { taskId } from "../../text.ts";
+
+export const command = defineCommand({
+  name: "task dep",
+  summary: "Let a task wait for another",
+  args: [
+    { name: "id", summary: "the task that waits" },
+    { name: "blocker", summary: "the task that must be completed before" },
+  ],
+  options: {},
+  examples: ["teams task dep 3 1", "teams task dep 3 2 --json"],
+  notes: "A dependency that would close a circle is refused (exit 4).",
+  async run({ args, options, io, out }) {
+    const { ref, actor } = openTeam(io.env, options);
+    const [id, blocker] = [taskId(args.id), taskId(args.blocker)];
+    const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
+    out.done({ task }, () => line`Task #${id} waits for #${blocker}.`);
+  },
+});

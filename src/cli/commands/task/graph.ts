@@ -1,0 +1,46 @@
+import type { Task } from "../../../schema/task.ts";
+import { listTasks } from "../../../team/tasks.ts";
+import { defineCommand } from "../../command.ts";
+import type { Output } from "../../output.ts";
+import { line, TASK_TINTS } from "../../paint.ts";
+import { openTeam } from "../../team.ts";
+
+export const command = defineCommand({
+  name: "task graph",
+  summary: "Show which task waits for which",
+  args: [],
+  options: { dot: { summary: "as Graphviz reads it" } },
+  examples: ["teams task graph", "teams task graph --dot | dot -Tsvg > tasks.svg"],
+  async run({ options, io, out }) {
+    const { ref } = openTeam(io.env, options);
+    const tasks = listTasks(ref);
+    const edges = tasks.flatMap(({ id, blockedBy }) => blockedBy.map((from) => ({ from, to: id })));
+    out.answer({ tasks, edges }, () => {
+      if (options.dot) return dotOf(tasks);
+      return tasks.length === 0 ? 'No tasks yet. Try: teams task add "…"' : treeOf(tasks, out);
+    });
+  },
+});
+
+/** Each task under every task that it waits for; what stood before is named and not unfolded again. */
+function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): string {
+  const unfolded = new Set<string>();
+  const row = (task: Task, depth: number): string[] => {
+    const state = paint(task.status.replace("_", " "), ...TASK_TINTS[task.status]);
+    const after = tasks.filter(({ blockedBy }) => blockedBy.includes(task.id));
+    const known = unfolded.has(task.id) && after.length > 0;
+    const text = line`${"  ".repeat(depth)}#${task.id} ${task.subject} [${state}]${known ? " (above)" : ""}`;
+    if (known) return [text];
+    unfolded.add(task.id);
+    return [text, ...after.flatMap((next) => row(next, depth + 1))];
+  };
+  const ids = new Set(tasks.map(({ id }) => id));
+  const roots = tasks.filter(({ blockedBy }) => !blockedBy.some((id) => ids.has(id)));
+  return roots.flatMap((task) => row(task, 0)).join("\n");
+}
+
+function dotOf(tasks: readonly Task[]): string {
+  const nodes = tasks.map(({ id, subject }) => `  ${id} [label=${JSON.stringify(`#${id} ${subject}`)}];`);
+  const edges = tasks.flatMap(({ id, blockedBy }) => blockedBy.map((blocker) => `  ${blocker} -> ${id};`));
+  return ["digraph tasks {", ...nodes, ...edges, "}"].join("\n");
+}

@@ -1,0 +1,30 @@
+import { taskStatus } from "../../../schema/task.ts";
+import { listTasks } from "../../../team/tasks.ts";
+import { defineCommand } from "../../command.ts";
+import { taskTable } from "../../status-text.ts";
+import { memberOf, openTeam } from "../../team.ts";
+
+export const command = defineCommand({
+  name: "task list",
+  summary: "List the tasks",
+  args: [],
+  options: {
+    status: { value: "status", summary: "only those in one state", choices: taskStatus.options },
+    owner: { value: "member", summary: "only those of one member" },
+  },
+  examples: ["teams task list", "teams task list --status pending --json", "teams task list --owner writer"],
+  async run({ options, io, out }) {
+    const { ref, config } = openTeam(io.env, options);
+    const owner = options.owner === undefined ? undefined : memberOf(ref, config, options.owner).name;
+    const all = listTasks(ref);
+    const tasks = all.filter(
+      (task) =>
+        (options.status === undefined || task.status === options.status) &&
+        (owner === undefined || task.owner === owner),
+    );
+    out.answer({ tasks }, () => {
+      if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
+      return all.length === 0 ? 'No tasks yet. Try: teams task add "…"' : "No task is like that.";
+    });
+  },
+});

@@ -1,0 +1,19 @@
+import { updateTask } from "../../../team/task-flow.ts";
+import { defineCommand } from "../../command.ts";
+import { line } from "../../paint.ts";
+import { openTeam } from "../../team.ts";
+import { taskId } from "../../text.ts";
+
+export const command = defineCommand({
+  name: "task rm",
+  summary: "Remove a task",
+  args: [{ name: "id", summary: "its number" }],
+  options: {},
+  examples: ["teams task rm 3", "teams task rm 3 --team review --json"],
+  async run({ args, options, io, out }) {
+    const { ref, actor } = openTeam(io.env, options);
+    const id = taskId(args.id);
+    await updateTask(ref, actor, id, { status: "deleted" });
+    out.done({ id, deleted: true }, () => line`Task #${id} is removed.`);
+  },
+});

@@ -1,0 +1,29 @@
+import { stripControls } from "../../../os/terminal-text.ts";
+import { getTask } from "../../../team/tasks.ts";
+import { defineCommand } from "../../command.ts";
+import { line, TASK_TINTS } from "../../paint.ts";
+import { openTeam } from "../../team.ts";
+import { taskId } from "../../text.ts";
+
+export const command = defineCommand({
+  name: "task show",
+  summary: "Show one task whole",
+  args: [{ name: "id", summary: "its number" }],
+  options: {},
+  examples: ["teams task show 3", "teams task show 3 --json"],
+  async run({ args, options, io, out }) {
+    const { ref } = openTeam(io.env, options);
+    const task = getTask(ref, taskId(args.id));
+    out.answer({ task }, () => {
+      const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
+      return [
+        line`${out.paint(`#${task.id} ${task.subject}`, "bold")}`,
+        line`state:      ${out.paint(task.status.replace("_", " "), ...TASK_TINTS[task.status])}`,
+        line`owner:      ${task.owner ?? "nobody"}`,
+        ...(task.blockedBy.length === 0 ? [] : [line`blocked by: ${list(task.blockedBy)}`]),
+        ...(task.blocks.length === 0 ? [] : [line`blocks:     ${list(task.blocks)}`]),
+        ...(task.description === "" ? [] : ["", stripControls(task.description)]),
+      ].join("\n");
+    });
+  },
+});

@@ -1,0 +1,43 @@
+import { updateTask } from "../../../team/task-flow.ts";
+import { defineCommand } from "../../command.ts";
+import { line } from "../../paint.ts";
+import { usageError } from "../../parse.ts";
+import { memberOf, openTeam } from "../../team.ts";
+import { taskId, textOption } from "../../text.ts";
+
+export const command = defineCommand({
+  name: "task update",
+  summary: "Change a task",
+  args: [{ name: "id", summary: "its number" }],
+  options: {
+    status: {
+      value: "status",
+      summary: "its new state",
+      choices: ["pending", "in_progress", "completed", "deleted"],
+    },
+    owner: { value: "member", summary: "who is to do it; they are told" },
+    subject: { value: "text", summary: "its new subject" },
+    description: { short: "d", value: "text", summary: "its new description; - reads stdin" },
+  },
+  examples: [
+    "teams task update 3 --status in_progress",
+    "teams task update 3 --owner writer",
+    'teams task update 3 --subject "Find every FIXME" --json',
+  ],
+  async run({ args, options, io, out }) {
+    const { status, subject } = options;
+    const description = await textOption(io, options.description, "description");
+    if ([status, options.owner, subject, description].every((value) => value === undefined)) {
+      throw usageError(command, "Say what is to change: --status, --owner, --subject or -d.");
+    }
+    const { ref, config, actor } = openTeam(io.env, options);
+    const id = taskId(args.id);
+    const task = await updateTask(ref, actor, id, {
+      ...(status === undefined ? {} : { status }),
+      ...(options.owner === undefined ? {} : { owner: memberOf(ref, config, options.owner).name }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(description === undefined ? {} : { description }),
+    });
+    out.done({ task }, () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`);
+  },
+});

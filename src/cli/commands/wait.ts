@@ -1,0 +1,114 @@
+import { EXIT, TeamError } from "../../errors.ts";
+import type { LeadContext } from "../../lead/context.ts";
+import { type MemberStatus, type TeamStatus, teamStatus } from "../../lead/status.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { defineCommand } from "../command.ts";
+import { filesContext } from "../context.ts";
+import { follow } from "../follow.ts";
+import { line } from "../paint.ts";
+import { memberOf, openTeam } from "../team.ts";
+import { secondsOption } from "../text.ts";
+
+export const command = defineCommand({
+  name: "wait",
+  summary: "Return when teammates are idle, tasks are done, or a message is there",
+  args: [
+    { name: "agent", summary: "who is to be idle; all teammates by default", optional: true, many: true },
+  ],
+  options: {
+    idle: { summary: "until they are idle (the default)" },
+    tasks: { summary: "until every task is completed" },
+    message: { summary: "until the one who acts has an unread message" },
+    timeout: { value: "seconds", summary: "give up after so long (exit 5)" },
+  },
+  examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
+  notes:
+    "With several of --idle, --tasks and --message all must hold. A crash of one that is waited for ends it (exit 1).",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openTeam(io.env, options);
+    const names = args.agent.map((address) => memberOf(open.ref, open.config, address).name);
+    const wanted: Wanted = {
+      idle: options.idle || names.length > 0 || !(options.tasks || options.message),
+      tasks: options.tasks,
+      message: options.message,
+      names,
+    };
+    const ctx = filesContext(call, open);
+    let status = await teamStatus(ctx);
+    const outcome = await follow(
+      open.ref,
+      async () => {
+        status = await teamStatus(ctx);
+        return missing(status, wanted, ctx) === undefined;
+      },
+      { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
+    );
+    if (outcome === "interrupted") return EXIT.interrupted;
+    if (outcome === "timeout") {
+      throw new TeamError("TIMEOUT", `After ${options.timeout} s ${missing(status, wanted, ctx)}.`, {
+        hint: "See what they do: teams status",
+      });
+    }
+    const unread = status.members.find((member) => member.name === open.actor)?.unread ?? 0;
+    out.done({ ...counts(status), unread }, () => line`${describe(status, wanted, unread)}`);
+    return EXIT.done;
+  },
+});
+
+interface Wanted {
+  readonly idle: boolean;
+  readonly tasks: boolean;
+  readonly message: boolean;
+  /** Who is to be idle; empty: all teammates. */
+  readonly names: readonly string[];
+}
+
+/**
+ * What of the wanted is not so yet, as the rest of a sentence; undefined when all is.
+ * @throws TeamError RECIPIENT_INACTIVE when somebody who is waited for crashed: it will not come
+ */
+function missing(status: TeamStatus, wanted: Wanted, ctx: LeadContext): string | undefined {
+  const busy = wanted.idle ? watched(status, wanted.names).filter((member) => !isIdle(member)) : [];
+  if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
+  const open = status.tasks.list.length - status.tasks.completed;
+  if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
+  const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
+  return wanted.message && unread === 0 ? `no message is there for ${ctx.actor}` : undefined;
+}
+
+function watched({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {
+  const all = members.filter(({ name }) => name !== LEAD_NAME);
+  return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
+}
+
+function isIdle({ name, state, exit }: MemberStatus): boolean {
+  if (state === "crashed") {
+    const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
+    throw new TeamError(
+      "RECIPIENT_INACTIVE",
+      `${name} crashed${how === "" ? "" : ` (${how})`} while it was waited for.`,
+      {
+        hint: `Its last lines: teams status --json; end it: teams kill ${name}`,
+      },
+    );
+  }
+  return state === "idle" || state === "exited";
+}
+
+function counts({ team, members, tasks }: TeamStatus): object {
+  return {
+    team,
+    members: members.map(({ name, state }) => ({ name, state })),
+    tasks: { total: tasks.list.length, completed: tasks.completed },
+  };
+}
+
+function describe(status: TeamStatus, wanted: Wanted, unread: number): string {
+  const idle = watched(status, wanted.names).map(({ name, state }) => `${name} is ${state}`);
+  return [
+    ...(wanted.idle ? [idle.length === 0 ? "nobody works" : idle.join(", ")] : []),
+    ...(wanted.tasks ? [`${status.tasks.completed} tasks are completed`] : []),
+    ...(wanted.message ? [`${unread} unread`] : []),
+  ].join("; ");
+}

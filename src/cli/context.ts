@@ -1,0 +1,66 @@
+import { TeamError } from "../errors.ts";
+import type { Backends, LeadContext } from "../lead/context.ts";
+import { systemClock } from "../os/clock.ts";
+import { ensureOwnDirectory, runtimeDirectory } from "../os/directories.ts";
+import { entryOf } from "../os/fs.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { AnyCall } from "./command.ts";
+import type { LoadedSettings } from "./settings.ts";
+import { agentIdentity, type OpenTeam } from "./team.ts";
+
+/**
+ * What an operation acts with, for a command that looks at or touches where teammates live.
+ * @throws TeamError PERMISSION_DENIED for a runtime directory that is not ours alone
+ */
+export async function leadContext(
+  call: AnyCall,
+  open: OpenTeam,
+  settings?: LoadedSettings,
+): Promise<LeadContext> {
+  const { io } = call;
+  checkRuntime(call);
+  const { openBackends } = await import("./backends.ts");
+  const env = settings === undefined ? io.env : { ...io.env, ...settings.env };
+  return { ...filesContext(call, open), env, backends: openBackends(env, settings) };
+}
+
+/** As {@link leadContext} for what the files alone tell: nothing is forked, and no place can be looked at. */
+export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): LeadContext {
+  const { env, cwd, program } = call.io;
+  const callerPane = env.TMUX && env.TMUX_PANE ? { callerPane: env.TMUX_PANE } : {};
+  return { home, ref, actor, env, clock: systemClock, cwd, backends: NO_BACKENDS, program, ...callerPane };
+}
+
+const NO_BACKENDS: Backends = {
+  choose: () => Promise.reject(new Error("A command that only reads files cannot start anybody.")),
+  of: () => undefined,
+};
+
+/** A runtime directory that is somebody else's, or open to others, is refused before anything goes through it. */
+function checkRuntime({ io }: AnyCall): void {
+  const runtime = runtimeDirectory(io.env);
+  if (entryOf(runtime) !== undefined) ensureOwnDirectory(runtime);
+}
+
+/** @throws TeamError NESTED_TEAM in the shell of a teammate: teams do not nest (protocol.md section 6) */
+export function refuseNesting(call: AnyCall, act: string): void {
+  const own = agentIdentity(call.io.env);
+  if (own === undefined || sameName(own.name, LEAD_NAME)) return;
+  throw new TeamError("NESTED_TEAM", `${own.name} is a teammate and cannot ${act}. Nothing was done.`, {
+    hint: "Ask the lead for it.",
+  });
+}
+
+/**
+ * A team that another program made is changed only when its name was typed and `--force` given (S76).
+ * @throws TeamError PERMISSION_DENIED
+ */
+export function requireOurs(
+  { ref, config }: OpenTeam,
+  given: { readonly named: boolean; readonly force: boolean },
+): void {
+  if (config.schemaVersion !== undefined || (given.named && given.force)) return;
+  throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
+    hint: `If it is to be ended all the same, type its name and --force.`,
+  });
+}

@@ -1,0 +1,123 @@
+import { Command as Commander, CommanderError, Option } from "commander";
+import type { TeamError } from "../errors.ts";
+import { nearestNames } from "../team/nearest.ts";
+import { COMMON_OPTIONS, type Command, longName, type OptionSpec, optionsOf } from "./command.ts";
+import { type ParsedLine, usageError, usageOf } from "./parse.ts";
+
+/** Help was asked for: its text. */
+export interface Help {
+  readonly help: string;
+}
+
+/**
+ * The slow way to read a command line, with commander: it knows the help, and says what is wrong.
+ * @throws TeamError INVALID_INPUT
+ */
+export function explain(command: Command, words: readonly string[]): ParsedLine | Help {
+  let help = "";
+  const parser = parserOf(command).configureOutput({
+    writeOut: (text) => {
+      help += text;
+    },
+    writeErr: () => undefined,
+  });
+  try {
+    parser.parse(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.helpDisplayed") return { help: help.trimEnd() };
+    throw refusal(command, error);
+  }
+  const values = parser.opts<Record<string, string | boolean | string[]>>();
+  const options = Object.keys(optionsOf(command)).map((key) => [key, optionValue(values, key)] as const);
+  return { operands: parser.args, options: Object.fromEntries(options) };
+}
+
+/** The list of commands under their headings. */
+export function overview(
+  name: string,
+  summary: string,
+  groups: readonly { readonly heading: string; readonly commands: readonly Command[] }[],
+): string {
+  const program = new Commander(name)
+    .description(summary)
+    .usage("<command> [options]")
+    .helpCommand(false)
+    .option("-V, --version", "print the version");
+  for (const { heading, commands } of groups) {
+    for (const command of commands) {
+      const listed = parserOf(command).helpGroup(`${heading}:`);
+      program.addCommand(listed.name(command.name.slice(command.name.lastIndexOf(" ") + 1)));
+    }
+  }
+  program.configureHelp({
+    subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
+    showGlobalOptions: false,
+  });
+  program.addHelpText("after", `\nMore on a command, with examples: ${name} <command> --help`);
+  return program.helpInformation().trimEnd();
+}
+
+function parserOf(command: Command): Commander {
+  const parser = new Commander(`teams ${command.name}`)
+    .description(command.summary)
+    .usage(usageOf(command).slice(`teams ${command.name} `.length))
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .allowExcessArguments(true)
+    .helpOption("-h, --help", "print this help");
+  // How many there must be is said by `bind`, for both ways alike; here they are only told of.
+  for (const spec of command.args)
+    parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
+  for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
+  for (const [key, spec] of Object.entries(COMMON_OPTIONS)) {
+    if (!Object.hasOwn(command.options, key))
+      parser.addOption(optionOf(key, spec).helpGroup("Common options:"));
+  }
+  const examples = command.examples.map((example) => `  $ ${example}`);
+  parser.addHelpText(
+    "after",
+    [...(command.notes ? ["", command.notes] : []), "", "Examples:", ...examples].join("\n"),
+  );
+  return parser;
+}
+
+function optionOf(key: string, spec: OptionSpec): Option {
+  const short = spec.short === undefined ? "" : `-${spec.short}, `;
+  const value = spec.value === undefined ? "" : ` <${spec.value}>`;
+  const choices = spec.choices === undefined ? "" : ` (${spec.choices.join(", ")})`;
+  const option = new Option(`${short}--${longName(key)}${value}`, `${spec.summary}${choices}`);
+  return spec.many
+    ? option.argParser((word, before: string[] | undefined) => [...(before ?? []), word])
+    : option;
+}
+
+/** Commander reads `--no-sidebar` as the negation of `sidebar`; for us it is a switch like any other. */
+function optionValue(
+  values: Record<string, string | boolean | string[]>,
+  key: string,
+): string | boolean | string[] | undefined {
+  const negated = /^no([A-Z])(.*)$/.exec(key);
+  if (negated === null) return values[key];
+  return values[`${negated[1]?.toLowerCase()}${negated[2]}`] === false ? true : undefined;
+}
+
+function refusal(command: Command, error: CommanderError): TeamError {
+  const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
+  if (error.code !== "commander.unknownOption" || flag === undefined) {
+    return usageError(command, `${sentence(error.message)}`);
+  }
+  const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
+  const nearest = nearestNames(flag, [...known, "--help"])[0];
+  const hint = flag.startsWith("--") && nearest !== undefined ? `Did you mean ${nearest}?` : dashHint(flag);
+  return usageError(command, `It has no option ${flag}.`, hint);
+}
+
+function dashHint(flag: string): string {
+  return `A word that begins with - goes behind --, as in: -- ${flag}.`;
+}
+
+function sentence(message: string): string {
+  const text = message.replace(/^error: /, "");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,24 @@
+import type { Env } from "../os/env.ts";
+
+/** The world outside as a command sees it; tests hand in their own. */
+export interface Io {
+  /** The words behind the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Env;
+  readonly cwd: string;
+  /** Program and leading arguments that start this command line again. */
+  readonly program: readonly string[];
+  /** Whether a person is at the other end. */
+  readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Columns of the terminal; undefined where stdout is none. */
+  readonly columns: number | undefined;
+  out(text: string): void;
+  err(text: string): void;
+  /** Everything on stdin, as UTF-8. */
+  readStdin(): Promise<string>;
+  /**
+   * Aborts at the first Ctrl-C, SIGTERM or hangup. Only a command that ends by itself then asks for it: until it
+   * does, the signals end the process as they always do; a second one does in any case.
+   */
+  interruption(): AbortSignal;
+}

@@ -1,0 +1,155 @@
+import { dirname, join } from "node:path";
+import { EXIT, TeamError } from "../errors.ts";
+import { readText } from "../os/fs.ts";
+import { COMMON_OPTIONS, type Command, longName, type OptionSpec } from "./command.ts";
+import type { Io } from "./io.ts";
+import { openOutput } from "./output.ts";
+import { bind, type ParsedLine, parseQuickly } from "./parse.ts";
+import { COMMANDS, FAMILIES } from "./registry.ts";
+import { report } from "./report.ts";
+
+/**
+ * Runs one command line from its words to its exit status. Failures are said on stderr and never thrown.
+ */
+export async function runProgram(io: Io): Promise<number> {
+  try {
+    return await dispatch(io);
+  } catch (error) {
+    return report(error, io, { json: hasFlag(io.argv, "--json"), verbose: hasFlag(io.argv, "--verbose") });
+  }
+}
+
+async function dispatch(io: Io): Promise<number> {
+  const words = behindCommonOptions(io.argv);
+  const first = words[0];
+  if (first === undefined || first === "--help" || first === "-h") return help(io, words.slice(1));
+  if (first === "help")
+    return help(
+      io,
+      words.slice(1).filter((word) => !word.startsWith("-")),
+    );
+  if (first === "--version" || first === "-V") return printVersion(io);
+  const name = commandName(words);
+  const entry = name === undefined ? undefined : COMMANDS[name];
+  if (name === undefined || entry === undefined) return unknown(io, words);
+  const { command } = await entry.load();
+  return runCommand(command, words.slice(name.split(" ").length), io);
+}
+
+/** Parses the words behind a command's name and calls its body. */
+export async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
+  if (command.raw && !asksForHelp(words)) {
+    const out = openOutput(io, { json: false, quiet: false, verbose: false });
+    return (await command.run({ args: {}, options: {}, io: { ...io, argv: words }, out })) ?? EXIT.done;
+  }
+  const parsed = parseQuickly(command, words) ?? (await explained(command, words));
+  if ("help" in parsed) {
+    io.out(`${parsed.help}\n`);
+    return EXIT.done;
+  }
+  const { args, options } = bind(command, parsed);
+  const out = openOutput(io, {
+    json: options.json === true,
+    quiet: options.quiet === true,
+    verbose: options.verbose === true,
+  });
+  return (await command.run({ args, options, io, out })) ?? EXIT.done;
+}
+
+async function explained(
+  command: Command,
+  words: readonly string[],
+): Promise<ParsedLine | { readonly help: string }> {
+  const { explain } = await import("./explain.ts");
+  return explain(command, words);
+}
+
+/** A raw command's own flags are nobody's but its own, so that only a lone `--help` is ours. */
+function asksForHelp(words: readonly string[]): boolean {
+  return words.length === 1 && (words[0] === "--help" || words[0] === "-h");
+}
+
+/** `task add`, `send`; undefined where no command has that name. */
+function commandName(words: readonly string[]): string | undefined {
+  const [first, second] = words;
+  if (first === undefined) return undefined;
+  const two = `${first} ${second}`;
+  return [two, first].find((name) => Object.hasOwn(COMMANDS, name));
+}
+
+/** The words with the options that every command takes moved behind the command: `teams --json ls`. */
+function behindCommonOptions(argv: readonly string[]): readonly string[] {
+  let at = 0;
+  while (at < argv.length) {
+    const spec = commonOption(argv[at] ?? "");
+    if (spec === undefined) break;
+    at += spec.value === undefined || (argv[at] ?? "").includes("=") ? 1 : 2;
+  }
+  const leading = argv.slice(0, at);
+  const rest = argv.slice(at);
+  if (leading.length === 0 || rest.length === 0) return rest;
+  const length = commandName(rest)?.split(" ").length ?? 1;
+  return [...rest.slice(0, length), ...leading, ...rest.slice(length)];
+}
+
+function commonOption(word: string): OptionSpec | undefined {
+  return Object.entries(COMMON_OPTIONS as Readonly<Record<string, OptionSpec>>).find(
+    ([key, spec]) =>
+      word === `--${longName(key)}` ||
+      (spec.value !== undefined && word.startsWith(`--${longName(key)}=`)) ||
+      (spec.short !== undefined && word === `-${spec.short}`),
+  )?.[1];
+}
+
+/** Whether a switch stands before `--`, also on a command line that does not parse. */
+function hasFlag(argv: readonly string[], flag: string): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end < 0 ? argv.length : end).includes(flag);
+}
+
+async function unknown(io: Io, words: readonly string[]): Promise<number> {
+  const [first = "", second] = words;
+  if (FAMILIES.includes(first) && (second === undefined || second === "--help" || second === "-h")) {
+    return help(io, [first]);
+  }
+  const typed = FAMILIES.includes(first) ? `${first} ${second}` : first;
+  const { nearestNames } = await import("../team/nearest.ts");
+  const nearest = nearestNames(typed, Object.keys(COMMANDS))[0];
+  throw new TeamError("INVALID_INPUT", `There is no command ${JSON.stringify(typed)}.`, {
+    hint: `${nearest === undefined ? "" : `Did you mean \`teams ${nearest}\`? `}All commands: teams --help`,
+  });
+}
+
+/** The help of one command, of a family of them, or of all. */
+async function help(io: Io, words: readonly string[]): Promise<number> {
+  const name = commandName(words);
+  const entry = name === undefined ? undefined : COMMANDS[name];
+  if (entry !== undefined) return runCommand((await entry.load()).command, ["--help"], io);
+  const family = words.find((word) => FAMILIES.includes(word));
+  const listed = Object.entries(COMMANDS).filter(
+    ([key]) => family === undefined || key.startsWith(`${family} `),
+  );
+  const commands = await Promise.all(
+    listed.map(async ([, { group, load }]) => ({ group, command: (await load()).command })),
+  );
+  const groups = [...new Set(commands.map(({ group }) => group))].map((heading) => ({
+    heading,
+    commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
+  }));
+  const { overview } = await import("./explain.ts");
+  const title = family === undefined ? "Teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
+  io.out(`${overview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
+  return EXIT.done;
+}
+
+function printVersion(io: Io): number {
+  const [, script = ""] = io.program;
+  const manifest = readText(join(dirname(script), "..", "package.json"));
+  const { version } = manifest === undefined ? { version: "(unknown version)" } : parseManifest(manifest);
+  io.out(`teams ${version}\n`);
+  return EXIT.done;
+}
+
+function parseManifest(text: string): { readonly version: string } {
+  return JSON.parse(text) as { readonly version: string };
+}

@@ -1,0 +1,70 @@
+import { EXIT, messageOf, systemCode, TeamError } from "../errors.ts";
+import { stripControls } from "../os/terminal-text.ts";
+import type { Io } from "./io.ts";
+import { painter, wantsColors } from "./paint.ts";
+
+/** What a user or script is told of a failure. */
+export interface Failure {
+  /** One of protocol.md section 9, the system's own (`ENOSPC`), or `INTERNAL` for a defect of ours. */
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exit: number;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
+/** Any thrown value as a failure with a code. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof TeamError) {
+    const { code, message, hint, exitCode: exit, details } = error;
+    return { code, message, hint, exit, details };
+  }
+  const code = systemCode(error);
+  const message = messageOf(error);
+  if (code !== undefined && DENIED.has(code)) {
+    const hint =
+      "Look at who owns that path and its permissions; `teams doctor` checks the ones that matter.";
+    return {
+      code: "PERMISSION_DENIED",
+      message: `The system refused it: ${message}.`,
+      hint,
+      exit: EXIT.failed,
+    };
+  }
+  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
+    const hint =
+      code === "ENOSPC" || code === "EDQUOT" ? "Free some disk space and run it again." : undefined;
+    return { code, message: `The system could not do it: ${message}.`, hint, exit: EXIT.failed };
+  }
+  const hint = "This is a defect of teams: run it again with --verbose, and report what it prints.";
+  return { code: "INTERNAL", message, hint, exit: EXIT.failed };
+}
+
+/** Says on stderr what failed, as JSON or for people, and gives the exit status. */
+export function report(
+  error: unknown,
+  io: Pick<Io, "err" | "env" | "terminal">,
+  { json, verbose }: { readonly json: boolean; readonly verbose: boolean },
+): number {
+  const { code, message, hint, exit, details } = failureOf(error);
+  if (json) {
+    const body = { code, message, hint: hint ?? null, ...(details === undefined ? {} : { details }) };
+    io.err(`${JSON.stringify({ error: body })}\n`);
+    return exit;
+  }
+  const paint = painter(wantsColors(io.env, io.terminal.stderr));
+  io.err(
+    `${paint("teams:", "bad").painted} ${stripControls(message)} ${paint(`(${code})`, "quiet").painted}\n`,
+  );
+  if (hint !== undefined) io.err(`${paint("  hint:", "quiet").painted} ${stripControls(hint)}\n`);
+  if (verbose && error instanceof Error) io.err(`${traceOf(error)}\n`);
+  return exit;
+}
+
+/** The stack, and that of what caused it. */
+function traceOf(error: Error): string {
+  const trace = stripControls(error.stack ?? error.message);
+  return error.cause instanceof Error ? `${trace}\ncaused by ${traceOf(error.cause)}` : trace;
+}

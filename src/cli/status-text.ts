@@ -1,0 +1,107 @@
+import type { MemberStatus, TeamStatus } from "../lead/status.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { Task } from "../schema/task.ts";
+import type { Output } from "./output.ts";
+import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
+import { type Cell, table } from "./table.ts";
+
+/** A team's status as a person reads it: members, tasks, what waits. */
+export function statusText(status: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  return [heading(status, out), memberTable(status, out), taskPart(status, out), approvalPart(status, out)]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function heading({ team, leadAlive, tasks }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
+  const total = tasks.list.length;
+  const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
+  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}`;
+}
+
+function memberTable({ members }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  if (members.every((member) => member.name === LEAD_NAME)) {
+    return 'Nobody but the lead yet. Try: teams spawn <name> --prompt "…"';
+  }
+  const { paint } = out;
+  const rows = members.map((member): Cell[] => [
+    paint(member.name, { member: member.color ?? undefined }),
+    paint(member.state, ...STATE_TINTS[member.state]),
+    member.taskIds.map((id) => `#${id}`).join(" "),
+    member.unread === 0 ? "" : member.unread,
+    tokensOf(member),
+    doing(member),
+  ]);
+  const headings = ["MEMBER", "STATE", "TASK", "UNREAD", "TOKENS", "DOES"];
+  return table(headings, rows, { columns: out.columns, right: [3, 4] });
+}
+
+/** What it does now; of one that ended, how. */
+function doing({ activity, exit }: MemberStatus): string {
+  if (exit === null) return activity;
+  const how = exit.signal ?? (exit.code === null ? "" : `exit code ${exit.code}`);
+  return [how, exit.lastLines.at(-1) ?? ""].filter((part) => part !== "").join(": ");
+}
+
+function tokensOf({ tokens }: MemberStatus): string {
+  const sum = tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite;
+  return sum === 0 ? "" : compact(sum);
+}
+
+/** 1234 → 1.2k, 3400000 → 3.4M */
+export function compact(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)}${unit}`;
+}
+
+function taskPart({ tasks }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  return tasks.list.length === 0 ? "" : taskTable(tasks.list, out);
+}
+
+/**
+ * The task list: which are done, who has which, what waits for what.
+ * @param among all tasks, where only some of them are shown
+ */
+export function taskTable(
+  tasks: readonly Task[],
+  { paint, columns, among = tasks }: Pick<Output, "paint" | "columns"> & { readonly among?: readonly Task[] },
+): string {
+  const open = new Set(among.filter((task) => task.status !== "completed").map((task) => task.id));
+  const rows = tasks.map((task): Cell[] => {
+    const waits = task.status === "completed" ? [] : task.blockedBy.filter((id) => open.has(id));
+    const state = task.status === "pending" && waits.length > 0 ? "blocked" : task.status.replace("_", " ");
+    return [
+      `#${task.id}`,
+      paint(state, ...TASK_TINTS[task.status]),
+      task.owner ?? "",
+      waits.map((id) => `#${id}`).join(" "),
+      task.subject,
+    ];
+  });
+  return table(["TASK", "STATE", "OWNER", "WAITS FOR", "SUBJECT"], rows, { columns });
+}
+
+function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  if (approvals.length === 0) return "";
+  const rows = approvals.map(
+    ({ id, kind, from, summary }) =>
+      line`  ${paint(kind, "attention")} of ${from}: ${summary} (teams approve ${id})`,
+  );
+  return [paint("Waits for you:", "bold", "attention").painted, ...rows].join("\n");
+}
+
+/** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waits`. */
+export function statusLine({ team, members, tasks, approvals }: TeamStatus): string {
+  const counts = new Map<string, number>();
+  for (const { name, state } of members) {
+    if (name !== LEAD_NAME) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  const states = [...counts].map(([state, count]) => `${count} ${state}`).join(" ");
+  const parts = [
+    states === "" ? "nobody" : states,
+    ...(tasks.list.length === 0 ? [] : [`${tasks.completed}/${tasks.list.length} tasks`]),
+    ...(approvals.length === 0 ? [] : [`${approvals.length} ${approvals.length === 1 ? "waits" : "wait"}`]),
+  ];
+  return line`${team} ${parts.join(" · ")}`;
+}

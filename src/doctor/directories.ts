@@ -1,0 +1,61 @@
+import { dirname } from "node:path";
+import { messageOf } from "../errors.ts";
+import { isWritable } from "../os/access.ts";
+import { ensureOwnDirectory } from "../os/directories.ts";
+import { entryOf, isDirectory } from "../os/fs.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+/** Where teams, inboxes and tasks are. Nothing is made. */
+export function checkRoot(root: string): Finding {
+  const name = "root directory";
+  const there = nearestExisting(root);
+  if (!isDirectory(there)) {
+    return fail(
+      name,
+      `${there} is not a directory`,
+      "Move that file away, or set TEAMS_HOME to another directory.",
+    );
+  }
+  if (!isWritable(there)) {
+    return fail(
+      name,
+      `${there} cannot be written to`,
+      "Make it yours (chown, chmod u+w), or set TEAMS_HOME.",
+    );
+  }
+  if (there !== root) return ok(name, `${root} will be made`);
+  if (((entryOf(root)?.mode as number) & 0o022) !== 0) {
+    return warn(
+      name,
+      `${root} can be written to by others`,
+      `They could act as your agents: chmod go-w ${root}`,
+    );
+  }
+  return ok(name, root);
+}
+
+/** Where the bells are: it must be this user's alone. Nothing is made. */
+export function checkRuntime(runtime: string): Finding {
+  const name = "runtime directory";
+  if (entryOf(runtime) === undefined) {
+    const above = nearestExisting(runtime);
+    if (isWritable(above)) return ok(name, `${runtime} will be made`);
+    return fail(
+      name,
+      `${above} cannot be written to`,
+      "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).",
+    );
+  }
+  try {
+    ensureOwnDirectory(runtime);
+    return ok(name, runtime);
+  } catch (error) {
+    return fail(name, messageOf(error), `chmod 700 ${runtime}, or remove it; or set XDG_RUNTIME_DIR.`);
+  }
+}
+
+function nearestExisting(path: string): string {
+  let at = path;
+  while (entryOf(at) === undefined && dirname(at) !== at) at = dirname(at);
+  return at;
+}

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { entryOf, isDirectory, listDir, removeTree } from "../os/fs.ts";
+import { type Finding, ok, warn } from "./finding.ts";
+
+/** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more. */
+const IN_WORK_MS = 60 * 60 * 1000;
+
+export interface Home {
+  readonly root: string;
+  readonly runtime: string;
+}
+
+/** Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create or delete. */
+export function findLeftovers({ root, runtime }: Home, now: number): string[] {
+  const teams = join(root, "teams");
+  const bells = listDir(runtime)
+    .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)
+    .map((team) => join(runtime, team));
+  const halves = [teams, join(root, "tasks")].flatMap((dir) =>
+    listDir(dir)
+      .filter((name) => /^\..+\.(new|deleted)-[0-9a-f-]{36}$/.test(name))
+      .map((name) => join(dir, name)),
+  );
+  return [...bells, ...halves].filter((path) => isDirectory(path) && ageOf(path, now) > IN_WORK_MS);
+}
+
+/** @param fix removes them */
+export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {
+  const name = "leftovers";
+  const found = findLeftovers(home, now);
+  if (found.length === 0) return ok(name, "none");
+  const list = `${found.slice(0, 3).join(", ")}${found.length > 3 ? ", …" : ""}`;
+  if (!fix)
+    return warn(
+      name,
+      `${found.length} of teams that are no more: ${list}`,
+      "Remove them: teams doctor --fix",
+    );
+  for (const path of found) removeTree(path);
+  return ok(name, `removed ${found.length}: ${list}`);
+}
+
+function ageOf(path: string, now: number): number {
+  const entry = entryOf(path);
+  return entry === undefined ? 0 : now - Number(entry.mtimeMs);
+}

@@ -1,0 +1,87 @@
+import { messageOf } from "../errors.ts";
+import { pause } from "../os/clock.ts";
+import type { Env } from "../os/env.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "model access";
+const VENDOR = "https://api.anthropic.com";
+/** Milliseconds for the one request of `--online`. */
+const PATIENCE = 10_000;
+
+/** Whether a key is set. Nothing is asked of the network. */
+export function checkModel(env: Env): Finding {
+  const base = env.ANTHROPIC_BASE_URL;
+  if (base !== undefined && !URL.canParse(base)) {
+    return fail(
+      NAME,
+      `ANTHROPIC_BASE_URL is no URL: ${base}`,
+      "Set it to one, such as http://localhost:8080.",
+    );
+  }
+  if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) {
+    return ok(NAME, `a key is set${base ? `, for ${base}` : ""} (asked only with --online)`);
+  }
+  if (base) return ok(NAME, `${base}, without a key`);
+  const text = "no key is set: runs are played by the scripted model";
+  return warn(
+    NAME,
+    text,
+    "Set ANTHROPIC_API_KEY for a real one, or ANTHROPIC_BASE_URL for a server of yours.",
+  );
+}
+
+/** Asks the server for its models, which costs nothing and shows whether the key is good. */
+export async function checkModelOnline(env: Env): Promise<Finding> {
+  const offline = checkModel(env);
+  if (offline.level !== "ok") return offline;
+  const base = (env.ANTHROPIC_BASE_URL || VENDOR).replace(/\/+$/, "");
+  try {
+    const status = await statusOf(`${base}/v1/models?limit=1`, headersOf(env));
+    return judgeStatus(base, status);
+  } catch (error) {
+    const reason =
+      error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+    return fail(
+      NAME,
+      `${base} cannot be reached: ${reason}`,
+      "Check the network, the proxy and ANTHROPIC_BASE_URL.",
+    );
+  }
+}
+
+function judgeStatus(base: string, status: number): Finding {
+  if (status < 300) return ok(NAME, `${base} answers and takes the key`);
+  if (status === 401 || status === 403) {
+    return fail(
+      NAME,
+      `${base} refuses the key (${status})`,
+      "Check ANTHROPIC_API_KEY; a new one may be needed.",
+    );
+  }
+  // A server of one's own need not list models.
+  if (status === 404) return ok(NAME, `${base} answers`);
+  return warn(NAME, `${base} answers with ${status}`, "Try again later; the key was not judged.");
+}
+
+function headersOf(env: Env): Record<string, string> {
+  return {
+    "anthropic-version": "2023-06-01",
+    ...(env.ANTHROPIC_API_KEY ? { "x-api-key": env.ANTHROPIC_API_KEY } : {}),
+    ...(env.ANTHROPIC_AUTH_TOKEN ? { authorization: `Bearer ${env.ANTHROPIC_AUTH_TOKEN}` } : {}),
+  };
+}
+
+async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  const over = new AbortController();
+  const answered = new AbortController();
+  void pause(PATIENCE, answered.signal).then((end) => {
+    if (end === "elapsed") over.abort(new Error(`no answer within ${PATIENCE / 1000} s`));
+  });
+  try {
+    const response = await fetch(url, { headers, signal: over.signal });
+    await response.body?.cancel();
+    return response.status;
+  } finally {
+    answered.abort();
+  }
+}

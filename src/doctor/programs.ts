@@ -1,0 +1,71 @@
+import { basename } from "node:path";
+import { findProgram, isExecutable } from "../os/access.ts";
+import type { Env } from "../os/env.ts";
+import { run } from "../os/run.ts";
+import { isAtLeast, OLDEST_TMUX, parseVersion, type TmuxVersion } from "../tmux/version.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+/** Oldest Node.js that the package runs on. */
+const OLDEST_NODE = { major: 20, minor: 19 } as const;
+/** Milliseconds that a program may take to print its version. */
+const PATIENCE = 5_000;
+
+/** @param version as `process.versions.node` has it */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const { major: least, minor: leastMinor } = OLDEST_NODE;
+  if (major > least || (major === least && minor >= leastMinor)) return ok("node", version);
+  return fail("node", `${version} is too old`, `Install Node.js ${least}.${leastMinor} or newer.`);
+}
+
+export async function checkTmux(env: Env): Promise<Finding> {
+  if (findProgram("tmux", env) === undefined) {
+    const remedy =
+      "Install tmux 3.2 or newer (apt install tmux, brew install tmux); until then teammates run without panes.";
+    return fail("tmux", "not found on the PATH", remedy);
+  }
+  const { stdout, code } = await run("tmux", ["-V"], { env, timeoutMs: PATIENCE });
+  if (code !== 0)
+    return fail("tmux", "does not tell its version", "Run `tmux -V` and see what is wrong with it.");
+  return judgeTmux(parseVersion(stdout));
+}
+
+export function judgeTmux(version: TmuxVersion): Finding {
+  const { major, minor } = OLDEST_TMUX;
+  if (isAtLeast(version, major, minor)) return ok("tmux", version.text);
+  return fail("tmux", `${version.text} is too old`, `Install tmux ${major}.${minor} or newer.`);
+}
+
+export async function checkGit(env: Env): Promise<Finding> {
+  const { stdout, code } = await run("git", ["--version"], { env, timeoutMs: PATIENCE });
+  if (code === 0) return ok("git", stdout.trim().replace(/^git version /, ""));
+  return warn("git", "not found on the PATH", "Install git: worktrees and the built-in audit need it.");
+}
+
+/** Shells whose start-up can be captured once for all agents. */
+const KNOWN_SHELLS: readonly string[] = ["bash", "zsh", "fish"];
+
+export function checkShell(env: Env): Finding {
+  const shell = env.SHELL;
+  if (!shell) {
+    return warn(
+      "shell",
+      "SHELL is not set",
+      "Set it to your login shell, so that agents have its aliases and PATH.",
+    );
+  }
+  if (!isExecutable(shell)) {
+    return warn(
+      "shell",
+      `${shell} cannot be executed`,
+      "Set SHELL to a shell that is there, such as /bin/bash.",
+    );
+  }
+  if (KNOWN_SHELLS.includes(basename(shell))) return ok("shell", shell);
+  const text = `${shell}: its aliases and functions are not captured`;
+  return warn(
+    "shell",
+    text,
+    `Agents run their commands in bash; known start-ups: ${KNOWN_SHELLS.join(", ")}.`,
+  );
+}

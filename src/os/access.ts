@@ -1,0 +1,30 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Env } from "./env.ts";
+
+/** Whether this user may write there: make entries, for a directory. */
+export function isWritable(path: string): boolean {
+  return allows(path, constants.W_OK);
+}
+
+/** Whether this is a file that this user may execute. */
+export function isExecutable(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false) && allows(path, constants.X_OK);
+}
+
+/** The file that a program's name means on the PATH; undefined when there is none. */
+export function findProgram(name: string, env: Env): string | undefined {
+  if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
+  const directories = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
+  return directories.map((directory) => join(directory, name)).find(isExecutable);
+}
+
+function allows(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    // What cannot be reached is not allowed: that is the answer.
+    return false;
+  }
+}
