@@ -11,6 +11,7 @@ import {
   readSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -61,6 +62,14 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
   } finally {
     closeSync(fd);
   }
+}
+
+/** At most the last `bytes` of a file as text, from the start of a line; undefined when it is not there. */
+export function readTail(path: string, bytes: number): string | undefined {
+  const size = fileSize(path);
+  const from = Math.max(0, (size ?? 0) - bytes);
+  const text = readFrom(path, from)?.toString("utf8");
+  return from === 0 ? text : text?.slice(text.indexOf("\n") + 1);
 }
 
 /** Names in a directory, sorted; none when it is not there. */
@@ -143,6 +152,16 @@ export function removeFile(path: string): void {
     unlinkSync(path);
   } catch (error) {
     if (!isMissing(error)) throw error;
+  }
+}
+
+/** Removes a directory with nothing in it; one that is not there, or not empty, is left as it is. */
+export function removeIfEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (!isMissing(error) && code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
   }
 }
 

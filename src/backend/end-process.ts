@@ -1,0 +1,98 @@
+import { INSTANCE_VARIABLE } from "../launch/environment.ts";
+import { pause } from "../os/clock.ts";
+import { ownPid, type ProcessRow, processTable, signalProcess, startedWith } from "../os/process-table.ts";
+
+export interface TreeRoot {
+  /** The launch script: what the place runs. */
+  readonly root: { readonly pid: number; readonly procStart: string };
+  /** The instance's uuid, which everything it started carries in its environment. */
+  readonly marker: string;
+}
+
+/** How often the table is looked at while something is expected to end. */
+const LOOK_EVERY_MS = 25;
+/** After SIGKILL only the kernel takes time. */
+const KILL_WAIT_MS = 2000;
+
+/**
+ * Ends a process and all it started: SIGTERM, and past the grace SIGKILL, each to descendants, session members and
+ * marked ones as they are found again at every look. Best effort: what dropped the marker, left the session and lost
+ * its parent escapes; so does, outside of Linux, what left the process group.
+ * @returns the pids that were still there at the end
+ */
+export async function endTree(
+  tree: TreeRoot,
+  { graceMs }: { readonly graceMs: number },
+): Promise<{ readonly left: number[] }> {
+  const ever = new Map<number, string>();
+  await signalUntilGone(tree, "SIGTERM", graceMs, ever);
+  const left = await signalUntilGone(tree, "SIGKILL", KILL_WAIT_MS, ever);
+  return { left };
+}
+
+/** Signals each process once, those that appear later too, until none is left or the time is up. */
+async function signalUntilGone(
+  tree: TreeRoot,
+  signal: NodeJS.Signals,
+  forMs: number,
+  ever: Map<number, string>,
+): Promise<number[]> {
+  const deadline = performance.now() + forMs;
+  const signalled = new Set<string>();
+  for (;;) {
+    const table = processTable();
+    const members = treeMembers(table, tree, ever, (pid) =>
+      startedWith(pid, `${INSTANCE_VARIABLE}=${tree.marker}`),
+    );
+    if (members.length === 0) return [];
+    for (const row of members) {
+      ever.set(row.pid, row.procStart);
+      const key = `${row.pid} ${row.procStart}`;
+      if (!signalled.has(key)) signalProcess(row.pid, signal);
+      signalled.add(key);
+    }
+    if (performance.now() >= deadline) return members.map((row) => row.pid);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/**
+ * Which processes belong to the tree. Pure but for `marked`.
+ * @param ever those found before, by pid and start: an orphan whose parent has just ended is still one of them
+ */
+export function treeMembers(
+  table: readonly ProcessRow[],
+  { root }: TreeRoot,
+  ever: ReadonlyMap<number, string>,
+  marked: (pid: number) => boolean,
+): readonly ProcessRow[] {
+  const children = new Map<number, ProcessRow[]>();
+  for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
+  const below = (start: Iterable<ProcessRow>): Set<ProcessRow> => {
+    const found = new Set(start);
+    for (const row of found) for (const child of children.get(row.pid) ?? []) found.add(child);
+    return found;
+  };
+  const top = table.find((row) => row.pid === root.pid);
+  const ours = top !== undefined && top.procStart === root.procStart;
+  // While a session lives its number is no new process's pid: a stranger with the root's pid means that ours is over.
+  const sessionIsOurs = ours || top === undefined;
+  const servers = below(table.filter(isTmuxServer));
+  const seeds = table.filter(
+    (row) =>
+      (ours && row.pid === root.pid) ||
+      (sessionIsOurs && root.pid > 1 && row.sid === root.pid) ||
+      ever.get(row.pid) === row.procStart,
+  );
+  const related = below(seeds);
+  // A server that a marked process started hands the mark to panes of the user: neither it nor they are the agent's.
+  const markedRows = table.filter((row) => !related.has(row) && !servers.has(row) && marked(row.pid));
+  const foreign = below([...related].filter(isTmuxServer));
+  return [...below([...related, ...markedRows])].filter(
+    (row) => row.pid !== ownPid && row.pid > 1 && !isTmuxServer(row) && !foreign.has(row),
+  );
+}
+
+function isTmuxServer(row: ProcessRow): boolean {
+  return /^tmux: server/.test(row.name) || /(^|\/)tmux$/.test(row.name);
+}

@@ -1,0 +1,201 @@
+import { belongsToPane } from "../launch/environment.ts";
+import { launchArgv } from "../launch/script.ts";
+import { literal } from "../tmux/format.ts";
+import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
+import { layoutString } from "../tmux/layout-string.ts";
+import type { Command } from "../tmux/quote.ts";
+import type { SpawnRequest } from "./backend.ts";
+import { gridLayout } from "./layout.ts";
+import type { Host, PanePlan, Stack } from "./pane-plan.ts";
+import { ownerTag, paneTags, TAG, windowOptions } from "./tags.ts";
+
+/** A pane that a batch has made. */
+export interface MadePane {
+  readonly instance: string;
+  readonly pane: PaneId;
+  readonly pid: number;
+  readonly window: WindowId;
+  readonly session: SessionId;
+  readonly windowWidth: number;
+  readonly windowHeight: number;
+  readonly serverPid: number;
+  readonly version: string;
+  readonly socket: string;
+}
+
+/** The requests of each host, in order. */
+export function assign(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+): readonly (readonly SpawnRequest[])[] {
+  let next = 0;
+  return plan.hosts.map(({ count }) => {
+    const part = requests.slice(next, next + count);
+    next += count;
+    return part;
+  });
+}
+
+/**
+ * The commands that make all panes of a plan. Ids of what a batch makes are unknown inside of it, so a new window
+ * has a name that nobody else has until it gets its own.
+ * @param batchId of word characters and `-`
+ */
+export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], batchId: string): Command[] {
+  const parts = assign(plan, requests);
+  return plan.hosts.flatMap(({ host }, i) => {
+    const [first, ...others] = parts[i] ?? [];
+    if (first === undefined) return [];
+    const gap = gapName(batchId, i);
+    if (host.kind === "window") {
+      return [first, ...others].reverse().flatMap((request) => splitInto(host.anchor, host.window, request));
+    }
+    const target = `${sessionTarget(host)}=${gap}`;
+    return [
+      ...openHost(host, gap, first),
+      ...windowOptions(target, first),
+      // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
+      ...others.reverse().flatMap((request) => splitInto(target, target, request)),
+    ];
+  });
+}
+
+/** The commands that tag what was made, name and lay out its windows, and stack what goes beside the caller. */
+export function settleCommands(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+  made: ReadonlyMap<string, MadePane>,
+  panesIn: (window: WindowId) => number,
+): Command[] {
+  const commands: Command[] = requests.flatMap((request) => {
+    const pane = made.get(request.instance);
+    return pane === undefined ? [] : paneTags(pane.pane, request);
+  });
+  const parts = assign(plan, requests);
+  plan.hosts.forEach(({ host }, i) => {
+    const panes = (parts[i] ?? []).flatMap((request) => made.get(request.instance) ?? []);
+    const [first] = panes;
+    const title = parts[i]?.[0]?.teamTitle;
+    if (first === undefined || title === undefined) return;
+    if (plan.stack !== undefined && i === 0) {
+      commands.push(...stackCommands(plan.stack, panes));
+      return;
+    }
+    if (host.kind !== "window") commands.push(["rename-window", "-t", first.window, literal(title)]);
+    const count = panes.length + (host.kind === "window" ? panesIn(host.window) : 0);
+    commands.push(layoutCommand(first, count));
+  });
+  return commands;
+}
+
+/** Reads what {@link makeCommands} printed; lines of anything else are not ours. */
+export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
+  const made = new Map<string, MadePane>();
+  for (const line of lines) {
+    const [mark, instance, id, pid, window, session, width, height, serverPid, version, ...socket] =
+      line.split(" ");
+    const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
+    if (mark !== MADE || instance === undefined) continue;
+    if (pane === undefined || win === undefined || sess === undefined) continue;
+    made.set(instance, {
+      instance,
+      pane,
+      pid: Number(pid),
+      window: win,
+      session: sess,
+      windowWidth: Number(width),
+      windowHeight: Number(height),
+      serverPid: Number(serverPid),
+      version: version ?? "",
+      socket: socket.join(" "),
+    });
+  }
+  return made;
+}
+
+const MADE = "teams-made";
+
+function printMade(instance: string): string[] {
+  const variables =
+    "pane_id pane_pid window_id session_id window_width window_height pid version socket_path";
+  const format = variables
+    .split(" ")
+    .map((name) => `#{${name}}`)
+    .join(" ");
+  return ["-P", "-F", `${MADE} ${instance} ${format}`];
+}
+
+function gapName(batchId: string, index: number): string {
+  return `teams-${batchId}-${index}`;
+}
+
+function sessionTarget(host: Exclude<Host, { kind: "window" }>): string {
+  return host.kind === "new-window" ? `${host.session}:` : `=${host.name}:`;
+}
+
+function openHost(host: Exclude<Host, { kind: "window" }>, gap: string, request: SpawnRequest): Command[] {
+  if (host.kind !== "new-session") {
+    return [["new-window", "-d", "-t", sessionTarget(host), "-n", gap, ...startWords(request)]];
+  }
+  const { width, height } = host.size;
+  const target = sessionTarget(host);
+  return [
+    [
+      "new-session",
+      "-d",
+      "-s",
+      host.name,
+      "-x",
+      `${width}`,
+      "-y",
+      `${height}`,
+      "-n",
+      gap,
+      ...startWords(request),
+    ],
+    ["set-option", "-t", target, "destroy-unattached", "off"],
+    ["set-option", "-t", target, TAG.session, ownerTag(request)],
+    // `-e` of a new session is the session's: what belongs to one agent must not reach the user's panes there.
+    ...Object.keys(request.env).map((name): Command => ["set-environment", "-u", "-t", target, name]),
+  ];
+}
+
+function splitInto(target: string, window: string, request: SpawnRequest): Command[] {
+  return [
+    ["split-window", "-d", "-t", target, ...startWords(request)],
+    // Room for the next split; the final layout follows once sizes are known.
+    ["select-layout", "-t", window, "tiled"],
+  ];
+}
+
+function startWords(request: SpawnRequest): string[] {
+  const env = Object.entries(request.env).filter(([name]) => !belongsToPane(name));
+  return [
+    ...printMade(request.instance),
+    ...env.flatMap(([name, value]) => (value === undefined ? [] : ["-e", `${name}=${value}`])),
+    "--",
+    ...launchArgv(request.paths, request.instance, request.argv),
+  ];
+}
+
+/** Only with the window's very size: another total would resize it. */
+function layoutCommand(pane: MadePane, count: number): Command {
+  const size = { width: pane.windowWidth, height: pane.windowHeight };
+  return ["select-layout", "-t", pane.window, layoutString(gridLayout(count, size))];
+}
+
+function stackCommands(stack: Stack, panes: readonly MadePane[]): Command[] {
+  const commands: Command[] = [];
+  let below = stack.below;
+  for (const { pane } of panes) {
+    commands.push(
+      below === undefined
+        ? ["join-pane", "-d", "-h", "-l", "50%", "-s", pane, "-t", stack.caller]
+        : ["join-pane", "-d", "-v", "-s", pane, "-t", below],
+    );
+    // The stack's panes share their column evenly; with one alone this would touch the lead's.
+    if (below !== undefined) commands.push(["select-layout", "-E", "-t", pane]);
+    below = pane;
+  }
+  return commands;
+}

@@ -1,0 +1,149 @@
+import type { PaneId, SessionId, WindowId } from "../tmux/ids.ts";
+import type { Look, PaneView } from "../tmux/look.ts";
+import type { Placement, SpawnRequest } from "./backend.ts";
+import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
+import { ownerTag, TAG } from "./tags.ts";
+
+/** Size of a session that nobody looks at. */
+export const DETACHED_SIZE: Size = { width: 200, height: 50 };
+
+/** Where one window's worth of new panes is made. */
+export type Host =
+  | { readonly kind: "window"; readonly window: WindowId; readonly anchor: PaneId }
+  | { readonly kind: "new-window"; readonly session: SessionId }
+  | { readonly kind: "new-session"; readonly name: string; readonly size: Size }
+  /** A further window of the session that the plan makes. */
+  | { readonly kind: "same-session"; readonly name: string };
+
+/** A stack of teammates at the right of the caller's pane. */
+export interface Stack {
+  readonly caller: PaneId;
+  /** The lowest teammate that stands there already. */
+  readonly below: PaneId | undefined;
+  /** How many of the first host's new panes are moved there. */
+  readonly count: number;
+}
+
+export interface PanePlan {
+  readonly hosts: readonly { readonly host: Host; readonly count: number }[];
+  readonly stack: Stack | undefined;
+}
+
+/** User options that the plan reads of a look. */
+export const PLAN_OPTIONS = [TAG.agent, TAG.team, TAG.root, TAG.window, TAG.session] as const;
+
+/** Decides where `count` new panes of one team go. Pure. */
+export function planPanes(
+  seen: Look,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  count: number,
+  placement: Placement,
+  min: Size = MIN_PANE,
+): PanePlan {
+  const caller = seen.panes.find((pane) => pane.id === placement.callerPane);
+  const stack = placement.kind === "here" && caller ? planStack(seen, caller, team, count, min) : undefined;
+  const windows = teamWindows(seen, team, placement);
+  const session = sessionFor(seen, caller, team, placement);
+  const size = sizeFor(seen, session, caller);
+  const stacked = stack?.count ?? 0;
+  const { existing, fresh } = distribute(
+    count - stacked,
+    windows.map((panes) => capacity(windowSize(panes), min) - panes.length),
+    size,
+    min,
+  );
+  const intoWindows = windows.flatMap((panes, i) => {
+    const last = panes.at(-1);
+    const taken = existing[i] ?? 0;
+    return last === undefined || taken === 0
+      ? []
+      : [{ host: { kind: "window", window: last.window, anchor: last.id } as const, count: taken }];
+  });
+  // What is stacked is made in a window of its own first: a batch cannot name panes that it has yet to make.
+  const counts = stacked > 0 ? [stacked, ...fresh] : fresh;
+  const intoNew = counts.map((taken, i) => ({ host: newHost(seen, session, team, i, size), count: taken }));
+  return stacked > 0
+    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack }
+    : { hosts: [...intoWindows, ...intoNew], stack: undefined };
+}
+
+/** Windows of this team in index order, as their panes; with a session of its own only those in it. */
+function teamWindows(
+  seen: Look,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  placement: Placement,
+): readonly (readonly PaneView[])[] {
+  const windows = new Map<WindowId, PaneView[]>();
+  const known = new Set<PaneId>();
+  for (const pane of seen.panes) {
+    // A window that is linked into two sessions is listed twice.
+    if (pane.options[TAG.window] !== ownerTag(team) || known.has(pane.id)) continue;
+    if (placement.kind === "session" && pane.options[TAG.session] !== ownerTag(team)) continue;
+    known.add(pane.id);
+    windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
+  }
+  return [...windows.values()];
+}
+
+function sessionFor(
+  seen: Look,
+  caller: PaneView | undefined,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  placement: Placement,
+): SessionId | undefined {
+  if (caller !== undefined && placement.kind !== "session") return caller.session;
+  return seen.panes.find((pane) => pane.options[TAG.session] === ownerTag(team))?.session;
+}
+
+function sizeFor(seen: Look, session: SessionId | undefined, caller: PaneView | undefined): Size {
+  const sample = caller?.session === session ? caller : seen.panes.find((pane) => pane.session === session);
+  return session === undefined || sample === undefined ? DETACHED_SIZE : windowSize([sample]);
+}
+
+function newHost(
+  seen: Look,
+  session: SessionId | undefined,
+  team: Pick<SpawnRequest, "team">,
+  index: number,
+  size: Size,
+): Host {
+  if (session !== undefined) return { kind: "new-window", session };
+  const name = freeSessionName(seen, `teams-${team.team}`);
+  return index === 0 ? { kind: "new-session", name, size } : { kind: "same-session", name };
+}
+
+/** A session of that name that is not ours is somebody else's. */
+export function freeSessionName(seen: Look, wanted: string): string {
+  const taken = new Set(seen.panes.map((pane) => pane.sessionName));
+  if (!taken.has(wanted)) return wanted;
+  let n = 2;
+  while (taken.has(`${wanted}-${n}`)) n += 1;
+  return `${wanted}-${n}`;
+}
+
+function planStack(
+  seen: Look,
+  caller: PaneView,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  count: number,
+  min: Size,
+): Stack | undefined {
+  const standing = seen.panes.filter(
+    (pane) =>
+      pane.window === caller.window &&
+      pane.session === caller.session &&
+      pane.options[TAG.agent] !== "" &&
+      pane.options[TAG.team] === team.team &&
+      pane.options[TAG.root] === team.rootTag,
+  );
+  const below = standing.at(-1);
+  const wideEnough = below !== undefined || caller.width >= 2 * min.width;
+  const room = wideEnough ? stackCapacity(caller.height, min) - standing.length : 0;
+  const fits = Math.min(count, Math.max(0, room));
+  return fits === 0 ? undefined : { caller: caller.id, below: below?.id, count: fits };
+}
+
+function windowSize(panes: readonly PaneView[]): Size {
+  const pane = panes[0];
+  return pane === undefined ? DETACHED_SIZE : { width: pane.windowWidth, height: pane.windowHeight };
+}

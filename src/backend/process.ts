@@ -1,0 +1,122 @@
+import { prepareLaunches } from "../launch/prepare.ts";
+import { launchArgv } from "../launch/script.ts";
+import { type Clock, systemClock } from "../os/clock.ts";
+import { readTail, removeFile } from "../os/fs.ts";
+import { livenessOf, startOf } from "../os/identity.ts";
+import { spawnDetached } from "../os/spawn.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
+import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { marked, settleStart } from "./settle-start.ts";
+
+export interface ProcessBackendOptions {
+  /** Milliseconds within which a teammate has to announce itself. */
+  readonly readyTimeoutMs?: number;
+  readonly clock?: Clock;
+  /**
+   * A child of this process has rung through its descriptor 3; besides its FIFO, and only while this process stays.
+   * @param instance the start whose child it is
+   */
+  readonly onChildBell?: (instance: string) => void;
+}
+
+export interface ProcessBackend extends Backend {
+  /** Rings a child that this very process has started; false when there is none of that instance. */
+  ringChild(instance: string): boolean;
+  /** Lets go of the children's socketpairs; they live on. */
+  release(): void;
+}
+
+/** Says the child which descriptor its end of the socketpair is. */
+export const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
+const BELL_FD = 3;
+
+/** A log's end is read, never the whole: this holds some thousand lines. */
+const TAIL_BYTES = 256 * 1024;
+
+/** Teammates without a pane: each a child in a session of its own, its output in a log file. */
+export function processBackend(options: ProcessBackendOptions = {}): ProcessBackend {
+  const { clock = systemClock } = options;
+  const channels = new Map<string, SocketBell>();
+
+  const listen = async (instance: string, bell: SocketBell): Promise<void> => {
+    while ((await bell.wait()) === "rung") options.onChildBell?.(instance);
+    channels.delete(instance);
+  };
+
+  const start = async (request: SpawnRequest): Promise<SpawnOutcome> => {
+    const [file = "/bin/sh", ...args] = launchArgv(request.paths, request.instance, request.argv);
+    const env = { ...request.env, [BELL_FD_VARIABLE]: String(BELL_FD) };
+    const { pid, channel } = await spawnDetached(file, args, { cwd: "/", env, logFile: request.paths.log });
+    const place: PlaceRecord = {
+      instance: request.instance,
+      backend: "process",
+      panePid: pid,
+      paneProcStart: startOf(pid) ?? "",
+      logFile: request.paths.log,
+      spawnedAt: clock.now(),
+    };
+    const bell = socketBell(channel);
+    channels.set(request.instance, bell);
+    void listen(request.instance, bell);
+    const outcome = await settleStart(request, place, {
+      timeoutMs: options.readyTimeoutMs,
+      close: async () => bell.close(),
+    });
+    return outcome;
+  };
+
+  return {
+    type: "process",
+    async spawn(wanted) {
+      const requests = marked(wanted);
+      for (const { paths } of requests) removeFile(paths.log);
+      await prepareLaunches(
+        requests.map((request) => ({
+          agentId: request.agentId,
+          cwd: request.cwd,
+          paths: request.paths,
+          keptVariables: [...Object.keys(request.env), BELL_FD_VARIABLE],
+          bells: request.bells,
+          surface: "log",
+        })),
+      );
+      return Promise.all(
+        requests.map((request) =>
+          start(request).catch((error: Error): SpawnOutcome => ({ ok: false, name: request.name, error })),
+        ),
+      );
+    },
+    async present(places) {
+      return new Set(places.filter(isThere).map((place) => place.instance));
+    },
+    async capture(place, lines) {
+      if (place.logFile === undefined) return undefined;
+      const text = readTail(place.logFile, TAIL_BYTES);
+      if (text === undefined) return undefined;
+      const all = text.replace(/\n$/, "").split("\n");
+      return text === "" ? [] : all.slice(-lines);
+    },
+    async close(places) {
+      for (const place of places) {
+        channels.get(place.instance)?.close();
+        channels.delete(place.instance);
+        if (place.logFile !== undefined) removeFile(place.logFile);
+      }
+    },
+    ringChild(instance) {
+      const bell = channels.get(instance);
+      bell?.ring();
+      return bell !== undefined;
+    },
+    release() {
+      for (const bell of channels.values()) bell.close();
+      channels.clear();
+    },
+  };
+}
+
+function isThere(place: PlaceRecord): boolean {
+  if (place.panePid === undefined) return false;
+  return livenessOf({ pid: place.panePid, procStart: place.paneProcStart }) === "alive";
+}

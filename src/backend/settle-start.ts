@@ -1,0 +1,52 @@
+import { TeamError } from "../errors.ts";
+import { INSTANCE_VARIABLE } from "../launch/environment.ts";
+import { discardLaunch } from "../launch/prepare.ts";
+import { awaitReady } from "../launch/readiness.ts";
+import { livenessOf } from "../os/identity.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { endTree } from "./end-process.ts";
+
+/** A cold start on a busy machine takes seconds, a hanging one for ever. */
+export const READY_TIMEOUT_MS = 30_000;
+
+/** What ends before it is ready is gone already but for what it left in the background. */
+const LEFTOVER_GRACE_MS = 500;
+
+/** Marks what is about to start, so that everything it starts in turn is found by its environment. */
+export function marked(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
+  return requests.map((request) => ({
+    ...request,
+    env: { ...request.env, [INSTANCE_VARIABLE]: request.instance },
+  }));
+}
+
+/**
+ * The last part of every start: waits for the agent's own word; where it does not come, ends what was started and
+ * takes away everything that was made for it.
+ */
+export async function settleStart(
+  request: SpawnRequest,
+  place: PlaceRecord,
+  how: { readonly timeoutMs: number | undefined; readonly close: () => Promise<void> },
+): Promise<SpawnOutcome> {
+  const script = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
+  try {
+    await awaitReady(request.paths, {
+      instance: request.instance,
+      name: request.name,
+      timeoutMs: how.timeoutMs ?? READY_TIMEOUT_MS,
+      alive: () => livenessOf(script) !== "dead",
+    });
+    return { ok: true, name: request.name, place };
+  } catch (cause) {
+    await how.close();
+    await endTree({ root: script, marker: request.instance }, { graceMs: LEFTOVER_GRACE_MS });
+    discardLaunch(request.paths);
+    const error =
+      cause instanceof Error
+        ? cause
+        : new TeamError("SPAWN_FAILED", `${request.name} did not start.`, { cause });
+    return { ok: false, name: request.name, error };
+  }
+}

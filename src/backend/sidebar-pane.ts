@@ -1,0 +1,83 @@
+import { TeamError } from "../errors.ts";
+import type { Env } from "../os/env.ts";
+import { all, equals } from "../tmux/format.ts";
+import { type PaneId, paneId } from "../tmux/ids.ts";
+import { onlyIf } from "../tmux/keys.ts";
+import { look, type PaneView } from "../tmux/look.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import { TAG } from "./tags.ts";
+
+/** Columns of a sidebar (product.md, "The sidebar"). */
+export const SIDEBAR_WIDTH = 34;
+
+export interface SidebarRequest {
+  /** The pane at whose right it opens; it keeps the focus. */
+  readonly beside: string;
+  readonly argv: readonly string[];
+  /** Variables besides those that the tmux server has. */
+  readonly env?: Env;
+  readonly team: string;
+  readonly rootTag: string;
+}
+
+/**
+ * Opens the sidebar at the right of a pane.
+ * @returns its pane
+ * @throws TeamError TMUX_ERROR when there is no room, or no such pane
+ */
+export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
+  const beside = paneId(request.beside);
+  const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : ["-e", `${name}=${value}`],
+  );
+  const made = await server.batch([
+    [
+      "split-window",
+      ...["-d", "-h", "-l", String(SIDEBAR_WIDTH), "-t", beside ?? request.beside],
+      ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
+    ],
+  ]);
+  const pane = paneId(made.lines[0]);
+  if (beside === undefined || pane === undefined) {
+    throw new TeamError("TMUX_ERROR", `tmux made no pane for the sidebar: ${made.errors.join("; ")}.`, {
+      hint: `The pane at its left needs more than ${SIDEBAR_WIDTH} columns.`,
+      details: { kind: "refused", errors: made.errors },
+    });
+  }
+  await server.batch([
+    ["set-option", "-p", "-t", pane, TAG.sidebar, `${request.rootTag}/${request.team}`],
+    ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
+  ]);
+  return pane;
+}
+
+/**
+ * Closes the sidebar of a team that stands in the same window as a pane; its room goes back to its neighbour.
+ * @returns whether there was one
+ */
+export async function closeSidebarPane(
+  server: TmuxServer,
+  request: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
+): Promise<boolean> {
+  const sidebar = await findSidebarPane(server, request);
+  if (sidebar === undefined) return false;
+  const condition = all(
+    equals("pane_id", sidebar.id),
+    equals("pane_pid", String(sidebar.pid)),
+    `#{!=:#{${TAG.sidebar}},}`,
+  );
+  await server.batch([onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id])]);
+  return true;
+}
+
+/** The team's sidebar in the window of a pane. */
+export async function findSidebarPane(
+  server: TmuxServer,
+  { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
+): Promise<PaneView | undefined> {
+  const seen = await look(server, [TAG.sidebar]);
+  const window = seen.panes.find((pane) => pane.id === beside)?.window;
+  return seen.panes.find(
+    (pane) => pane.window === window && pane.options[TAG.sidebar] === `${rootTag}/${team}`,
+  );
+}

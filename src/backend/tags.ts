@@ -1,0 +1,98 @@
+import type { PlaceRecord } from "../schema/status.ts";
+import { all, any, drawable, equals } from "../tmux/format.ts";
+import { type PaneId, paneId } from "../tmux/ids.ts";
+import type { Command } from "../tmux/quote.ts";
+import type { SpawnRequest } from "./backend.ts";
+
+/** User options of a teammate's pane. */
+export const TAG = {
+  team: "@teams_team",
+  root: "@teams_root",
+  /** The uuid of this very start: a pane is ours only with it. */
+  agent: "@teams_agent",
+  agentId: "@teams_agent_id",
+  color: "@teams_color",
+  state: "@teams_state",
+  task: "@teams_task",
+  /** On windows that we made, `<root>/<team>`. Panes never have it, so that what a pane shows is its window's. */
+  window: "@teams_window",
+  /** On sessions that we made, `<root>/<team>`. */
+  session: "@teams_session",
+  /** On a sidebar's pane, `<root>/<team>`. */
+  sidebar: "@teams_sidebar",
+} as const;
+
+/** A member's colour as tmux names it; pink, orange and purple are not among its sixteen. */
+const TMUX_COLORS: Readonly<Record<string, string>> = {
+  blue: "blue",
+  green: "green",
+  yellow: "yellow",
+  purple: "colour141",
+  orange: "colour208",
+  pink: "colour205",
+  cyan: "cyan",
+  red: "red",
+};
+
+/** Whose a window or session is, as its tag says. */
+export function ownerTag(request: { readonly rootTag: string; readonly team: string }): string {
+  return `${request.rootTag}/${request.team}`;
+}
+
+/**
+ * The line above each pane of our windows. Only user options stand in it: what a foreign name holds is shown and
+ * never expanded.
+ */
+const BORDER_FORMAT =
+  ` #[fg=#{${TAG.color}}]#{?pane_active,#[bold],}#{s/@.*//:${TAG.agentId}}#[default]` +
+  `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
+
+/** What makes a window ours; all of them window options, nothing global. */
+export function windowOptions(target: string, request: SpawnRequest): Command[] {
+  const set = (name: string, value: string): Command => ["set-option", "-w", "-t", target, name, value];
+  return [
+    set("automatic-rename", "off"),
+    set("allow-rename", "off"),
+    set("remain-on-exit", "off"),
+    set("pane-border-status", "top"),
+    set("pane-border-format", BORDER_FORMAT),
+    set(TAG.window, ownerTag(request)),
+    set(TAG.team, request.team),
+    set(TAG.root, request.rootTag),
+  ];
+}
+
+/** What makes a pane a teammate's. */
+export function paneTags(pane: PaneId, request: SpawnRequest): Command[] {
+  const set = (name: string, value: string): Command => ["set-option", "-p", "-t", pane, name, value];
+  return [
+    set(TAG.agent, request.instance),
+    set(TAG.team, request.team),
+    set(TAG.root, request.rootTag),
+    set(TAG.agentId, drawable(request.agentId)),
+    set(TAG.color, TMUX_COLORS[request.color] ?? "default"),
+    set(TAG.state, "starting"),
+    set("remain-on-exit", "off"),
+  ];
+}
+
+/**
+ * The condition under which a pane is the one of the record: same server, same pane, same process, and the tag of
+ * that start (or, before it was tagged, the start's own words). Undefined for a record that names no pane.
+ */
+export function identityCondition(
+  place: PlaceRecord,
+): { readonly pane: PaneId; readonly condition: string } | undefined {
+  const pane = paneId(place.paneId);
+  if (pane === undefined || place.panePid === undefined || !/^[\w-]+$/.test(place.instance)) return undefined;
+  const started = `#{m:*outer ${place.instance}*,#{pane_start_command}}`;
+  return {
+    pane,
+    condition: all(
+      equals("pane_id", pane),
+      equals("pane_pid", String(place.panePid)),
+      any(equals(TAG.agent, place.instance), started),
+      ...(place.server === undefined ? [] : [equals("pid", String(place.server.pid))]),
+    ),
+  };
+}

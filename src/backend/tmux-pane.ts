@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import { TeamError } from "../errors.ts";
+import { discardLaunch, prepareLaunches } from "../launch/prepare.ts";
+import { type Clock, systemClock } from "../os/clock.ts";
+import type { Env } from "../os/env.ts";
+import { startOf } from "../os/identity.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { MISS, onlyIf } from "../tmux/keys.ts";
+import { type Look, look } from "../tmux/look.ts";
+import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import { parseVersion, requireSupported } from "../tmux/version.ts";
+import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
+import { PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
+import { marked, settleStart } from "./settle-start.ts";
+import { identityCondition, TAG } from "./tags.ts";
+
+export interface TmuxPaneOptions {
+  /** The server that new panes go to; existing ones are looked for on the server of their record. */
+  readonly server: TmuxServer;
+  readonly env: Env;
+  /** Milliseconds within which a teammate has to announce itself. */
+  readonly readyTimeoutMs?: number;
+  readonly clock?: Clock;
+  /** The driver of another server, by its socket; for a caller that counts or replaces calls. */
+  readonly serverAt?: (socket: string) => TmuxServer;
+}
+
+/** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
+export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
+  const { server, env, clock = systemClock } = options;
+  const serverAt = options.serverAt ?? ((path: string) => tmuxServer({ socket: { path }, env }));
+
+  return {
+    type: "tmux",
+
+    async spawn(wanted, placement) {
+      if (wanted.length === 0) return [];
+      const requests = marked(wanted);
+      const seen = await look(server, PLAN_OPTIONS);
+      await prepareLaunches(
+        requests.map((request) => ({
+          agentId: request.agentId,
+          cwd: request.cwd,
+          paths: request.paths,
+          keptVariables: Object.keys(request.env),
+          bells: request.bells,
+          surface: "pane",
+        })),
+      );
+      const { made, errors } = await makePanes(server, seen, requests, placement);
+      const spawnedAt = clock.now();
+      return Promise.all(
+        requests.map(async (request): Promise<SpawnOutcome> => {
+          const pane = made.get(request.instance);
+          if (pane === undefined) {
+            discardLaunch(request.paths);
+            return { ok: false, name: request.name, error: notMade(request, errors) };
+          }
+          const place = placeOf(request, pane, spawnedAt);
+          return settleStart(request, place, {
+            timeoutMs: options.readyTimeoutMs,
+            close: () => closePanes(server, [place]),
+          });
+        }),
+      );
+    },
+
+    async present(places) {
+      const present = new Set<string>();
+      for (const [socket, group] of bySocket(places)) {
+        const seen = await look(serverAt(socket), [TAG.agent]);
+        for (const place of group) if (isThere(place, seen)) present.add(place.instance);
+      }
+      return present;
+    },
+
+    async capture(place, lines) {
+      const identity = identityCondition(place);
+      if (identity === undefined || place.server === undefined) return undefined;
+      const miss = `${MISS} ${place.instance}`;
+      const command = ["capture-pane", "-p", "-J", "-S", `-${lines}`, "-t", identity.pane];
+      try {
+        const text = await serverAt(place.server.socket).call(
+          onlyIf(identity.pane, identity.condition, command, miss),
+        );
+        return text.trimEnd() === miss ? undefined : lastLines(text, lines);
+      } catch (error) {
+        if (isNoServer(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async close(places) {
+      for (const [socket, group] of bySocket(places)) await closePanes(serverAt(socket), group);
+    },
+  };
+}
+
+/** The second and the third call: all panes, then all tags. */
+async function makePanes(
+  server: TmuxServer,
+  seen: Look,
+  requests: readonly SpawnRequest[],
+  placement: Placement,
+): Promise<{ readonly made: ReadonlyMap<string, MadePane>; readonly errors: readonly string[] }> {
+  const [first] = requests;
+  if (first === undefined) return { made: new Map(), errors: [] };
+  const plan = planPanes(seen, first, requests.length, placement);
+  const result = await server.batch(makeCommands(plan, requests, randomUUID()), { start: !seen.running });
+  const made = parseMade(result.lines);
+  const [any] = made.values();
+  if (any === undefined) {
+    // A tmux that is too old for a batch says so in its own words; ours are better.
+    if (!seen.running) requireSupported(await server.version());
+    return { made, errors: result.errors };
+  }
+  requireSupported(parseVersion(any.version));
+  const panesIn = (window: string) => seen.panes.filter((pane) => pane.window === window).length;
+  const settled = await server.batch(settleCommands(plan, requests, made, panesIn));
+  return { made, errors: [...result.errors, ...settled.errors] };
+}
+
+async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): Promise<void> {
+  const commands = places.flatMap((place) => {
+    const identity = identityCondition(place);
+    if (identity === undefined) return [];
+    return [onlyIf(identity.pane, identity.condition, ["kill-pane", "-t", identity.pane])];
+  });
+  if (commands.length === 0) return;
+  try {
+    await server.batch(commands);
+  } catch (error) {
+    // With the server every pane of it is gone, which is what was asked for.
+    if (!isNoServer(error)) throw error;
+  }
+}
+
+function placeOf(request: SpawnRequest, pane: MadePane, spawnedAt: number): PlaceRecord {
+  return {
+    instance: request.instance,
+    backend: "tmux",
+    paneId: pane.pane,
+    windowId: pane.window,
+    session: pane.session,
+    server: { socket: pane.socket, pid: pane.serverPid, procStart: startOf(pane.serverPid) ?? "" },
+    panePid: pane.pid,
+    paneProcStart: startOf(pane.pid) ?? "",
+    spawnedAt,
+  };
+}
+
+function isThere(place: PlaceRecord, seen: Look): boolean {
+  if (place.server !== undefined && seen.serverPid !== place.server.pid) return false;
+  return seen.panes.some(
+    (pane) =>
+      pane.id === place.paneId && pane.pid === place.panePid && pane.options[TAG.agent] === place.instance,
+  );
+}
+
+function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly PlaceRecord[]> {
+  const groups = new Map<string, PlaceRecord[]>();
+  for (const place of places) {
+    const socket = place.server?.socket;
+    if (socket !== undefined) groups.set(socket, [...(groups.get(socket) ?? []), place]);
+  }
+  return groups;
+}
+
+function lastLines(text: string, count: number): string[] {
+  const lines = text.replace(/\s+$/, "").split("\n");
+  return lines.length === 1 && lines[0] === "" ? [] : lines.slice(-count);
+}
+
+function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {
+  const why = [...new Set(errors)].join("; ") || "it gave no reason";
+  return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {
+    hint: "Nothing was started. Make the window larger, or use --session for a session of its own.",
+    details: { kind: "refused", errors },
+  });
+}

@@ -1,0 +1,110 @@
+import { TeamError } from "../errors.ts";
+import { readText } from "../os/fs.ts";
+import type { AgentPaths } from "../protocol/paths.ts";
+import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
+import type { RingResult } from "../wakeup/bell.ts";
+import { openFifoBell, ring } from "../wakeup/fifo-bell.ts";
+
+export interface ReadinessOptions {
+  /** Which start is awaited: files of an earlier one say nothing. */
+  readonly instance: string;
+  /** The agent's name, for the message. */
+  readonly name: string;
+  /** Milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether the launch script still runs; what kills even that rings no bell. */
+  readonly alive?: () => boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** A lost ring or a killed launch script is noticed this often, and only while somebody waits for a start. */
+const LOOK_AGAIN_MS = 500;
+
+/** The child's word, after its `status.json` stands: it is there, its inbox is watched, it can be interrupted. */
+export function announceReady(paths: AgentPaths): RingResult {
+  return ring(paths.ready);
+}
+
+/**
+ * Waits until the agent has announced itself.
+ * @throws TeamError SPAWN_FAILED with exit code and last lines when its program ended first; TIMEOUT when it said
+ * nothing in time
+ */
+export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<"ready"> {
+  const bell = openFifoBell(paths.ready);
+  const deadline = performance.now() + options.timeoutMs;
+  try {
+    for (;;) {
+      // Before the files are read: a script that died between the two looks has written its record by then.
+      const alive = options.alive?.() ?? true;
+      if (readyInstance(paths) === options.instance) return "ready";
+      const exit = exitOf(paths, options.instance);
+      if (exit !== undefined) throw endedEarly(options.name, exit);
+      if (!alive) throw vanished(options.name);
+      const left = deadline - performance.now();
+      if (left <= 0) throw silent(options);
+      const answer = await bell.wait({
+        timeoutMs: Math.min(left, LOOK_AGAIN_MS),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      });
+      if (answer === "aborted") throw new TeamError("INTERRUPTED", `${options.name} was not ready yet.`);
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+function readyInstance(paths: AgentPaths): string | undefined {
+  return parsed(readText(paths.status), statusRecord)?.instance;
+}
+
+function exitOf(paths: AgentPaths, instance: string): ExitRecord | undefined {
+  const record = parsed(readText(paths.exit), exitRecord);
+  return record?.instance === instance ? record : undefined;
+}
+
+function parsed<T>(
+  text: string | undefined,
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const result = schema.safeParse(JSON.parse(text));
+    return result.success ? result.data : undefined;
+  } catch {
+    // Not of ours, or of another version: it says nothing about this start.
+    return undefined;
+  }
+}
+
+function endedEarly(name: string, exit: ExitRecord): TeamError {
+  const said = exit.lastLines.filter((line) => line.trim() !== "").slice(-10);
+  return new TeamError(
+    "SPAWN_FAILED",
+    `${name} ended with exit code ${exit.code} before it was ready${said.length > 0 ? `: ${said.join("\n")}` : "."}`,
+    {
+      hint: hintFor(exit.code),
+      details: { exitCode: exit.code, lastLines: exit.lastLines },
+    },
+  );
+}
+
+function hintFor(code: number): string {
+  if (code === 127) return "The program was not found; nothing is left behind. Check its path.";
+  if (code === 126) return "The program is not executable; nothing is left behind. Check its permissions.";
+  return "Nothing is left behind. Mend what the lines above say and spawn it again.";
+}
+
+function vanished(name: string): TeamError {
+  return new TeamError("SPAWN_FAILED", `${name} was killed before it was ready.`, {
+    hint: "Nothing is left behind; spawn it again.",
+    details: { exitCode: null, lastLines: [] },
+  });
+}
+
+function silent({ name, timeoutMs }: ReadinessOptions): TeamError {
+  return new TeamError("SPAWN_FAILED", `${name} did not announce itself within ${timeoutMs / 1000} s.`, {
+    hint: "It was ended and nothing is left behind. On a busy machine, spawn fewer at a time.",
+    details: { exitCode: null, lastLines: [], timedOut: true },
+  });
+}

@@ -1,0 +1,164 @@
+import type { AgentPaths } from "../protocol/paths.ts";
+import { shellQuote } from "./shell-quote.ts";
+
+export interface LaunchScriptInput {
+  /** Whom the epitaph names. */
+  readonly agentId: string;
+  readonly cwd: string;
+  readonly paths: AgentPaths;
+  /** Names (not values) of the variables that the agent keeps besides those of its pane. */
+  readonly keptVariables: readonly string[];
+  /** FIFOs that hear of the end, besides `ready`. */
+  readonly bells: readonly string[];
+  /** A pane shows its end and can be held open; a process without one has its log file. */
+  readonly surface: "pane" | "log";
+}
+
+/**
+ * The script that a teammate's place runs, as `/bin/sh <script> outer <instance> <program> <argument>…`. POSIX sh; it
+ * holds no secret, so its file may stay. `outer` is what the terminal's end reaches and dies of it; `inner` outlives
+ * that, and all but SIGKILL: it records how the program ended, rings, and holds a crashed pane for a person.
+ */
+export function launchScript(input: LaunchScriptInput): string {
+  const { agentId, cwd, paths, bells, surface } = input;
+  const kept = input.keptVariables.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  return `#!/bin/sh
+# Runs one agent, records how it ended, and rings those who wait for it.
+agent=${shellQuote(agentId)}
+directory=${shellQuote(cwd)}
+run=${shellQuote(paths.run)}
+lifeline=${shellQuote(paths.lifeline)}
+log=${shellQuote(surface === "log" ? paths.log : "")}
+kept=${shellQuote(` ${kept.join(" ")} `)}
+${ringAll([paths.ready, ...bells])}
+${BODY}`;
+}
+
+/** The words that start it. Several words are executed as they are, whatever the user's default shell is. */
+export function launchArgv(paths: AgentPaths, instance: string, argv: readonly string[]): string[] {
+  return ["/bin/sh", paths.launchScript, "outer", instance, ...argv];
+}
+
+function ringAll(fifos: readonly string[]): string {
+  return ["ring_all() {", ...fifos.map((fifo) => `  ring ${shellQuote(fifo)}`), "}"].join("\n");
+}
+
+const BODY = String.raw`
+newline='
+'
+role=$1
+instance=$2
+shift 2
+
+if [ "$role" = outer ]; then
+  # HUP and TERM keep their default here: the terminal's end must end this process.
+  trap : INT QUIT
+  /bin/sh "$0" inner "$instance" "$@"
+  exit $?
+fi
+
+# Opened for both directions a FIFO never blocks, and the byte is lost when nobody listens.
+ring() {
+  [ -p "$1" ] && printf . 1<>"$1"
+} 2>/dev/null
+
+# What the server's environment adds to the caller's does not belong to the agent.
+drop_leftovers() {
+  set -f
+  IFS=$newline
+  for line in $(export -p); do
+    case $line in
+      "export "*) name=${"$"}{line#export } ;;
+      "declare -x "*) name=${"$"}{line#declare -x } ;;
+      *) continue ;;
+    esac
+    name=${"$"}{name%%=*}
+    case $name in
+      "" | *[!A-Za-z0-9_]*) continue ;;
+      TERM* | COLORTERM | TMUX* | COLUMNS | LINES | PWD | OLDPWD | SHLVL | SSH_TTY | WINDOWID) continue ;;
+    esac
+    case $kept in
+      *" $name "*) ;;
+      *) command unset "$name" ;;
+    esac
+  done 2>/dev/null
+  unset IFS line name
+  set +f
+}
+
+# The last lines as JSON strings, blank ones at the end left out.
+as_json() {
+  LC_ALL=C awk '
+    { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
+    $0 !~ /^ *$/ { last = NR }
+    END {
+      first = last > 50 ? last - 49 : 1
+      for (i = first; i <= last; i++) printf "%s\"%s\"", (i > first ? "," : ""), lines[i]
+    }'
+}
+
+last_lines() {
+  if [ -n "$log" ]; then
+    tail -n 50 "$log" | as_json
+  elif [ -n "$TMUX_PANE" ]; then
+    tmux -u capture-pane -p -J -S -100 -t "$TMUX_PANE" | as_json
+  fi
+} 2>/dev/null
+
+# Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
+record_exit() {
+  (
+    umask 077
+    printf '{"instance":"%s","code":%d,"at":%s000,"lastLines":[%s]}\n' \
+      "$instance" "$1" "$(date +%s)" "$2" >"$run/.exit.json.$$.tmp" &&
+      mv -f "$run/.exit.json.$$.tmp" "$run/exit.json"
+  ) 2>/dev/null
+}
+
+# Waits for a person: 0 to start again, 1 to close. Whole lines, since single keys fire on half-typed text.
+hold() {
+  stty sane
+  printf '\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?25h\033[0m'
+  printf '\n%s ended with exit code %s.\nr + Enter starts it again, q + Enter closes this pane.\n' "$agent" "$1"
+  failures=0
+  while [ "$failures" -lt 3 ]; do
+    if read -r answer; then
+      failures=0
+      case $answer in
+        r | R) return 0 ;;
+        q | Q) return 1 ;;
+      esac
+    elif [ -t 0 ]; then
+      failures=$((failures + 1))
+    else
+      return 1
+    fi
+  done
+  return 1
+} 2>/dev/null
+
+drop_leftovers
+[ -p "$lifeline" ] && exec 9<>"$lifeline"
+trap : HUP INT QUIT TERM
+
+while :; do
+  rm -f "$run/exit.json"
+  if cd -- "$directory"; then
+    "$@" 9<&-
+    code=$?
+  else
+    code=1
+  fi
+  if [ "$code" -eq 0 ]; then
+    record_exit 0 ""
+    ring_all
+    exit 0
+  fi
+  trap '' TTOU TTIN
+  record_exit "$code" "$(last_lines)"
+  ring_all
+  [ -n "$log" ] && exit "$code"
+  hold "$code" || exit "$code"
+  trap - TTOU TTIN
+done
+`;

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { basename, join } from "node:path";
+import type { Env } from "../os/env.ts";
+import { ensureDir, fileSize, removeFile, rename } from "../os/fs.ts";
+import { runDetached } from "../os/spawn.ts";
+import { shellQuote } from "./shell-quote.ts";
+
+export interface SnapshotOptions {
+  /** `<root>`: the file goes to `<root>/shell-snapshots`. */
+  readonly root: string;
+  /** The user's shell, a path; bash, zsh and fish are known. */
+  readonly shell: string;
+  readonly env: Env;
+  /** Milliseconds since the epoch, for the file's name. */
+  readonly now: number;
+  /** Start-up files that take longer are given up, and nothing depends on them. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
+ * variable goes into it, so no secret does. Fish writes what fish alone can read; its PATH is for any shell.
+ * @returns the file; undefined for an unknown shell or one whose start-up files end or replace it
+ */
+export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
+  const { root, shell, env, now, timeoutMs = TIMEOUT_MS } = options;
+  const kind = basename(shell);
+  const dump = DUMPS[kind];
+  if (dump === undefined) return undefined;
+  const directory = join(root, "shell-snapshots");
+  ensureDir(directory);
+  const file = join(directory, `snapshot-${kind}-${now}-${randomBytes(3).toString("hex")}.sh`);
+  const partial = `${file}.tmp`;
+  await runDetached(shell, dump(partial), { env, timeoutMs });
+  // A shell that was cut off, or that its own files ended, leaves no finished file.
+  const size = fileSize(`${partial}.done`);
+  if (size === undefined) {
+    removeFile(partial);
+    return undefined;
+  }
+  rename(`${partial}.done`, file);
+  return file;
+}
+
+/** How each shell is asked. The last step is a rename: the name says that the file is whole. */
+const DUMPS: Readonly<Record<string, (file: string) => string[]>> = {
+  bash: (file) => ["-i", "-c", finish(BASH, file)],
+  zsh: (file) => ["-i", "-c", finish(ZSH, file)],
+  fish: (file) => ["-i", "-c", FISH.replaceAll("FILE", fishQuote(file))],
+};
+
+function finish(body: string, file: string): string {
+  const name = shellQuote(file);
+  return `umask 077\n{\n${body}\n} >${name} 2>/dev/null </dev/null\ncommand mv -f ${name} ${name}.done`;
+}
+
+// Options that would break a foreign command are dropped. Aliases come last: a function's body must not be read with
+// them, and they need expand_aliases.
+const BASH = String.raw`
+shopt -p | command grep -v -e nullglob -e failglob
+set +o | command grep -v -e noclobber -e nounset -e errexit -e noexec -e monitor -e history -e verbose -e xtrace
+declare -f
+printf 'shopt -s expand_aliases\n'
+alias -p
+printf 'export PATH=%q\n' "$PATH"`;
+
+const ZSH = String.raw`
+setopt | command sed -n -e '/^\(noclobber\|nullglob\|nounset\|errexit\|monitor\|zle\|interactive\|shinstdin\|login\|privileged\|restricted\|singlecommand\|xtrace\|verbose\|noexec\|norcs\)$/d' -e 's/^/setopt /p'
+typeset -f
+alias -L
+printf 'export PATH=%q\n' "$PATH"`;
+
+const FISH = String.raw`
+umask 077
+begin
+  for name in (functions --names)
+    functions $name
+  end
+  alias
+  printf 'set -gx PATH'
+  printf ' %s' (string escape -- $PATH)
+  printf '\n'
+end >FILE 2>/dev/null </dev/null
+command mv -f FILE FILE.done`;
+
+function fishQuote(word: string): string {
+  return `'${word.replace(/[\\']/g, "\\$&")}'`;
+}

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import type { Socket } from "node:net";
+import { systemCode, TeamError } from "../errors.ts";
+import type { Env } from "./env.ts";
+import { PRIVATE_FILE } from "./fs.ts";
+
+export interface DetachedOptions {
+  readonly cwd: string;
+  /** The whole environment: nothing of this process is added. */
+  readonly env: Env;
+  /** stdout and stderr go to the end of this file, made 0600. */
+  readonly logFile: string;
+}
+
+/** A program in a session of its own, which outlives this process. */
+export interface DetachedProcess {
+  readonly pid: number;
+  /** Our end of the anonymous socketpair that the child has as descriptor 3. It does not keep this process alive. */
+  readonly channel: Socket;
+}
+
+/**
+ * Starts a program in its own session, with its output in a file and one end of a socketpair as descriptor 3.
+ * @throws TeamError SPAWN_FAILED when the system refuses to start it
+ */
+export async function spawnDetached(
+  file: string,
+  args: readonly string[],
+  options: DetachedOptions,
+): Promise<DetachedProcess> {
+  const log = openSync(
+    options.logFile,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
+    PRIVATE_FILE,
+  );
+  try {
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: { ...options.env },
+      detached: true,
+      stdio: ["ignore", log, log, "pipe"],
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    child.unref();
+    const channel = child.stdio[3] as Socket;
+    channel.unref();
+    // A reset only says that the child is gone, which its exit record says better.
+    channel.on("error", () => channel.destroy());
+    return { pid: child.pid ?? 0, channel };
+  } catch (error) {
+    throw new TeamError("SPAWN_FAILED", `${file} could not be started: ${String(error)}.`, { cause: error });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/**
+ * Runs a program to its end in a session of its own, so that it cannot take the terminal, with nothing to read and its
+ * output dropped. At the timeout its whole process group is killed. Says nothing: what counts is the file it leaves.
+ */
+export function runDetached(
+  file: string,
+  args: readonly string[],
+  options: { readonly env: Env; readonly timeoutMs: number },
+): Promise<void> {
+  const child = spawn(file, args, { env: { ...options.env }, detached: true, stdio: "ignore" });
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      if (child.pid !== undefined) signalGroup(child.pid);
+      resolve();
+    }, options.timeoutMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    child.once("error", done);
+    child.once("exit", done);
+  });
+}
+
+function signalGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // It ended in the same moment.
+    if (systemCode(error) !== "ESRCH") throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/** A cell of a window's layout: one pane, or several beside (`columns`) or above (`rows`) each other. */
+export type Cell =
+  | { readonly kind: "pane"; readonly width: number; readonly height: number }
+  | {
+      readonly kind: "columns" | "rows";
+      readonly width: number;
+      readonly height: number;
+      readonly cells: readonly Cell[];
+    };
+
+/**
+ * A layout in the form that `select-layout` takes. The pane numbers in it do not count (tmux fills the cells in window
+ * order), the total does: with another size than the window's, a detached window would be resized.
+ */
+export function layoutString(root: Cell): string {
+  const body = format(root, 0, 0, { next: 0 });
+  return `${checksum(body)},${body}`;
+}
+
+function format(cell: Cell, x: number, y: number, panes: { next: number }): string {
+  const place = `${cell.width}x${cell.height},${x},${y}`;
+  if (cell.kind === "pane") {
+    const id = panes.next;
+    panes.next += 1;
+    return `${place},${id}`;
+  }
+  let [left, top] = [x, y];
+  const parts: string[] = [];
+  for (const child of cell.cells) {
+    parts.push(format(child, left, top, panes));
+    // One column or line between two cells is the border.
+    if (cell.kind === "columns") left += child.width + 1;
+    else top += child.height + 1;
+  }
+  return cell.kind === "columns" ? `${place}{${parts.join(",")}}` : `${place}[${parts.join(",")}]`;
+}
+
+/** tmux's own: rotate right by one, add the byte, sixteen bits. */
+function checksum(text: string): string {
+  let sum = 0;
+  for (const byte of Buffer.from(text)) {
+    sum = ((sum >> 1) | ((sum & 1) << 15)) & 0xffff;
+    sum = (sum + byte) & 0xffff;
+  }
+  return sum.toString(16).padStart(4, "0");
+}

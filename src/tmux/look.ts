@@ -1,0 +1,99 @@
+import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "./ids.ts";
+import { isNoServer, type TmuxServer } from "./server.ts";
+import { parseVersion, requireSupported } from "./version.ts";
+
+/** One pane as the server shows it, with the user options that the looker asked for. */
+export interface PaneView {
+  readonly id: PaneId;
+  readonly window: WindowId;
+  readonly session: SessionId;
+  readonly pid: number;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  readonly windowWidth: number;
+  readonly windowHeight: number;
+  readonly dead: boolean;
+  /** Values of user options, by name; resolved as tmux does: of the pane, else its window, else its session. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly sessionName: string;
+}
+
+export interface Look {
+  readonly running: boolean;
+  readonly serverPid: number | undefined;
+  readonly panes: readonly PaneView[];
+}
+
+const FIELDS = [
+  "pane_id",
+  "window_id",
+  "session_id",
+  "pane_pid",
+  "pane_left",
+  "pane_top",
+  "pane_width",
+  "pane_height",
+  "window_width",
+  "window_height",
+  "pane_dead",
+  "pid",
+  "version",
+] as const;
+
+/**
+ * Every pane of the server, in window order, in one call. A server that is not there is an empty look.
+ * @param options user options to read (`@name`); their values are expected to hold no tab
+ * @throws TeamError TMUX_ERROR when the server is older than 3.2
+ */
+export async function look(server: TmuxServer, options: readonly string[] = []): Promise<Look> {
+  const variables = [...FIELDS, ...options, "session_name"];
+  const format = variables.map((name) => `#{${name}}`).join("\t");
+  let text: string;
+  try {
+    text = await server.call(["list-panes", "-a", "-F", format]);
+  } catch (error) {
+    if (!isNoServer(error)) throw error;
+    return { running: false, serverPid: undefined, panes: [] };
+  }
+  const rows = text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split("\t"));
+  const version = rows[0]?.[FIELDS.indexOf("version")];
+  if (version !== undefined) requireSupported(parseVersion(version));
+  const serverPid = Number(rows[0]?.[FIELDS.indexOf("pid")]);
+  return {
+    running: true,
+    serverPid: Number.isInteger(serverPid) && serverPid > 0 ? serverPid : undefined,
+    panes: rows.flatMap((row) => paneView(row, options)),
+  };
+}
+
+/** A row that does not have the form is nobody's pane that we know. */
+function paneView(row: readonly string[], options: readonly string[]): PaneView[] {
+  const [pane, window, session] = [paneId(row[0]), windowId(row[1]), sessionId(row[2])];
+  const numbers = row.slice(3, 11).map(Number);
+  if (pane === undefined || window === undefined || session === undefined) return [];
+  if (numbers.some((value) => !Number.isInteger(value))) return [];
+  const [pid = 0, left = 0, top = 0, width = 0, height = 0, windowWidth = 0, windowHeight = 0, dead = 0] =
+    numbers;
+  return [
+    {
+      id: pane,
+      window,
+      session,
+      pid,
+      left,
+      top,
+      width,
+      height,
+      windowWidth,
+      windowHeight,
+      dead: dead === 1,
+      options: Object.fromEntries(options.map((name, i) => [name, row[FIELDS.length + i] ?? ""])),
+      sessionName: row.slice(FIELDS.length + options.length).join("\t"),
+    },
+  ];
+}

@@ -1,0 +1,27 @@
+/** One tmux command: its name and its arguments, unquoted. */
+export type Command = readonly string[];
+
+/**
+ * One word in tmux's configuration language, as `source-file` reads it. Control characters go as octal escapes: a
+ * newline inside quotes would swallow the blanks behind it.
+ * @throws RangeError for a NUL, which no argument can hold
+ */
+export function quote(word: string): string {
+  if (word.includes("\0")) throw new RangeError("An argument of tmux cannot hold a NUL.");
+  const escaped = word.replace(/[\\"$]/g, "\\$&").replace(/[\x01-\x1f\x7f]/g, octal);
+  return `"${escaped}"`;
+}
+
+/** One command as a line for `source-file`. */
+export function commandLine(command: Command): string {
+  return command.map(quote).join(" ");
+}
+
+/** Commands as the text of one batch. */
+export function script(commands: readonly Command[]): string {
+  return commands.map((command) => `${commandLine(command)}\n`).join("");
+}
+
+function octal(char: string): string {
+  return `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
+}

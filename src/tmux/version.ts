@@ -1,0 +1,32 @@
+import { TeamError } from "../errors.ts";
+
+/** A tmux version as a number pair; `3.3a` is 3.3, `next-3.5` is 3.5. A build without a number counts as newest. */
+export interface TmuxVersion {
+  readonly text: string;
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** Oldest tmux that the driver speaks to: `source-file -`, `new-window -e`, `if-shell -F` on panes. */
+export const OLDEST_TMUX = { major: 3, minor: 2 } as const;
+
+export function parseVersion(text: string): TmuxVersion {
+  const match = /(\d+)\.(\d+)/.exec(text);
+  const trimmed = text.trim().replace(/^tmux /, "");
+  // master and OpenBSD's own builds carry no release number: they are newer than any release we need.
+  if (match === null || trimmed.startsWith("openbsd")) return { text: trimmed, major: Infinity, minor: 0 };
+  return { text: trimmed, major: Number(match[1]), minor: Number(match[2]) };
+}
+
+export function isAtLeast(version: TmuxVersion, major: number, minor: number): boolean {
+  return version.major > major || (version.major === major && version.minor >= minor);
+}
+
+/** @throws TeamError TMUX_ERROR when it is older than 3.2 */
+export function requireSupported(version: TmuxVersion): void {
+  if (isAtLeast(version, OLDEST_TMUX.major, OLDEST_TMUX.minor)) return;
+  throw new TeamError("TMUX_ERROR", `tmux ${version.text} is too old; nothing was started.`, {
+    hint: `Install tmux ${OLDEST_TMUX.major}.${OLDEST_TMUX.minor} or newer, or use --teammate-mode in-process.`,
+    details: { kind: "too-old", version: version.text },
+  });
+}

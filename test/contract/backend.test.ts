@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import type { Backend, Placement, SpawnRequest } from "../../src/backend/backend.ts";
+import { endTree } from "../../src/backend/end-process.ts";
+import { processBackend } from "../../src/backend/process.ts";
+import { tmuxPaneBackend } from "../../src/backend/tmux-pane.ts";
+import { TeamError } from "../../src/errors.ts";
+import { childEnvironment } from "../../src/launch/environment.ts";
+import { processTable, startedWith } from "../../src/os/process-table.ts";
+import type { PlaceRecord } from "../../src/schema/status.ts";
+import { eventually } from "../support/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
+
+const FIXTURES = fileURLToPath(new URL("../fixtures/agents/", import.meta.url));
+
+interface Subject {
+  readonly backend: Backend;
+  readonly placement: Placement;
+  /** Whether nothing of the agents is to be seen in the place any more. */
+  nothingLeft(): boolean;
+}
+
+const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subject> = {
+  "tmux panes": (t, readyTimeoutMs) => {
+    const { pane } = t.session();
+    return {
+      backend: tmuxPaneBackend({ server: t.server, env: t.inside(pane), readyTimeoutMs }),
+      placement: { kind: "team-window", callerPane: pane },
+      nothingLeft: () => t.tmux("list-panes", "-a").split("\n").length === 1,
+    };
+  },
+  "a detached tmux session": (t, readyTimeoutMs) => ({
+    backend: tmuxPaneBackend({ server: t.server, env: t.env, readyTimeoutMs }),
+    placement: { kind: "session" },
+    nothingLeft: () => true,
+  }),
+  "child processes": (_, readyTimeoutMs) => ({
+    backend: processBackend({ readyTimeoutMs }),
+    placement: { kind: "session" },
+    nothingLeft: () => true,
+  }),
+};
+
+describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
+  test("starts several at once and each has its own arguments, directory and environment (S2, S10)", async () => {
+    const { t, backend, placement } = setUp(make);
+    const hostile = "a'b\"c $(touch pwned) `id` \\ ; #{pane_id} {{x}} é😀\n second  line\t;";
+    const cwd = join(t.home, "a dir's “näme” $(x)");
+    mkdirSync(cwd);
+    const requests = ["one", "two", "three"].map((name) =>
+      requestFor(t, name, { cwd, env: { SECRET: `${hostile}${name}` }, extraArgs: [hostile, ""] }),
+    );
+    const outcomes = await backend.spawn(requests, placement);
+    expect(outcomes.map((o) => (o.ok ? o.name : o.error))).toEqual(["one", "two", "three"]);
+    expect(new Set(placesOf(outcomes).map((place) => place.panePid)).size).toBe(3);
+    for (const request of requests) {
+      const { pid } = JSON.parse(readFileSync(request.paths.status, "utf8")).process;
+      expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(-3, -1)).toEqual([hostile, ""]);
+      expect(startedWith(pid, `SECRET=${hostile}${request.name}`)).toBe(true);
+      expect(startedWith(pid, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
+      expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toContain(`\0PWD=${cwd}\0`);
+    }
+    expect(existsSync(join(cwd, "pwned"))).toBe(false);
+    await endAll(backend, outcomes);
+  });
+
+  test("knows which places still exist, shows what they show, and closes them", async () => {
+    const { t, backend, placement, nothingLeft } = setUp(make);
+    const requests = ["one", "two"].map((name) => requestFor(t, name));
+    const [one, two] = placesOf(await backend.spawn(requests, placement));
+    if (one === undefined || two === undefined) throw new Error("spawn failed");
+    expect(await backend.present([one, two])).toEqual(new Set([one.instance, two.instance]));
+    await eventually("the agent's own words", async () =>
+      (await backend.capture(one, 10))?.some((line) => line === `ready: ${one.instance}`),
+    );
+    await end(one);
+    await backend.close([one]);
+    expect(await backend.present([one, two])).toEqual(new Set([two.instance]));
+    expect(await backend.capture(one, 10)).toBeUndefined();
+    await end(two);
+    await backend.close([two, one]);
+    expect(await backend.present([one, two])).toEqual(new Set());
+    expect(nothingLeft()).toBe(true);
+  });
+
+  test.each([
+    [
+      "dies at once",
+      (t: PrivateTmux) => requestFor(t, "bad", { argv: [`${FIXTURES}dies.sh`, "3"] }),
+      3,
+      /no "backbone"/,
+    ],
+    [
+      "is missing",
+      (t: PrivateTmux) => requestFor(t, "bad", { argv: ["/no/such/program"] }),
+      127,
+      /no.such.program/,
+    ],
+    [
+      "is not executable",
+      (t: PrivateTmux) => requestFor(t, "bad", { argv: [notExecutable(t)] }),
+      126,
+      /ermission/,
+    ],
+    [
+      "has no working directory",
+      (t: PrivateTmux) => requestFor(t, "bad", { cwd: join(t.home, "gone") }),
+      1,
+      /gone/,
+    ],
+    [
+      "ends well but says nothing",
+      (t: PrivateTmux) => requestFor(t, "bad", { argv: ["/bin/true"] }),
+      0,
+      /exit code 0/,
+    ],
+  ])("reports a program that %s as SPAWN_FAILED and leaves nothing (S13)", async (_, request, code, said) => {
+    const { t, backend, placement, nothingLeft } = setUp(make);
+    const bad = request(t);
+    const [good, outcome] = await backend.spawn([requestFor(t, "good"), bad], placement);
+    if (outcome === undefined || outcome.ok) throw new Error("it should have failed");
+    expect(outcome.error).toBeInstanceOf(TeamError);
+    expect(outcome.error).toMatchObject({ code: "SPAWN_FAILED", details: { exitCode: code } });
+    expect(outcome.error.message).toMatch(said);
+    expect(existsSync(bad.paths.run)).toBe(false);
+    expect(existsSync(bad.paths.runtime)).toBe(false);
+    expect(processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${bad.instance}`))).toEqual(
+      [],
+    );
+    expect(good?.ok).toBe(true);
+    await endAll(
+      backend,
+      [good].filter((o) => o !== undefined),
+    );
+    expect(nothingLeft()).toBe(true);
+  });
+
+  test("ends what never says a word, however stubborn it is", async () => {
+    const { t, backend, placement, nothingLeft } = setUp(make, 400);
+    const request = requestFor(t, "mute", { argv: [`${FIXTURES}silent.sh`] });
+    const [outcome] = await backend.spawn([request], placement);
+    expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
+    expect(
+      processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`)),
+    ).toEqual([]);
+    expect(existsSync(request.paths.run)).toBe(false);
+    expect(nothingLeft()).toBe(true);
+  });
+
+  test("keeps what it writes to itself", async () => {
+    const { t, backend, placement } = setUp(make);
+    const request = requestFor(t, "one");
+    const outcomes = await backend.spawn([request], placement);
+    for (const file of [
+      request.paths.launchScript,
+      request.paths.log,
+      request.paths.bell,
+      request.paths.lifeline,
+    ]) {
+      if (existsSync(file)) expect(statSync(file).mode & 0o077).toBe(0);
+    }
+    await endAll(backend, outcomes);
+  });
+});
+
+function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyTimeoutMs = 15_000) {
+  const t = privateTmux();
+  return { t, ...make(t, readyTimeoutMs) };
+}
+
+function requestFor(
+  t: PrivateTmux,
+  name: string,
+  {
+    argv,
+    cwd = t.home,
+    env = {},
+    extraArgs = [],
+  }: { argv?: string[]; cwd?: string; env?: Record<string, string>; extraArgs?: string[] } = {},
+): SpawnRequest {
+  const team = t.paths("audit");
+  const paths = team.agent(name);
+  return {
+    agentId: `${name}@audit`,
+    name,
+    team: team.team,
+    teamTitle: "Audit",
+    color: "blue",
+    rootTag: "0123456789ab",
+    instance: randomUUID(),
+    cwd,
+    argv: argv ?? [`${FIXTURES}ready.sh`, paths.status, paths.ready, ...extraArgs],
+    env: childEnvironment(t.env, env),
+    paths,
+    bells: [],
+  };
+}
+
+function notExecutable(t: PrivateTmux): string {
+  const file = join(t.home, "plain.txt");
+  writeFileSync(file, "just text\n");
+  chmodSync(file, 0o600);
+  return file;
+}
+
+function placesOf(outcomes: Awaited<ReturnType<Backend["spawn"]>>): PlaceRecord[] {
+  return outcomes.map((outcome) => {
+    if (!outcome.ok) throw outcome.error;
+    return outcome.place;
+  });
+}
+
+function end(place: PlaceRecord) {
+  const root = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
+  return endTree({ root, marker: place.instance }, { graceMs: 1000 });
+}
+
+async function endAll(backend: Backend, outcomes: Awaited<ReturnType<Backend["spawn"]>>): Promise<void> {
+  const places = placesOf(outcomes);
+  for (const place of places) expect(await end(place)).toEqual({ left: [] });
+  await backend.close(places);
+}

@@ -1,0 +1,131 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Env } from "../../src/os/env.ts";
+import { processTable, signalProcess, startedWith } from "../../src/os/process-table.ts";
+import { runtimeOfRoot, type TeamPaths, teamPaths } from "../../src/protocol/paths.ts";
+import { type TeamDir, teamDir } from "../../src/schema/names.ts";
+import { type TmuxServer, tmuxServer } from "../../src/tmux/server.ts";
+import { eventually } from "./eventually.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+/** A home, a root, a runtime directory and (once something starts it) a tmux server of one test alone. */
+export interface PrivateTmux {
+  readonly home: string;
+  readonly root: string;
+  readonly runtime: string;
+  /** Environment of a caller outside of tmux; everything started with it is ended with the test. */
+  readonly env: Env & { readonly PATH: string };
+  readonly server: TmuxServer;
+  /** Runs tmux on this server and gives what it prints. */
+  tmux(...args: string[]): string;
+  /** Starts the user's session, its one pane running `cat`. */
+  session(name?: string, size?: { width: number; height: number }): { session: string; pane: string };
+  /** The environment of a caller inside a pane. */
+  inside(pane: string): Env;
+  paths(team: string): TeamPaths & { readonly team: TeamDir };
+  /** Ends the server as `tmux kill-server` does, and waits until its process is gone. */
+  killServer(): Promise<void>;
+}
+
+export interface PrivateTmuxOptions {
+  /** The user's configuration: a file of test/fixtures/tmux.conf, or its text. */
+  readonly config?: string;
+  readonly env?: Env;
+}
+
+/** The last marker that a leaked process carries, so that only what this test started is ended. */
+const MARKER = "TEAMS_TEST";
+
+export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
+  const home = temporaryDirectory();
+  const id = `t-${randomBytes(6).toString("hex")}`;
+  const [root, runtime, sockets] = ["root", "run", "tmux"].map((name) => {
+    const path = join(home, name);
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  }) as [string, string, string];
+  const configFile = join(home, "tmux.conf");
+  writeFileSync(configFile, configText(options.config));
+  const env = {
+    ...process.env,
+    PATH: process.env.PATH ?? "/usr/bin:/bin",
+    HOME: home,
+    TEAMS_HOME: root,
+    XDG_RUNTIME_DIR: runtime,
+    TMUX_TMPDIR: sockets,
+    TEAMS_TMUX_SOCKET: id,
+    ...options.env,
+    [MARKER]: id,
+  };
+  const args = ["-L", id, "-f", configFile];
+  const tmux = (...words: string[]) =>
+    execFileSync("tmux", ["-u", ...args, ...words], { env, encoding: "utf8", timeout: 10_000 }).trimEnd();
+  const serverPid = () => {
+    const result = spawnSync("tmux", [...args, "display-message", "-p", "#{pid}"], { env, encoding: "utf8" });
+    return result.status === 0 ? Number(result.stdout) || undefined : undefined;
+  };
+  const killServer = async () => {
+    const pid = serverPid();
+    spawnSync("tmux", [...args, "kill-server"], { env, timeout: 5000 });
+    if (pid !== undefined) await eventually("the tmux server's end", () => !existsSync(`/proc/${pid}/stat`));
+  };
+  onTestFinished(async () => {
+    await reap(id, killServer);
+  });
+  const runtimeOf = runtimeOfRoot(join(runtime, "teams"), root);
+  return {
+    home,
+    root,
+    runtime,
+    env,
+    tmux,
+    killServer,
+    server: tmuxServer({ socket: { name: id }, env, configFile }),
+    session(name = "work", { width, height } = { width: 200, height: 50 }) {
+      const text = tmux(
+        ...["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`],
+        ...["-P", "-F", "#{session_id} #{pane_id}", "--", "/bin/cat"],
+        ...[";", "set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
+      );
+      const [session = "", pane = ""] = text.split(" ");
+      return { session, pane };
+    },
+    inside(pane) {
+      const tmuxVariable = tmux("display-message", "-p", "-t", pane, "#{socket_path},#{pid},0");
+      return { ...env, TMUX: tmuxVariable, TMUX_PANE: pane };
+    },
+    paths(name) {
+      const team = teamDir(name);
+      const paths = teamPaths(root, runtimeOf, team);
+      mkdirSync(paths.dir, { recursive: true, mode: 0o700 });
+      return { ...paths, team };
+    },
+  };
+}
+
+function configText(config: string | undefined): string {
+  if (config === undefined) return "";
+  const file = new URL(`../fixtures/tmux.conf/${config}.conf`, import.meta.url);
+  return /^[\w-]+$/.test(config) ? readFileSync(file, "utf8") : config;
+}
+
+/** Ends the server and everything that was started with this test's marker; a failure here never hides the test's own. */
+async function reap(id: string, killServer: () => Promise<void>): Promise<void> {
+  try {
+    await killServer();
+  } catch (error) {
+    console.error(`The private tmux server of a test did not end: ${String(error)}`);
+  }
+  const deadline = performance.now() + 5000;
+  for (;;) {
+    const left = processTable().filter(
+      (row) => row.pid !== process.pid && startedWith(row.pid, `${MARKER}=${id}`),
+    );
+    if (left.length === 0 || performance.now() > deadline) return;
+    for (const row of left) signalProcess(row.pid, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
