@@ -21,7 +21,7 @@ export async function leadContext(
   checkRuntime(call);
   const { openBackends } = await import("./backends.ts");
   const env = settings === undefined ? io.env : { ...io.env, ...settings.env };
-  return { ...filesContext(call, open), env, backends: openBackends(env, settings) };
+  return { ...filesContext(call, open), env, backends: openBackends(env) };
 }
 
 /** As {@link leadContext} for what the files alone tell: nothing is forked, and no place can be looked at. */

@@ -1,5 +1,5 @@
+import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
-import { TEAMMATE_MODES } from "../../lead/context.ts";
 import { type SpawnInput, type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defineCommand } from "../command.ts";

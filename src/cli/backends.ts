@@ -1,0 +1,30 @@
+import type { Backend } from "../backend/backend.ts";
+import { chooseBackend } from "../backend/choose.ts";
+import { type ProcessBackendOptions, processBackend } from "../backend/process.ts";
+import { tmuxPaneBackend } from "../backend/tmux-pane.ts";
+import type { Backends } from "../lead/context.ts";
+import { findProgram } from "../os/access.ts";
+import type { Env } from "../os/env.ts";
+import type { BackendType } from "../schema/config.ts";
+import { chooseServer, tmuxServer } from "../tmux/server.ts";
+
+/** The places where teammates can live on this machine, and which one a command takes. */
+export function openBackends(env: Env, options: ProcessBackendOptions = {}): Backends {
+  const server = tmuxServer({ socket: chooseServer(env), env });
+  const backends = { tmux: tmuxPaneBackend({ server, env }), process: processBackend(options) };
+  const of = (type: string): Backend | undefined =>
+    Object.hasOwn(backends, type) ? backends[type as keyof typeof backends] : undefined;
+  return {
+    of,
+    choose: async (mode, command) => {
+      const { backend: type, why } = chooseBackend({
+        mode,
+        command,
+        insideTmux: Boolean(env.TMUX),
+        tmuxFound: findProgram("tmux", env) !== undefined,
+        available: Object.keys(backends) as BackendType[],
+      });
+      return { backend: of(type) ?? backends.process, why };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { closeSidebarPane, openSidebarPane } from "../../backend/sidebar-pane.ts";
+import { EXIT, TeamError } from "../../errors.ts";
+import type { LeadContext } from "../../lead/context.ts";
+import { reconcile } from "../../lead/reconcile.ts";
+import { rootTag } from "../../lead/spawn.ts";
+import { teamStatus } from "../../lead/status.ts";
+import { type AnyCall, defineCommand } from "../command.ts";
+import { filesContext, leadContext } from "../context.ts";
+import { teamBell } from "../follow.ts";
+import { goToFirst } from "../go-to.ts";
+import { line, wantsColors } from "../paint.ts";
+import { recentMessages } from "../recent-messages.ts";
+import { type OpenTeam, openTeam } from "../team.ts";
+
+/** More than the tallest screen shows. */
+const MESSAGES = 100;
+
+export const command = defineCommand({
+  name: "sidebar",
+  summary: "Show the team at a glance, in this pane",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: { split: { summary: "open it at the right of this pane, or close it when it is there" } },
+  examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
+  notes: "Keys: j k move, Enter goes to the pane, q closes. It holds nothing that closing it would lose.",
+  async run(call) {
+    const { args, options, io } = call;
+    const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    if (options.split) return toggle(call, open);
+    if (!io.terminal.stdin || !io.terminal.stdout) {
+      throw new TeamError("INVALID_INPUT", "The sidebar is drawn on a terminal, and this is none.", {
+        hint: "Without one: teams status --watch, or teams status --json.",
+      });
+    }
+    return draw(call, open);
+  },
+});
+
+async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
+  const { io } = call;
+  const ctx = await leadContext(call, open);
+  const reading = filesContext(call, open);
+  const { runSidebar } = await import("../../sidebar/sidebar.ts");
+  const end = await runSidebar({
+    load: async () => {
+      await reconcile(ctx);
+      return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
+    },
+    changed: teamBell(open.ref),
+    act: { focus: (member) => focus(ctx, member) },
+    color: wantsColors(io.env, true),
+    signal: io.interruption(),
+  });
+  if (end === "team-gone") call.out.note(line`Team ${open.ref.team} is no more.`);
+  return EXIT.done;
+}
+
+/** @returns what there is to say about it; nothing where the pane shows */
+async function focus(ctx: LeadContext, member: string): Promise<string | undefined> {
+  const outcome = await goToFirst(ctx, [member]);
+  if (outcome.kind === "switched") return undefined;
+  return outcome.kind === "gone" ? `${member} has no pane.` : `Nobody looks there: ${outcome.argv.join(" ")}`;
+}
+
+/** Variables that say which team is meant; the tmux server may have others. */
+const ABOUT_US = [
+  "TEAMS_HOME",
+  "CLAUDE_CONFIG_DIR",
+  "HOME",
+  "XDG_RUNTIME_DIR",
+  "NO_COLOR",
+  "TEAMS_TMUX_SOCKET",
+];
+
+async function toggle(call: AnyCall, open: OpenTeam): Promise<number> {
+  const { io, out } = call;
+  const pane = io.env.TMUX_PANE;
+  if (!io.env.TMUX || !pane) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      "--split splits a pane of tmux, and this is none; nothing was changed.",
+      {
+        hint: "Run it inside tmux, or `teams sidebar` in any terminal.",
+      },
+    );
+  }
+  const { chooseServer, tmuxServer } = await import("../../tmux/server.ts");
+  const server = tmuxServer({ socket: chooseServer(io.env), env: io.env });
+  const { home, ref } = open;
+  const where = { beside: pane, team: ref.team, rootTag: rootTag(home.root) };
+  if (await closeSidebarPane(server, where)) {
+    out.done({ team: ref.team, open: false }, () => "");
+    return EXIT.done;
+  }
+  const env = Object.fromEntries(ABOUT_US.map((name) => [name, io.env[name]]));
+  const paneId = await openSidebarPane(server, {
+    ...where,
+    env,
+    argv: [...io.program, "sidebar", "--team", ref.team],
+  });
+  out.done({ team: ref.team, open: true, paneId }, () => "");
+  return EXIT.done;
+}
