@@ -19,3 +19,13 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed"
     return "aborted";
   }
 }
+
+/** Milliseconds that only grow, for deadlines: a clock that is set does not touch them. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
+/** Stops this whole thread for some milliseconds: for the rare second look at a file inside synchronous code. */
+export function pauseSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

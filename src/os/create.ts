@@ -1,0 +1,39 @@
+import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { systemCode } from "../errors.ts";
+import { PRIVATE_DIR, PRIVATE_FILE, temporaryBeside } from "./fs.ts";
+
+/**
+ * Makes a directory and what is missing between it and `base`, each 0700, but never `base` itself: what was deleted is
+ * not brought back by a late writer.
+ * @throws a system error ENOENT when `base` is gone
+ */
+export function makeDirBelow(base: string, path: string): void {
+  let current = base;
+  for (const part of relative(base, path).split(sep)) {
+    current = join(current, part);
+    try {
+      mkdirSync(current, { mode: PRIVATE_DIR });
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+/**
+ * Creates a file with its whole content in one step: a reader never meets half of it.
+ * @returns false when the name is taken
+ */
+export function createWhole(path: string, content: string): boolean {
+  const temporary = temporaryBeside(path);
+  try {
+    writeFileSync(temporary, content, { mode: PRIVATE_FILE, flag: "wx", flush: true });
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}

@@ -1,0 +1,28 @@
+import { readlinkSync, symlinkSync } from "node:fs";
+import { systemCode } from "../errors.ts";
+import { isMissing } from "./fs.ts";
+
+/**
+ * A symbolic link as a record: it comes into being with its whole text in one system call or not at all, and points
+ * nowhere.
+ * @returns false when the name is taken
+ */
+export function createRecordLink(path: string, text: string): boolean {
+  try {
+    symlinkSync(text, path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** The text of such a record; undefined when it is not there or is something else. */
+export function readRecordLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (isMissing(error) || systemCode(error) === "EINVAL") return undefined;
+    throw error;
+  }
+}

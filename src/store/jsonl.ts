@@ -1,0 +1,61 @@
+import type * as z from "zod";
+import { appendDurably, fileSize, readFrom } from "../os/fs.ts";
+
+const NEWLINE = 0x0a;
+
+export interface AppendOptions {
+  /** Whether the lines are on the disk before this returns; off by default, since a killed process loses nothing that it has written. */
+  readonly sync?: boolean;
+}
+
+/** Appends one value as a line of JSON. */
+export function appendJsonLine(path: string, value: unknown, options: AppendOptions = {}): void {
+  appendJsonLines(path, [value], options);
+}
+
+/**
+ * Appends lines of JSON in one write; a torn line that a killed writer left at the end is closed first, so that it
+ * takes nothing with it.
+ */
+export function appendJsonLines(path: string, values: readonly unknown[], options: AppendOptions = {}): void {
+  if (values.length === 0) return;
+  const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
+  appendDurably(path, endsTorn(path) ? `\n${lines}` : lines, options.sync ?? false);
+}
+
+export interface JsonLines<T> {
+  readonly lines: T[];
+  /** Where the next read begins: behind the last whole line. */
+  readonly offset: number;
+  /** Whole lines that were no JSON or not of this shape, and were skipped. */
+  readonly bad: number;
+}
+
+/** Reads the whole lines from a byte offset on; a torn last line is left for the next read, a missing file has none. */
+export function readJsonLines<T>(path: string, schema: z.ZodType<T>, fromOffset = 0): JsonLines<T> {
+  const bytes = readFrom(path, fromOffset);
+  const end = bytes?.lastIndexOf(NEWLINE) ?? -1;
+  if (bytes === undefined || end < 0) return { lines: [], offset: fromOffset, bad: 0 };
+  const texts = bytes
+    .subarray(0, end)
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const lines = texts.flatMap((text) => parseLine(text, schema));
+  return { lines, offset: fromOffset + end + 1, bad: texts.length - lines.length };
+}
+
+function parseLine<T>(text: string, schema: z.ZodType<T>): T[] {
+  try {
+    const parsed = schema.safeParse(JSON.parse(text));
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    // Counted by the caller: a line cut by a crash, with others behind it.
+    return [];
+  }
+}
+
+function endsTorn(path: string): boolean {
+  const size = fileSize(path) ?? 0;
+  return size > 0 && readFrom(path, size - 1)?.[0] !== NEWLINE;
+}

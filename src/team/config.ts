@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { messageOf, systemCode, TeamError } from "../errors.ts";
+import { ensureDir, entryOf, listDir, removeTree, rename, replaceFile } from "../os/fs.ts";
+import { SCHEMA_VERSION, type TeamConfig, teamConfig } from "../schema/config.ts";
+import { agentId, freeName, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
+import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
+import { type Home, type TeamRef, teamRef } from "./ref.ts";
+import { assertTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
+
+export interface NewTeam {
+  /** As the user wrote it; the directory form is derived. */
+  readonly name: string;
+  /** Take the next free of name, name-2, … where it exists. */
+  readonly unique?: boolean;
+  readonly description?: string;
+  readonly leadSessionId: string;
+  readonly leadCwd: string;
+  readonly leadAgentType?: string;
+  readonly leadModel?: string;
+  readonly leadMode?: string;
+  /** The lead's own process; none when a person leads by commands. */
+  readonly leadProcess?: ProcessIdentity;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes a team's files: all of them appear in one step or none does.
+ * @throws TeamError TEAM_EXISTS, INVALID_NAME
+ */
+export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamRef> {
+  ensureDir(join(home.root, "teams"));
+  for (const taken: string[] = []; ; ) {
+    const name = freeName(teamDir(input.name), taken);
+    const ref = teamRef(home, name);
+    if (!taskListExists(ref) && moveIntoPlace(ref, input)) {
+      ensureDir(ref.paths.tasks);
+      replaceFile(ref.paths.taskLock, "");
+      return ref;
+    }
+    if (!input.unique) throw teamExists(ref);
+    taken.push(name);
+  }
+}
+
+function moveIntoPlace(ref: TeamRef, input: NewTeam): boolean {
+  const building = join(ref.home.root, "teams", `.${ref.team}.new-${randomUUID()}`);
+  try {
+    ensureDir(join(building, "inboxes"));
+    replaceFile(join(building, "config.json"), formatJson(newConfig(ref, input)));
+    // Onto a directory with anything in it this fails, so that two never become one.
+    rename(building, ref.paths.dir);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "ENOTEMPTY" || systemCode(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeTree(building);
+  }
+}
+
+/** A foreign session keeps a task list under its name without a team; it must not become ours. */
+function taskListExists(ref: TeamRef): boolean {
+  return listDir(ref.paths.tasks).some((name) => name.endsWith(".json"));
+}
+
+function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
+  return {
+    name: ref.team,
+    ...(input.description === undefined ? {} : { description: input.description }),
+    createdAt: input.now,
+    leadAgentId: agentId(LEAD_NAME, ref.team),
+    leadSessionId: input.leadSessionId,
+    ...(input.leadProcess === undefined
+      ? {}
+      : { leadProcess: { ...input.leadProcess, claimedAt: input.now } }),
+    members: [
+      {
+        agentId: agentId(LEAD_NAME, ref.team),
+        name: LEAD_NAME,
+        agentType: input.leadAgentType ?? LEAD_NAME,
+        ...(input.leadModel === undefined ? {} : { model: input.leadModel }),
+        joinedAt: input.now,
+        tmuxPaneId: "",
+        cwd: input.leadCwd,
+        subscriptions: [],
+        ...(input.leadMode === undefined ? {} : { mode: input.leadMode }),
+      },
+    ],
+    schemaVersion: SCHEMA_VERSION,
+    ...(input.name === ref.team ? {} : { displayName: input.name }),
+    joinedCount: 0,
+  };
+}
+
+/**
+ * The team as its file says.
+ * @throws TeamError TEAM_NOT_FOUND with the nearest names, CORRUPT_FILE
+ */
+export function readTeam(ref: TeamRef): TeamConfig {
+  const config = readJsonFile(ref.paths.config, teamConfig);
+  if (config === undefined) throw teamNotFound(ref);
+  return config;
+}
+
+/**
+ * Changes the team's file under its lock. A team that was deleted is not brought back.
+ * @param change undefined means no change; it may run more than once and has no other effect
+ * @returns what the file holds now
+ * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE, LOCK_TIMEOUT, and what `change` throws
+ */
+export function updateTeam(
+  ref: TeamRef,
+  change: (config: TeamConfig) => TeamConfig | undefined,
+): Promise<TeamConfig> {
+  return lockInTeam(ref, ref.paths.config, (held) => {
+    const changed = changeHeld(ref.paths.config, teamConfig, held, (current) => {
+      if (current === undefined) throw teamNotFound(ref);
+      return change(current);
+    });
+    if (changed === undefined) throw teamNotFound(ref);
+    return changed;
+  });
+}
+
+export interface TeamEntry {
+  readonly team: TeamDir;
+  readonly config?: TeamConfig;
+  /** Made by us: our schemaVersion stands in it (protocol.md, Whose is it). */
+  readonly ours: boolean;
+  /** Why its config could not be read. */
+  readonly flaw?: string;
+}
+
+/** Every team of this root, by name; one whose config cannot be read is listed with the reason. */
+export function listTeams(home: Home): TeamEntry[] {
+  return listDir(join(home.root, "teams")).flatMap((name): TeamEntry[] => {
+    if (name.startsWith(".") || !isTeamDir(name)) return [];
+    const ref = teamRef(home, name);
+    if (entryOf(ref.paths.config) === undefined) return [];
+    try {
+      const config = readTeam(ref);
+      return [{ team: ref.team, config, ours: config.schemaVersion !== undefined }];
+    } catch (error) {
+      // One that was deleted just now is no entry; any other failure is part of the list.
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
+      return [{ team: ref.team, ours: false, flaw: messageOf(error) }];
+    }
+  });
+}
+
+function isTeamDir(name: string): boolean {
+  return /[a-z0-9]/.test(name) && name.length <= 64 && /^[a-z0-9-]+$/.test(name);
+}
+
+/**
+ * Removes a team's config, inboxes, tasks and runtime directory. Each leaves its name in one step, under the lock, so that
+ * a writer that comes late finds no team and makes none.
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export async function removeTeamFiles(ref: TeamRef): Promise<void> {
+  const gone = `deleted-${randomUUID()}`;
+  const trash = [
+    join(ref.home.root, "teams", `.${ref.team}.${gone}`),
+    join(ref.home.root, "tasks", `.${ref.team}.${gone}`),
+  ] as const;
+  await lockInTeam(ref, ref.paths.config, () => {
+    assertTeam(ref);
+    rename(ref.paths.dir, trash[0]);
+    if (entryOf(ref.paths.tasks) !== undefined) rename(ref.paths.tasks, trash[1]);
+  });
+  for (const directory of [...trash, ref.paths.runtime]) removeTree(directory);
+}
+
+function teamExists(ref: TeamRef): TeamError {
+  return new TeamError("TEAM_EXISTS", `There is a team ${ref.team} already; nothing was changed.`, {
+    hint: "Choose another name, or --unique for the next free one; teams delete removes it.",
+    details: { team: ref.team },
+  });
+}

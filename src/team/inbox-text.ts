@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { type InboxMessage, inboxMessage } from "../schema/inbox.ts";
+
+/** Fields that a peer may leave out; one of a wrong type is read as left out, and stays in the file as it is. */
+const OPTIONAL = ["read", "color", "summary", "msgV", "msg_id", "type"] as const;
+
+/** The entries of an inbox's text, or undefined when it is no array of JSON. */
+export function parseEntries(text: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    // The answer says it; a repair follows.
+    return undefined;
+  }
+}
+
+/** Reads one entry; undefined when it lacks what every peer writes: string `from`, `text`, `timestamp` (interop.md). */
+export function readEntry(entry: unknown): InboxMessage | undefined {
+  const parsed = inboxMessage.safeParse(entry);
+  if (parsed.success) return parsed.data;
+  if (typeof entry !== "object" || entry === null) return undefined;
+  const wrong = new Set(parsed.error.issues.map((issue) => issue.path[0]));
+  const kept = Object.entries(entry).filter(
+    ([key]) => !(wrong.has(key) && (OPTIONAL as readonly string[]).includes(key)),
+  );
+  return inboxMessage.safeParse(Object.fromEntries(kept)).data;
+}
+
+/** By what a message is known again: its id, or what it says where a foreign writer gave none. */
+export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): string {
+  if (msg_id !== undefined && msg_id !== "") return msg_id;
+  const said = JSON.stringify([from, timestamp, text]);
+  return createHash("sha256").update(said).digest("hex").slice(0, 32);
+}
+
+/**
+ * The whole entries of an array that was cut off or written over: every element up to the end of the array, or up to
+ * where the text stops making sense.
+ */
+export function salvageEntries(text: string): unknown[] {
+  const start = text.indexOf("[");
+  if (start < 0) return [];
+  const entries: unknown[] = [];
+  let from = start + 1;
+  for (;;) {
+    const end = elementEnd(text, from);
+    if (end === undefined) return entries;
+    const value = parseElement(text.slice(from, end));
+    if (value === undefined) return entries;
+    entries.push(value.element);
+    if (text[end] === "]") return entries;
+    from = end + 1;
+  }
+}
+
+/** Whole strings, what opens and closes, commas, and the quote of a string that does not end. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|["{}[\],]/gs;
+
+/** Where the element that begins at `from` ends: at its comma, at the array's bracket, or at the end of the text. */
+function elementEnd(text: string, from: number): number | undefined {
+  let depth = 0;
+  TOKEN.lastIndex = from;
+  for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
+    const [mark] = token;
+    if (mark === '"') return undefined;
+    if (depth === 0 && (mark === "," || mark === "]")) return token.index;
+    if (mark === "{" || mark === "[") depth += 1;
+    if (mark === "}" || mark === "]") depth -= 1;
+  }
+  return depth === 0 && text.slice(from).trim() !== "" ? text.length : undefined;
+}
+
+function parseElement(text: string): { readonly element: unknown } | undefined {
+  try {
+    return { element: JSON.parse(text) };
+  } catch {
+    // Not whole: salvage ends here.
+    return undefined;
+  }
+}

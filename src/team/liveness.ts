@@ -1,0 +1,112 @@
+import { type Liveness, livenessOf } from "../os/identity.ts";
+import type { TeamMember } from "../schema/config.ts";
+import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
+
+/** How an agent ended. A signal stands for the code that a shell makes of it. */
+export interface AgentExit {
+  readonly code: number | null;
+  /** A name, `SIGKILL`. */
+  readonly signal: string | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly lastLines: readonly string[];
+}
+
+export interface Verdict {
+  readonly state: AgentState;
+  /** null: not to be judged from here (a foreign peer, another machine's process). */
+  readonly alive: boolean | null;
+  /** The agent's own process. */
+  readonly pid?: number;
+  readonly exit: AgentExit | null;
+}
+
+/** What is known of an agent; each file has its own writer. */
+export interface AgentRecords {
+  readonly status: StatusRecord | undefined;
+  readonly place: PlaceRecord | undefined;
+  readonly exit: ExitRecord | undefined;
+  /** The starts whose places still exist, where the backends were asked. */
+  readonly presentInstances?: ReadonlySet<string> | undefined;
+}
+
+type JudgeProcess = (record: Parameters<typeof livenessOf>[0]) => Liveness;
+
+/**
+ * Judges an agent by its records, its process and its place. Only who has records of ours is judged; of others the word
+ * is `unknown` (protocol.md, Whose is it).
+ */
+export function judge(
+  member: TeamMember,
+  records: AgentRecords,
+  processLiveness: JudgeProcess = livenessOf,
+): Verdict {
+  const { place } = records;
+  const status = ofThisStart(records.status, place);
+  const instance = place?.instance ?? status?.instance;
+  const exit = records.exit !== undefined && records.exit.instance === instance ? exitOf(records.exit) : null;
+  const known = status === undefined ? {} : { pid: status.process.pid };
+  if (status === undefined && place === undefined) return { state: "unknown", alive: null, exit: null };
+  if (exit !== null) return { state: endState(exit, status), alive: false, ...known, exit };
+
+  const liveness =
+    status === undefined ? startingLiveness(records, processLiveness) : processLiveness(status.process);
+  if (liveness === "unknown") return { state: "unknown", alive: null, ...known, exit: null };
+  if (liveness === "dead") return { state: endState(null, status), alive: false, ...known, exit: null };
+  const leftAlone = member.backendType === "in-process" && status?.state === "exited";
+  return { state: status?.state ?? "starting", alive: !leftAlone, ...known, exit: null };
+}
+
+/** What an earlier start said does not count for the next one. */
+function ofThisStart(
+  status: StatusRecord | undefined,
+  place: PlaceRecord | undefined,
+): StatusRecord | undefined {
+  const other = place !== undefined && status?.instance !== undefined && status.instance !== place.instance;
+  return other ? undefined : status;
+}
+
+/** One that has said nothing yet lives as long as its place does. */
+function startingLiveness(
+  { place, presentInstances }: AgentRecords,
+  processLiveness: JudgeProcess,
+): Liveness {
+  if (place === undefined) return "unknown";
+  if (presentInstances !== undefined) return presentInstances.has(place.instance) ? "alive" : "dead";
+  return place.panePid === undefined
+    ? "alive"
+    : processLiveness({ pid: place.panePid, procStart: place.paneProcStart });
+}
+
+/** Who ended by itself, or because its terminal went away, is `exited`; any other end is a crash. */
+function endState(exit: AgentExit | null, status: StatusRecord | undefined): AgentState {
+  const leaving = status?.state === "exited" || status?.state === "stopping";
+  if (exit === null) return leaving ? "exited" : "crashed";
+  return leaving || exit.code === 0 || exit.signal === "SIGHUP" ? "exited" : "crashed";
+}
+
+/** The same numbers on Linux and macOS. */
+const SIGNALS: Readonly<Record<number, string>> = {
+  1: "SIGHUP",
+  2: "SIGINT",
+  3: "SIGQUIT",
+  4: "SIGILL",
+  6: "SIGABRT",
+  8: "SIGFPE",
+  9: "SIGKILL",
+  11: "SIGSEGV",
+  13: "SIGPIPE",
+  14: "SIGALRM",
+  15: "SIGTERM",
+};
+
+/** A shell says 128 + n of a program that signal n ended. */
+export function exitOf(record: ExitRecord): AgentExit {
+  const signal = SIGNALS[record.code - 128] ?? null;
+  return {
+    code: signal === null ? record.code : null,
+    signal,
+    at: record.at,
+    lastLines: record.lastLines,
+  };
+}

@@ -1,0 +1,184 @@
+import { TeamError } from "../errors.ts";
+import { systemClock } from "../os/clock.ts";
+import { replaceFile } from "../os/fs.ts";
+import { COLORS, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
+import { formatJson } from "../store/json-file.ts";
+import { readTeam, updateTeam } from "./config.ts";
+import { dropInbox, resetInbox } from "./inbox-file.ts";
+import { didYouMean } from "./nearest.ts";
+import { clearRun } from "./records.ts";
+import type { TeamRef } from "./ref.ts";
+import { lockInTeam } from "./team-lock.ts";
+
+/** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
+const MOST_FORMER = 500;
+
+/** What is known of a member when it joins; name, id, colour and time are given to it. */
+export type NewMember = Pick<TeamMember, "name" | "cwd"> &
+  Partial<
+    Pick<
+      TeamMember,
+      | "agentType"
+      | "model"
+      | "prompt"
+      | "planModeRequired"
+      | "tmuxPaneId"
+      | "backendType"
+      | "mode"
+      | "worktreePath"
+      | "allowedTools"
+      | "disallowedTools"
+      | "metadata"
+    >
+  >;
+
+/**
+ * Adds members in one change: all of them or none. A name that somebody had before starts with an empty inbox.
+ * @param options.unique take the next free of name, name-2, … (`now` in milliseconds)
+ * @throws TeamError DUPLICATE_NAME, INVALID_NAME, TEAM_NOT_FOUND
+ */
+export async function addMembers(
+  ref: TeamRef,
+  inputs: readonly NewMember[],
+  options: { readonly unique?: boolean; readonly now?: number } = {},
+): Promise<TeamMember[]> {
+  const { unique = false, now = systemClock.now() } = options;
+  for (const { name } of inputs) newAgentName(name);
+  return lockInTeam(ref, ref.paths.config, async (held) => {
+    const config = readTeam(ref);
+    const added: TeamMember[] = [];
+    for (const input of inputs) {
+      const taken = [...config.members, ...added].map(({ name }) => name);
+      const name = unique ? freeName(input.name, taken) : input.name;
+      if (taken.some((other) => sameName(other, name))) throw duplicate(name);
+      added.push(newMember(ref, { ...input, name }, joined(config) + added.length, now));
+    }
+    // Before they are members, so that nobody can have written to the new holder of a name yet.
+    for (const { name } of added) {
+      clearRun(ref, name);
+      await resetInbox(ref, name);
+    }
+    const joinedCount = joined(config) + added.length;
+    const next = { ...config, members: [...config.members, ...added], joinedCount };
+    replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
+    return added;
+  });
+}
+
+function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: number): TeamMember {
+  const name = newAgentName(input.name);
+  return {
+    tmuxPaneId: "",
+    ...input,
+    name,
+    agentId: agentId(name, ref.team),
+    color: colorOf(joinedBefore),
+    joinedAt: now,
+    subscriptions: [],
+  };
+}
+
+/** Colours by order of joining, then again from the first. */
+function colorOf(joinedBefore: number): string {
+  return COLORS[joinedBefore % COLORS.length] ?? COLORS[0];
+}
+
+/** How many joined so far; a foreign team keeps no count, so that its members are counted. */
+function joined(config: TeamConfig): number {
+  return config.joinedCount ?? Math.max(0, config.members.length - 1);
+}
+
+/**
+ * The member that `name` or `name@team` means.
+ * @throws TeamError AGENT_NOT_FOUND with the nearest names
+ */
+export function findMember(config: TeamConfig, address: string): TeamMember {
+  const member = memberOf(config, address);
+  if (member !== undefined) return member;
+  const names = config.members.map(({ name }) => name);
+  throw new TeamError("AGENT_NOT_FOUND", `There is no member ${JSON.stringify(address)} in ${config.name}.`, {
+    hint: didYouMean(splitAddress(address).name, names, `Its members: ${names.join(", ")}.`),
+  });
+}
+
+/** The same, or undefined. */
+export function memberOf(config: TeamConfig, address: string): TeamMember | undefined {
+  const { name, team } = splitAddress(address);
+  if (team !== undefined && team !== config.name) return undefined;
+  return config.members.find((member) => sameName(member.name, name));
+}
+
+/**
+ * Changes some fields of a member; a field that is undefined is left as it is.
+ * @throws TeamError AGENT_NOT_FOUND when it is no member (any more)
+ */
+export async function patchMember(
+  ref: TeamRef,
+  name: string,
+  patch: { readonly [K in keyof TeamMember]?: TeamMember[K] | undefined },
+): Promise<TeamMember> {
+  const config = await updateTeam(ref, (current) => {
+    const member = findMember(current, name);
+    const fields = Object.entries(patch).filter(
+      ([key, value]) => value !== undefined && JSON.stringify(member[key]) !== JSON.stringify(value),
+    );
+    if (fields.length === 0) return undefined;
+    return replaced(current, member, { ...member, ...Object.fromEntries(fields) });
+  });
+  return findMember(config, name);
+}
+
+/**
+ * Moves a member to `former`: it has ended for good.
+ * @param how in a word or two (`shutdown`, `killed`)
+ * @returns false when it was gone already
+ */
+export async function retireMember(
+  ref: TeamRef,
+  name: string,
+  how: string,
+  now: number = systemClock.now(),
+): Promise<boolean> {
+  let retired = false;
+  await updateTeam(ref, (config) => {
+    const member = memberOf(config, name);
+    retired = member !== undefined;
+    if (member === undefined) return undefined;
+    const entry = { name: member.name, agentId: member.agentId, endedAt: now, how };
+    const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
+    return { ...without(config, member), former };
+  });
+  return retired;
+}
+
+/** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */
+export async function removeMember(ref: TeamRef, name: string): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const member = memberOf(config, name);
+    if (member === undefined) return undefined;
+    const count = joined(config);
+    const wasLast = count > 0 && member.color === colorOf(count - 1);
+    return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
+  });
+  clearRun(ref, name);
+  await dropInbox(ref, name);
+}
+
+function without(config: TeamConfig, member: TeamMember): TeamConfig {
+  return { ...config, members: config.members.filter((other) => other !== member) };
+}
+
+function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {
+  return { ...config, members: config.members.map((other) => (other === member ? next : other)) };
+}
+
+function duplicate(name: string): TeamError {
+  return new TeamError(
+    "DUPLICATE_NAME",
+    `There is a member ${JSON.stringify(name)} already; nobody was added.`,
+    {
+      hint: "Choose another name, or --unique for the next free one.",
+    },
+  );
+}

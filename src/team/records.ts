@@ -1,0 +1,102 @@
+import { dirname } from "node:path";
+import type * as z from "zod";
+import { makeDirBelow } from "../os/create.ts";
+import { ensureOwnDirectory } from "../os/directories.ts";
+import { isMissing, readText, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import {
+  type ExitRecord,
+  exitRecord,
+  type PlaceRecord,
+  placeRecord,
+  type StatusRecord,
+  statusRecord,
+} from "../schema/status.ts";
+import { formatJson } from "../store/json-file.ts";
+import { makeFifos } from "../wakeup/fifo-bell.ts";
+import type { TeamRef } from "./ref.ts";
+import { teamNotFound } from "./team-lock.ts";
+
+/** What an agent's own process last said of itself; undefined when it has said nothing (a foreign peer, one that is starting). */
+export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
+  return readRecord(ref.paths.agent(agent).status, statusRecord);
+}
+
+/**
+ * Says what this agent is doing. Its own process is the one writer.
+ * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
+ */
+export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
+  writeRecord(ref, ref.paths.agent(agent).status, record);
+}
+
+export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
+  return readRecord(ref.paths.agent(agent).place, placeRecord);
+}
+
+/** Says where an agent was put; the one that spawned it is the one writer. */
+export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
+  writeRecord(ref, ref.paths.agent(agent).place, record);
+}
+
+/** How the agent's program ended, as its launch script wrote it down. */
+export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
+  return readRecord(ref.paths.agent(agent).exit, exitRecord);
+}
+
+/** Forgets what an earlier start of this agent said, before the next one. */
+export function clearRun(ref: TeamRef, agent: string): void {
+  const paths = ref.paths.agent(agent);
+  for (const path of [paths.status, paths.place, paths.exit]) removeFile(path);
+}
+
+/** Removes everything of an agent's run: records, launch script, log, bell and lifeline. */
+export function removeRun(ref: TeamRef, agent: string): void {
+  const paths = ref.paths.agent(agent);
+  removeTree(paths.run);
+  removeTree(paths.runtime);
+}
+
+/**
+ * Makes the run directory and the FIFOs (bell, lifeline, readiness) of some agents, with one fork for all.
+ * @throws TeamError PERMISSION_DENIED when the runtime directory is a link or somebody else's; TEAM_NOT_FOUND
+ */
+export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promise<void> {
+  const paths = agents.map((agent) => ref.paths.agent(agent));
+  for (const directory of [dirname(ref.home.runtime), ref.home.runtime, ref.paths.runtime]) {
+    ensureOwnDirectory(directory);
+  }
+  for (const { run, runtime } of paths) {
+    inTeamDir(ref, () => makeDirBelow(ref.paths.dir, run));
+    ensureOwnDirectory(runtime);
+  }
+  await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
+}
+
+/** Records are replaced whole by their one writer, so one that does not parse is somebody's mistake and tells nothing. */
+function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    // See above: no record.
+    return undefined;
+  }
+}
+
+/** Without fsync: a record says what is so now, and a machine that went down has no agents. */
+function writeRecord(ref: TeamRef, path: string, record: unknown): void {
+  const content = formatJson(record);
+  inTeamDir(ref, () => {
+    makeDirBelow(ref.paths.dir, dirname(path));
+    replaceFile(path, content, { sync: false });
+  });
+}
+
+function inTeamDir(ref: TeamRef, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw isMissing(error) ? teamNotFound(ref) : error;
+  }
+}

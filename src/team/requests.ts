@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import * as z from "zod";
+import { TeamError } from "../errors.ts";
+import { createWhole, makeDirBelow } from "../os/create.ts";
+import { entryOf, isMissing, listDir, readText, removeFile } from "../os/fs.ts";
+import { metadata } from "../schema/json.ts";
+import { formatJson } from "../store/json-file.ts";
+import type { TeamRef } from "./ref.ts";
+import { assertTeam, teamNotFound } from "./team-lock.ts";
+
+export const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+
+/** Something that waits for somebody's decision (protocol.md section 1, `requests/`). */
+const requestRecord = z.looseObject({
+  id: z.string().min(1),
+  kind: z.enum(REQUEST_KINDS),
+  from: z.string(),
+  summary: z.string().default(""),
+  payload: metadata.default({}),
+  at: z.number(),
+});
+export type RequestRecord = z.infer<typeof requestRecord>;
+
+/** The one answer of a request. */
+const answerRecord = z.looseObject({
+  approve: z.boolean(),
+  by: z.string().default(""),
+  note: z.string().optional(),
+  mode: z.string().optional(),
+  at: z.number(),
+});
+export type AnswerRecord = z.infer<typeof answerRecord>;
+
+/**
+ * Puts a request down; one with this id that is there stays as it is.
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export function openRequest(
+  ref: TeamRef,
+  request: Pick<RequestRecord, "id" | "kind" | "from" | "summary" | "payload" | "at">,
+): void {
+  assertTeam(ref);
+  try {
+    makeDirBelow(ref.paths.dir, ref.paths.requests);
+    createWhole(ref.paths.request(request.id).request, formatJson(request));
+  } catch (error) {
+    throw isMissing(error) ? teamNotFound(ref) : error;
+  }
+}
+
+/** What waits, oldest first; answered ones are not listed. */
+export function listRequests(ref: TeamRef): RequestRecord[] {
+  const { requests } = ref.paths;
+  const names = new Set(listDir(requests));
+  return [...names]
+    .filter((name) => name.endsWith(".json") && !names.has(name.replace(/\.json$/, ".answer")))
+    .flatMap((name) => read(join(requests, name), requestRecord) ?? [])
+    .sort((a, b) => a.at - b.at);
+}
+
+/** @throws TeamError REQUEST_NOT_FOUND when there is none, or its asker has ended */
+export function readRequest(ref: TeamRef, id: string): RequestRecord {
+  const request = read(ref.paths.request(id).request, requestRecord);
+  if (request === undefined) throw notFound(ref, id);
+  return request;
+}
+
+/**
+ * Answers a request. The first answer counts, and whoever gave it ("answered") sends the one response.
+ * @throws TeamError REQUEST_NOT_FOUND
+ */
+export async function answerRequest(
+  ref: TeamRef,
+  id: string,
+  answer: Pick<AnswerRecord, "approve" | "by" | "note" | "mode" | "at">,
+): Promise<"answered" | "already"> {
+  readRequest(ref, id);
+  const paths = ref.paths.request(id);
+  if (!createWhole(paths.answer, formatJson(answer))) return "already";
+  if (entryOf(paths.request) !== undefined) return "answered";
+  // Its asker closed it at the same moment: the answer is nobody's.
+  removeFile(paths.answer);
+  throw notFound(ref, id);
+}
+
+/** The answer, if there is one. */
+export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
+  return read(ref.paths.request(id).answer, answerRecord);
+}
+
+/** Ends a request: its asker has the answer, or has ended itself. */
+export function closeRequest(ref: TeamRef, id: string): void {
+  const paths = ref.paths.request(id);
+  removeFile(paths.request);
+  removeFile(paths.answer);
+}
+
+/** These files come into being whole and never change, so what does not parse is not one of them. */
+function read<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  const text = readText(path);
+  if (text === undefined) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    // See above.
+    return undefined;
+  }
+}
+
+function notFound(ref: TeamRef, id: string): TeamError {
+  return new TeamError(
+    "REQUEST_NOT_FOUND",
+    `Nothing with the id ${JSON.stringify(id)} waits in ${ref.team}.`,
+    {
+      hint: "teams approvals lists what waits.",
+    },
+  );
+}

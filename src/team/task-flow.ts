@@ -1,0 +1,232 @@
+import { messageOf, TeamError } from "../errors.ts";
+import { type Clock, systemClock } from "../os/clock.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { Task } from "../schema/task.ts";
+import { readTeam } from "./config.ts";
+import { deliver } from "./mailbox.ts";
+import { findMember } from "./members.ts";
+import type { TeamRef } from "./ref.ts";
+import { withLease, withoutLease } from "./task-lease.ts";
+import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
+import {
+  changeTask,
+  createTask,
+  deleteTask,
+  findTask,
+  getTask,
+  isBlocked,
+  linkTasks,
+  listTasks,
+  lockTasks,
+  type NewTask,
+  ownerOf,
+  taskIds,
+} from "./tasks.ts";
+
+/**
+ * Adds a task; an owner other than the actor is told.
+ * @param actor the member who does it, by name
+ * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker
+ */
+export async function addTask(
+  ref: TeamRef,
+  actor: string,
+  input: NewTask,
+  clock: Clock = systemClock,
+): Promise<Task> {
+  const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
+  const { owner: _given, ...rest } = input;
+  const task = await createTask(ref, owner === undefined ? rest : { ...rest, owner });
+  if (owner !== undefined && owner !== actor) await sendAssignment(ref, actor, owner, task, clock);
+  return task;
+}
+
+/**
+ * Changes a task, and tells whom it concerns: a new owner; on completion the lead, and each owner whose task has become
+ * free by it.
+ * @returns the task as it is now; undefined when it was deleted
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND; nothing was changed then
+ */
+export async function updateTask(
+  ref: TeamRef,
+  actor: string,
+  id: string,
+  update: TaskUpdate,
+  clock: Clock = systemClock,
+): Promise<Task | undefined> {
+  const get = (other: string): Task | undefined => findTask(ref, other);
+  const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
+  const wanted = owner === undefined ? update : { ...update, owner };
+  assertAllowed(getTask(ref, id), actor, wanted, get);
+  if (update.status === "deleted") {
+    await deleteTask(ref, id);
+    return undefined;
+  }
+  if (update.addBlocks?.length || update.addBlockedBy?.length) {
+    await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
+  }
+  let before: Task | undefined;
+  const task = await changeTask(ref, id, (current) => {
+    assertAllowed(current, actor, wanted, get);
+    before = current;
+    return applied(ref, current, actor, wanted);
+  });
+  await tell(ref, actor, before ?? task, task, clock);
+  return task;
+}
+
+/** The task as the update makes it. What is in progress has an owner and, if that is an agent of ours, its lease; nothing else has one. */
+function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
+  const { subject = task.subject, description = task.description } = update;
+  const owner = nextOwner(task, actor, update);
+  const { owner: _old, ...rest } = task;
+  const next: Task = {
+    ...rest,
+    subject,
+    description,
+    ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
+    status: nextStatus(task, update),
+    ...(owner === undefined ? {} : { owner }),
+    ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
+  };
+  return owner !== undefined && next.status === "in_progress"
+    ? withLease(ref, next, owner)
+    : withoutLease(next);
+}
+
+function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
+  if (status !== undefined && status !== "deleted") return status;
+  return owner === "" && task.status === "in_progress" ? "pending" : task.status;
+}
+
+/** Starting a task makes it the starter's, unless the lead starts what somebody else has. */
+function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
+  if (owner !== undefined) return owner === "" ? undefined : owner;
+  const holder = ownerOf(task);
+  if (status !== "in_progress" || task.status === "in_progress") return holder;
+  return actor === LEAD_NAME ? (holder ?? actor) : actor;
+}
+
+function merged(
+  current: Readonly<Record<string, unknown>> | undefined,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const all = Object.entries({ ...current, ...change });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}
+
+export interface ClaimOptions {
+  /** Refuse when the claimer has something unfinished. */
+  readonly exclusive?: boolean;
+}
+
+/**
+ * Claims a task and starts it: the given one, or the lowest that is free.
+ * @throws TeamError TASK_NOT_FOUND (also when none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, AGENT_BUSY
+ */
+export function claimTask(
+  ref: TeamRef,
+  actor: string,
+  id: string | undefined,
+  options: ClaimOptions = {},
+): Promise<Task> {
+  const claim = (): Promise<Task> => (id === undefined ? claimLowest(ref, actor) : claimOne(ref, actor, id));
+  if (!options.exclusive) return claim();
+  return lockTasks(ref, () => {
+    const busyWith = listTasks(ref)
+      .filter((task) => task.id !== id && task.status !== "completed" && ownerOf(task) === actor)
+      .map((task) => task.id);
+    if (busyWith.length > 0) throw agentBusy(actor, busyWith);
+    return claim();
+  });
+}
+
+function claimOne(ref: TeamRef, actor: string, id: string): Promise<Task> {
+  return changeTask(ref, id, (task) => {
+    assertClaimable(task, actor, (other) => findTask(ref, other));
+    return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
+  });
+}
+
+async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
+  for (const id of taskIds(ref)) {
+    const task = findTask(ref, id);
+    if (task === undefined || task.metadata?._internal || task.status !== "pending") continue;
+    try {
+      return await claimOne(ref, actor, id);
+    } catch (error) {
+      // Somebody else's, or not ready: the next one may be free.
+      if (!(error instanceof TeamError) || !NOT_FREE.has(error.code)) throw error;
+    }
+  }
+  throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
+    hint: "teams task list shows who works on what, and what waits.",
+    details: { reason: "task_not_found" },
+  });
+}
+
+const NOT_FREE: ReadonlySet<string> = new Set([
+  "TASK_CLAIMED",
+  "TASK_BLOCKED",
+  "TASK_RESOLVED",
+  "TASK_NOT_FOUND",
+]);
+
+async function tell(ref: TeamRef, actor: string, before: Task, task: Task, clock: Clock): Promise<void> {
+  const owner = ownerOf(task);
+  if (owner !== undefined && owner !== actor && owner !== ownerOf(before)) {
+    await sendAssignment(ref, actor, owner, task, clock);
+  }
+  if (task.status !== "completed" || before.status === "completed") return;
+  if (actor !== LEAD_NAME) await sendCompleted(ref, actor, task, clock);
+  for (const id of task.blocks) {
+    const waiting = findTask(ref, id);
+    const waiter = waiting === undefined ? undefined : ownerOf(waiting);
+    if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
+    if (isBlocked(waiting, (other) => findTask(ref, other))) continue;
+    await sendAssignment(ref, actor, waiter, waiting, clock);
+  }
+}
+
+function sendAssignment(
+  ref: TeamRef,
+  actor: string,
+  to: string,
+  { id, subject, description }: Task,
+  clock: Clock,
+): Promise<void> {
+  const at = new Date(clock.now());
+  const text = formatProtocol(
+    { type: "task_assignment", taskId: id, subject, description, assignedBy: actor },
+    at,
+  );
+  return send(ref, { from: actor, to, text }, id, clock);
+}
+
+function sendCompleted(ref: TeamRef, actor: string, { id, subject }: Task, clock: Clock): Promise<void> {
+  const at = new Date(clock.now());
+  const text = formatProtocol({ type: "task_completed", from: actor, taskId: id, taskSubject: subject }, at);
+  return send(ref, { from: actor, to: LEAD_NAME, text }, id, clock);
+}
+
+async function send(
+  ref: TeamRef,
+  mail: { readonly from: string; readonly to: string; readonly text: string },
+  taskId: string,
+  clock: Clock,
+): Promise<void> {
+  try {
+    await deliver(ref, mail, clock);
+  } catch (error) {
+    // Whoever has ended, or is no member of a team without a lead of that name, has nothing to be told.
+    if (error instanceof TeamError && NOBODY_THERE.has(error.code)) return;
+    throw new TeamError(
+      error instanceof TeamError ? error.code : "PERMISSION_DENIED",
+      `Task #${taskId} was changed, but ${mail.to} was not told: ${messageOf(error)}`,
+      { hint: "Send the message by hand; the task itself is right.", cause: error },
+    );
+  }
+}
+
+const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);

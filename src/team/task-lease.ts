@@ -1,0 +1,29 @@
+import { livenessOf } from "../os/identity.ts";
+import { processIdentity } from "../schema/process.ts";
+import type { Task } from "../schema/task.ts";
+import { readStatus } from "./records.ts";
+import type { TeamRef } from "./ref.ts";
+
+/**
+ * A task with its owner's lease: the identity of the owner's agent process, from its own status. An owner that has none (a
+ * person, a script, a foreign peer) gets no lease, and its claim never lapses (protocol.md section 5).
+ */
+export function withLease(ref: TeamRef, task: Task, owner: string): Task {
+  const process = readStatus(ref, owner)?.process;
+  const bare = withoutLease(task);
+  return process === undefined ? bare : { ...bare, metadata: { ...bare.metadata, _lease: process } };
+}
+
+/** The task without a lease; a metadata that held nothing else goes too. */
+export function withoutLease(task: Task): Task {
+  const { metadata, ...rest } = task;
+  if (metadata === undefined) return task;
+  const { _lease, ...others } = metadata;
+  return Object.keys(others).length === 0 && _lease !== undefined ? rest : { ...rest, metadata: others };
+}
+
+/** Whether the agent that claimed the task is known to be dead, so that the task is free for anybody. */
+export function leaseLapsed(task: Task): boolean {
+  const lease = processIdentity.safeParse(task.metadata?._lease);
+  return lease.success && livenessOf(lease.data) === "dead";
+}

@@ -1,0 +1,257 @@
+import { TeamError } from "../errors.ts";
+import { listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
+import { splitAddress } from "../schema/names.ts";
+import { type Task, task as taskSchema } from "../schema/task.ts";
+import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
+import type { Held } from "../store/lock.ts";
+import type { TeamRef } from "./ref.ts";
+import { withoutLease } from "./task-lease.ts";
+import { assertTeam, lockInTeam } from "./team-lock.ts";
+
+export interface NewTask {
+  readonly subject: string;
+  readonly description?: string;
+  readonly activeForm?: string;
+  readonly owner?: string;
+  /** Tasks that are there; both ends are linked. */
+  readonly blockedBy?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Adds a task under the next id that was never used.
+ * @throws TeamError TASK_NOT_FOUND when a task that it waits for is not there; then nothing was added
+ */
+export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
+  return lockTasks(ref, async (held) => {
+    const blockedBy = [...new Set(input.blockedBy ?? [])];
+    for (const blocker of blockedBy) getTask(ref, blocker);
+    const id = String(highestId(ref) + 1);
+    const task = newTask(id, input, blockedBy);
+    replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
+    for (const blocker of blockedBy) await addLinks(ref, blocker, { blocks: [id] });
+    return task;
+  });
+}
+
+function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
+  return {
+    id,
+    subject: input.subject,
+    description: input.description ?? "",
+    ...(input.activeForm === undefined ? {} : { activeForm: input.activeForm }),
+    status: "pending",
+    blocks: [],
+    blockedBy,
+    ...(input.owner === undefined ? {} : { owner: input.owner }),
+    ...(input.metadata === undefined ? {} : { metadata: { ...input.metadata } }),
+  };
+}
+
+/**
+ * @throws TeamError TASK_NOT_FOUND, CORRUPT_FILE, TEAM_NOT_FOUND
+ */
+export function getTask(ref: TeamRef, id: string): Task {
+  const task = findTask(ref, id);
+  if (task !== undefined) return task;
+  assertTeam(ref);
+  throw taskNotFound(ref, id);
+}
+
+/** The same, undefined when there is none. */
+export function findTask(ref: TeamRef, id: string): Task | undefined {
+  return readJsonFile(ref.paths.task(id), taskSchema);
+}
+
+/**
+ * All tasks by their number, without internal ones. A file that cannot be read is left out and told to `onFlaw`.
+ * @throws TeamError TEAM_NOT_FOUND
+ */
+export function listTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
+  assertTeam(ref);
+  return taskIds(ref).flatMap((id) => {
+    const task = tolerant(() => findTask(ref, id), onFlaw);
+    return task === undefined || task.metadata?._internal ? [] : [task];
+  });
+}
+
+function tolerant<T>(read: () => T, onFlaw: ((error: TeamError) => void) | undefined): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    // One bad file never hides the others; whoever repairs asks to be told.
+    if (!(error instanceof TeamError) || error.code !== "CORRUPT_FILE") throw error;
+    onFlaw?.(error);
+    return undefined;
+  }
+}
+
+/** The ids on disk, ascending. */
+export function taskIds(ref: TeamRef): string[] {
+  return listDir(ref.paths.tasks)
+    .flatMap((name) => /^([1-9][0-9]{0,14})\.json$/.exec(name)?.[1] ?? [])
+    .sort((a, b) => Number(a) - Number(b));
+}
+
+/**
+ * Changes one task under its lock.
+ * @param change gets the newest content, may run more than once; undefined means no change
+ * @returns what the file holds now
+ * @throws TeamError TASK_NOT_FOUND, and what `change` throws
+ */
+export function changeTask(
+  ref: TeamRef,
+  id: string,
+  change: (task: Task) => Task | undefined,
+): Promise<Task> {
+  getTask(ref, id);
+  return lockInTeam(ref, ref.paths.task(id), (held) => {
+    const changed = changeHeld(ref.paths.task(id), taskSchema, held, (current) => {
+      if (current === undefined) throw taskNotFound(ref, id);
+      return change(current);
+    });
+    if (changed === undefined) throw taskNotFound(ref, id);
+    return changed;
+  });
+}
+
+export interface TaskLinks {
+  readonly id: string;
+  /** Tasks that wait for this one. */
+  readonly addBlocks?: readonly string[];
+  /** Tasks that this one waits for. */
+  readonly addBlockedBy?: readonly string[];
+}
+
+/**
+ * Links tasks, both ends in step.
+ * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; then nothing was linked
+ */
+export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
+  return lockTasks(ref, async () => {
+    for (const other of [id, ...addBlocks, ...addBlockedBy]) getTask(ref, other);
+    assertNoCycle(ref, id, addBlocks, addBlockedBy);
+    for (const waiting of addBlocks) await addLinks(ref, waiting, { blockedBy: [id] });
+    for (const blocker of addBlockedBy) await addLinks(ref, blocker, { blocks: [id] });
+    return addLinks(ref, id, { blocks: addBlocks, blockedBy: addBlockedBy });
+  });
+}
+
+/** A task must not wait for itself, on whatever way: no task that shall wait for this one may be among those that it waits for. */
+function assertNoCycle(
+  ref: TeamRef,
+  id: string,
+  addBlocks: readonly string[],
+  addBlockedBy: readonly string[],
+): void {
+  const waitsFor = new Map([[id, [...getTask(ref, id).blockedBy, ...addBlockedBy]]]);
+  const before = (task: string): readonly string[] =>
+    waitsFor.get(task) ?? findTask(ref, task)?.blockedBy ?? [];
+  const seen = new Set<string>();
+  const open = [...before(id)];
+  const ends = new Set([id, ...addBlocks]);
+  for (let task = open.pop(); task !== undefined; task = open.pop()) {
+    if (ends.has(task)) throw cycle(id, task);
+    if (seen.has(task)) continue;
+    seen.add(task);
+    open.push(...before(task));
+  }
+  if (addBlocks.includes(id)) throw cycle(id, id);
+}
+
+function addLinks(
+  ref: TeamRef,
+  id: string,
+  { blocks = [], blockedBy = [] }: { blocks?: readonly string[]; blockedBy?: readonly string[] },
+): Promise<Task> {
+  return changeTask(ref, id, (task) => ({
+    ...task,
+    blocks: [...new Set([...task.blocks, ...blocks])],
+    blockedBy: [...new Set([...task.blockedBy, ...blockedBy])],
+  }));
+}
+
+/**
+ * Removes a task: its id is never used again, and leaves the lists of the others.
+ * @throws TeamError TASK_NOT_FOUND
+ */
+export function deleteTask(ref: TeamRef, id: string): Promise<void> {
+  return lockTasks(ref, async (held) => {
+    const { blocks, blockedBy } = getTask(ref, id);
+    if (highWaterMark(ref) < Number(id)) {
+      replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
+    }
+    await lockInTeam(ref, ref.paths.task(id), (own) => {
+      own.assertOwned();
+      removeFile(ref.paths.task(id));
+    });
+    for (const other of new Set([...blocks, ...blockedBy])) {
+      if (findTask(ref, other) === undefined) continue;
+      await changeTask(ref, other, (task) => ({
+        ...task,
+        blocks: task.blocks.filter((link) => link !== id),
+        blockedBy: task.blockedBy.filter((link) => link !== id),
+      }));
+    }
+  });
+}
+
+/** Whether some task that it waits for is not completed; one that was deleted blocks nobody. */
+export function isBlocked(task: Task, get: (id: string) => Task | undefined): boolean {
+  return task.blockedBy.some((id) => {
+    const blocker = get(id);
+    return blocker !== undefined && blocker.status !== "completed";
+  });
+}
+
+/** The owner's name; a peer may have written an agent id. */
+export function ownerOf(task: Task): string | undefined {
+  return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
+}
+
+/**
+ * Gives an ended agent's unfinished tasks back: pending, without an owner.
+ * @returns those that were given back
+ */
+export async function releaseTasks(ref: TeamRef, owner: string): Promise<Task[]> {
+  const released: Task[] = [];
+  const isHis = (task: Task): boolean => task.status !== "completed" && ownerOf(task) === owner;
+  for (const { id } of listTasks(ref).filter(isHis)) {
+    let changed = false;
+    const task = await changeTask(ref, id, (current) => {
+      changed = isHis(current);
+      if (!changed) return undefined;
+      const { owner: _gone, ...rest } = current;
+      return withoutLease({ ...rest, status: "pending" });
+    });
+    if (changed) released.push(task);
+  }
+  return released;
+}
+
+/** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */
+export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>): Promise<T> {
+  return lockInTeam(ref, ref.paths.taskLock, work);
+}
+
+function highestId(ref: TeamRef): number {
+  return Math.max(0, highWaterMark(ref), Number(taskIds(ref).at(-1) ?? 0));
+}
+
+function highWaterMark(ref: TeamRef): number {
+  return Number.parseInt(readText(ref.paths.highWaterMark) ?? "0", 10) || 0;
+}
+
+export function taskNotFound(ref: TeamRef, id: string): TeamError {
+  return new TeamError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in ${ref.team}.`, {
+    hint: "teams task list shows them.",
+    details: { reason: "task_not_found", taskId: id },
+  });
+}
+
+function cycle(id: string, through: string): TeamError {
+  const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
+  return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
+    hint: "teams task graph shows what waits for what.",
+  });
+}

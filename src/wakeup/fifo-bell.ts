@@ -1,0 +1,28 @@
+import { Socket } from "node:net";
+import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/fifo.ts";
+import type { Bell, RingResult } from "./bell.ts";
+import { Rings } from "./rings.ts";
+
+/**
+ * The owner's end of a FIFO: open for reading and writing, so that it costs nothing in idle and never ends. It keeps the
+ * process alive until it is closed.
+ * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
+ */
+export function openFifoBell(path: string): Bell {
+  const socket = new Socket({ fd: openOwnFifo(path), readable: true, writable: false });
+  const rings = new Rings(() => socket.destroy());
+  socket.on("data", () => rings.ring());
+  // A broken bell is a lost bell, and a bell may be lost: the slow check remains.
+  socket.on("error", () => rings.ring());
+  return rings;
+}
+
+/** Makes FIFOs, mode 0600, with one fork for all; those that are there stay. Their directories must exist. */
+export function makeFifos(paths: readonly string[]): Promise<void> {
+  return makeOwnFifos(paths);
+}
+
+/** Rings somebody's FIFO bell; never blocks. "nobody": no such FIFO of ours, or no process has it open. */
+export function ring(path: string): RingResult {
+  return touchFifo(path) ? "rung" : "nobody";
+}

@@ -1,0 +1,55 @@
+import type { Bell } from "./bell.ts";
+
+/** No timer of an idle process is faster than this (architecture.md, Rules 0). */
+const LEAST_MS = 5_000;
+const MOST_MS = 60_000;
+
+export interface SlowBellOptions {
+  /** Milliseconds until the first check; never below 5 s. */
+  readonly firstMs?: number;
+  /** Milliseconds that the growing interval ends at. */
+  readonly maxMs?: number;
+}
+
+/**
+ * The last net: rings by the clock, so that a message whose bell was lost is found all the same. Each quiet interval is
+ * twice as long as the one before; a wait that somebody else ended (`anyBell`) starts again with the first.
+ */
+export function slowBell(options: SlowBellOptions = {}): Bell {
+  const first = Math.max(LEAST_MS, options.firstMs ?? LEAST_MS);
+  const most = Math.max(first, options.maxMs ?? MOST_MS);
+  return backoffBell(first, most);
+}
+
+/** The bell of {@link slowBell} without its lower bound, for its tests. */
+export function backoffBell(firstMs: number, maxMs: number): Bell {
+  let interval = firstMs;
+  const closing = new AbortController();
+  return {
+    wait: async ({ signal, timeoutMs = Number.POSITIVE_INFINITY } = {}) => {
+      const outcome = await elapse(Math.min(interval, timeoutMs), [closing.signal, signal]);
+      if (outcome === "aborted") {
+        interval = firstMs;
+        return outcome;
+      }
+      if (timeoutMs < interval) return "timeout";
+      interval = Math.min(interval * 2, maxMs);
+      return "rung";
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function elapse(ms: number, signals: readonly (AbortSignal | undefined)[]): Promise<"elapsed" | "aborted"> {
+  if (signals.some((signal) => signal?.aborted)) return Promise.resolve("aborted");
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => end("elapsed"), ms);
+    const onAbort = (): void => end("aborted");
+    const end = (outcome: "elapsed" | "aborted"): void => {
+      clearTimeout(timer);
+      for (const signal of signals) signal?.removeEventListener("abort", onAbort);
+      resolve(outcome);
+    };
+    for (const signal of signals) signal?.addEventListener("abort", onAbort);
+  });
+}
