@@ -64,6 +64,8 @@ export const statusRecord = z.looseObject({
   bell: z.string().optional(),
   lifeline: z.string().optional(),
   state: agentState,
+  /** It approved a shutdown: its end is no crash, and completes by whoever notices it first. */
+  agreedToStop: z.boolean().optional(),
   activity: z.string().default(""),
   taskIds: z.array(z.string()).default([]),
   tokens: tokenCount.default(NO_TOKENS),

@@ -1,0 +1,95 @@
+import { type Agent, createAgent } from "../agent/agent.ts";
+import type { Model } from "../agent/model/model.ts";
+import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
+import { composeSystem } from "../agent/prompts/compose.ts";
+import { builtinTools } from "../agent/tools/registry.ts";
+import { openTranscript } from "../agent/transcript.ts";
+import type { LeadContext } from "../lead/context.ts";
+import type { SpawnOptions } from "../lead/spawn.ts";
+import { secretsOf } from "../os/secrets.ts";
+import { agentId, agentName } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import { teamTools } from "../team-tools/registry.ts";
+import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
+import type { Worker } from "../worker/worker.ts";
+import type { LoadedSettings } from "./settings.ts";
+import { transcriptPath } from "./transcripts.ts";
+
+export interface AgentParts {
+  readonly ctx: LeadContext;
+  readonly worker: Worker;
+  readonly role: "teammate" | "lead";
+  readonly model: Model;
+  readonly agentType: string;
+  readonly sessionId: string;
+  readonly settings: LoadedSettings;
+  readonly spawn: SpawnOptions;
+  readonly allowedTools?: readonly string[] | undefined;
+  readonly disallowedTools?: readonly string[] | undefined;
+  /** The only tools it has, by name; all of its type without it. */
+  readonly tools?: readonly string[] | undefined;
+  readonly addDirs?: readonly string[] | undefined;
+  /** Nobody can be asked: no terminal. */
+  readonly alone: boolean;
+  readonly snapshot?: (() => string | undefined) | undefined;
+}
+
+/** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
+export function assembleAgent(parts: AgentParts): Agent {
+  const { ctx, worker, settings } = parts;
+  const env = { ...ctx.env, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
+  return createAgent({
+    model: parts.model,
+    tools: toolsOf(parts),
+    system: () => systemPrompt(parts),
+    transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
+      sessionId: parts.sessionId,
+      secrets: secretsOf(ctx.env),
+    }),
+    cwd: ctx.cwd,
+    env,
+    ...(parts.snapshot === undefined ? {} : { snapshot: parts.snapshot }),
+    permissions: {
+      mode: () => worker.plan.mode,
+      rules: () => ({
+        allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
+        ask: settings.permissions.ask,
+        deny: [...settings.permissions.deny, ...(parts.disallowedTools ?? [])],
+      }),
+      workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
+      planFile: worker.plan.planFile,
+      protectedDirs: [ctx.home.root],
+      coordinator: parts.role === "lead",
+      ask: (request, signal) => worker.ask(request, signal),
+    },
+    onEvent: (event) => worker.onEvent(event),
+    onInputRecorded: () => worker.inputRecorded(),
+    betweenTools: () => worker.betweenTools(),
+    clock: ctx.clock,
+  });
+}
+
+function toolsOf(parts: AgentParts): ReturnType<typeof builtinTools> {
+  const own = toolsOfType(agentTypeOf(parts.agentType), builtinTools());
+  const named = parts.tools === undefined ? own : own.filter(({ name }) => parts.tools?.includes(name));
+  return [...named, ...teamTools(parts)];
+}
+
+/** Made anew before each call of the model, so that it names who is there now. */
+function systemPrompt(parts: AgentParts): string {
+  const { ctx, role, agentType, alone } = parts;
+  const facts = teamFacts(parts);
+  const section = role === "lead" ? leadSection({ ...facts, alone }) : teammateSection(facts);
+  return composeSystem({ agentType: agentTypeOf(agentType), cwd: ctx.cwd, append: [section] });
+}
+
+function teamFacts({ ctx, worker }: AgentParts): TeamFacts {
+  const { members } = readTeam(ctx.ref);
+  return {
+    name: worker.name,
+    team: ctx.ref.team,
+    others: members.map(({ name }) => name).filter((name) => name !== worker.name),
+    configFile: ctx.ref.paths.config,
+    taskDirectory: ctx.ref.paths.tasks,
+  };
+}

@@ -1,0 +1,79 @@
+import { dirname, join, resolve } from "node:path";
+import type { Model } from "../agent/model/model.ts";
+import { TeamError } from "../errors.ts";
+import type { Env } from "../os/env.ts";
+import { readText } from "../os/fs.ts";
+import { type Playbook, parsePlaybook } from "../schema/playbook.ts";
+
+/** The model that plays a playbook: `scripted` is the built-in one, `scripted:<file>` a given one. */
+export const SCRIPTED = "scripted";
+/** What a key without a word about the model gives. */
+const WITH_A_KEY = "sonnet";
+
+/** `--model`, else a real one where a key, a token or a base URL is set, else the scripted one (product.md). */
+export function chosenModel(env: Env, option: string | undefined): string {
+  if (option !== undefined) return option;
+  return env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL ? WITH_A_KEY : SCRIPTED;
+}
+
+export function isScripted(model: string): boolean {
+  return model === SCRIPTED || model.startsWith(`${SCRIPTED}:`);
+}
+
+/** Where the playbooks of the package are: beside the built file. */
+export function playbooksDirectory(program: readonly string[]): string {
+  return join(dirname(program[1] ?? "."), "playbooks");
+}
+
+/** The absolute path of the playbook that a scripted model plays. */
+export function playbookFile(model: string, program: readonly string[], cwd: string): string {
+  return model === SCRIPTED
+    ? join(playbooksDirectory(program), "audit.json")
+    : resolve(cwd, model.slice(SCRIPTED.length + 1));
+}
+
+/** @throws TeamError INVALID_INPUT when there is no such file, or with the line and field of its first mistake */
+export function loadPlaybook(file: string): Playbook {
+  const text = readText(file);
+  if (text === undefined) {
+    throw new TeamError("INVALID_INPUT", `There is no playbook ${file}.`, {
+      hint: "Name a file with --playbook, or leave it out for the built-in one.",
+    });
+  }
+  return parsePlaybook(text, file);
+}
+
+export interface ModelChoice {
+  readonly model: string;
+  /** Whose turns of a playbook are played. */
+  readonly agent: string;
+  readonly program: readonly string[];
+  readonly cwd: string;
+  readonly env: Env;
+  /** Short names of models that the user's settings add. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** The model of an agent. The implementation is loaded here, so that only what is used costs. */
+export async function makeModel(choice: ModelChoice): Promise<Model> {
+  const { model, agent, program, cwd, env, names } = choice;
+  if (isScripted(model)) {
+    const { scriptedModel } = await import("../agent/model/scripted.ts");
+    const playbook = loadPlaybook(playbookFile(model, program, cwd));
+    return scriptedModel({ playbook, agent, cwd, env, speed: speedOf(env) });
+  }
+  const { anthropicModel } = await import("../agent/model/anthropic.ts");
+  const { resolveModelName } = await import("../agent/model/resolve-name.ts");
+  return anthropicModel({
+    model: resolveModelName(model, names),
+    ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),
+    ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
+    ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),
+  });
+}
+
+/** How much faster than written a playbook is played: tests have no time to watch. */
+function speedOf(env: Env): number {
+  const speed = Number(env.TEAMS_PLAYBOOK_SPEED ?? 1);
+  return speed > 0 ? speed : 1;
+}

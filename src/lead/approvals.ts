@@ -1,0 +1,90 @@
+import { TeamError } from "../errors.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { deliver } from "../team/mailbox.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { answerRequest, listRequests, type RequestRecord, readRequest } from "../team/requests.ts";
+import { type LeadContext, requireLead } from "./context.ts";
+
+/** One thing that waits for somebody: a row of `approvals --json` (product.md). */
+export interface Approval {
+  readonly id: string;
+  readonly kind: "plan" | "permission" | "question" | "crash";
+  readonly from: string;
+  readonly summary: string;
+  readonly at: number;
+}
+
+export interface ApprovalAnswer {
+  readonly approve: boolean;
+  /** Feedback on a plan, the reason of a refusal, the answer to a question. */
+  readonly note?: string;
+  /** The mode that an approved plan goes on in. */
+  readonly mode?: PermissionMode;
+}
+
+/** What waits, oldest first. */
+export function listApprovals(ref: TeamRef): readonly Approval[] {
+  return listRequests(ref).map(({ id, kind, from, summary, at }) => ({ id, kind, from, summary, at }));
+}
+
+/**
+ * Answers a request and sends the one response; of several answers the first counts.
+ * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED
+ */
+export async function answerApproval(
+  ctx: LeadContext,
+  id: string,
+  answer: ApprovalAnswer,
+): Promise<Approval> {
+  requireLead(ctx, "approve or reject");
+  const request = readRequest(ctx.ref, id);
+  const response = responseTo(request, answer);
+  const record = defined({ ...answer, by: ctx.actor, at: ctx.clock.now() });
+  if ((await answerRequest(ctx.ref, id, record)) === "already") {
+    throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
+      hint: "See what still waits: teams approvals",
+    });
+  }
+  const text = formatProtocol(response, new Date(ctx.clock.now()));
+  await deliver(ctx.ref, { from: LEAD_NAME, to: request.from, text });
+  const { kind, from, summary, at } = request;
+  return { id, kind, from, summary, at };
+}
+
+function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<typeof formatProtocol>[0] {
+  const { id } = request;
+  const note = answer.note === undefined || answer.note === "" ? undefined : answer.note;
+  switch (request.kind) {
+    case "plan":
+      return {
+        type: "plan_approval_response",
+        requestId: id,
+        approved: answer.approve,
+        ...(note === undefined ? {} : { feedback: note }),
+        ...(answer.mode === undefined ? {} : { permissionMode: answer.mode }),
+      };
+    case "permission":
+      // The older of the two forms: every version of a real peer takes it (interop.md).
+      return answer.approve
+        ? {
+            type: "permission_response",
+            request_id: id,
+            subtype: "success",
+            response: { updated_input: request.payload.input ?? {}, permission_updates: [] },
+            ...(note === undefined ? {} : { feedback: note }),
+          }
+        : {
+            type: "permission_response",
+            request_id: id,
+            subtype: "error",
+            error: note ?? "Refused by the lead.",
+          };
+    case "question":
+      return { type: "question_response", requestId: id, answer: note ?? (answer.approve ? "yes" : "no") };
+    case "crash":
+      throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
+  }
+}

@@ -1,0 +1,42 @@
+import { TeamError } from "../errors.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam, removeTeamFiles } from "../team/config.ts";
+import { readPlace } from "../team/records.ts";
+import { type LeadContext, requireLead } from "./context.ts";
+import { closePlace } from "./finish-member.ts";
+import { endProcesses, isAlive, killEverybody } from "./kill.ts";
+
+export interface DeleteOptions {
+  /** Ends living members first instead of refusing. */
+  readonly force?: boolean;
+}
+
+/**
+ * Removes a team: its files, tasks, FIFOs, and what is left of its panes.
+ * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; nothing was removed then
+ */
+export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}): Promise<void> {
+  requireLead(ctx, "delete the team");
+  const members = readTeam(ctx.ref)
+    .members.map((member) => member.name)
+    .filter((name) => name !== LEAD_NAME);
+  const active = members.filter((name) => isAlive(ctx, name));
+  if (active.length > 0 && !options.force) {
+    throw new TeamError(
+      "ACTIVE_MEMBERS",
+      `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
+      {
+        hint: `Shut them down first: teams shutdown --all --team ${ctx.ref.team}; or end them with teams delete ${ctx.ref.team} --force.`,
+        details: { active },
+      },
+    );
+  }
+  if (active.length > 0) await killEverybody(ctx, { force: true });
+  for (const name of members) {
+    const place = readPlace(ctx.ref, name);
+    if (place === undefined) continue;
+    await endProcesses(ctx, name);
+    await closePlace(ctx, place);
+  }
+  await removeTeamFiles(ctx.ref);
+}

@@ -1,0 +1,37 @@
+import { TeamError } from "../errors.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam, removeTeamFiles } from "../team/config.ts";
+import type { LeadContext } from "./context.ts";
+import { deleteTeam } from "./delete-team.ts";
+import { type KillReport, killTeammates } from "./kill.ts";
+
+export interface EndRunOptions {
+  /** Milliseconds for the asking; then signals. */
+  readonly timeoutMs: number;
+  /** The files stay, so that the team can be looked at or taken up again. */
+  readonly keep?: boolean;
+}
+
+/**
+ * The end of a run: whoever still lives is asked, then ended, and the team is deleted. A team that its lead has deleted
+ * before is no failure.
+ */
+export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<readonly KillReport[]> {
+  let names: string[];
+  try {
+    names = readTeam(ctx.ref).members.map((member) => member.name);
+  } catch (error) {
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") {
+      await removeTeamFiles(ctx.ref);
+      return [];
+    }
+    throw error;
+  }
+  const reports = await killTeammates(
+    ctx,
+    names.filter((name) => name !== LEAD_NAME),
+    { timeoutMs: options.timeoutMs },
+  );
+  if (!options.keep) await deleteTeam(ctx, { force: true });
+  return reports;
+}

@@ -1,0 +1,108 @@
+import { endTree } from "../backend/end-process.ts";
+import { livenessOf } from "../os/identity.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { readTeam } from "../team/config.ts";
+import { findMember } from "../team/members.ts";
+import { readPlace, readStatus } from "../team/records.ts";
+import { type LeadContext, requireLead } from "./context.ts";
+import { finishMember } from "./finish-member.ts";
+import { shutdownTeammates } from "./shutdown.ts";
+
+/** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
+export const KILL_TIMEOUT = 5_000;
+/** Milliseconds between SIGTERM and SIGKILL. */
+export const KILL_GRACE = 2_000;
+
+export interface KillReport {
+  readonly name: string;
+  /** `shut down` when it agreed in time, `killed` when signals ended it, `gone` when nothing ran any more. */
+  readonly outcome: "shut down" | "killed" | "gone";
+  /** Processes that outlived SIGKILL; empty when all went well. */
+  readonly left: readonly number[];
+}
+
+export interface KillOptions {
+  readonly timeoutMs?: number;
+  /** Skips the asking. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Ends members: asks first, then signals to the whole process tree, then the pane and the membership.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then
+ */
+export async function killTeammates(
+  ctx: LeadContext,
+  names: readonly string[],
+  options: KillOptions = {},
+): Promise<readonly KillReport[]> {
+  requireLead(ctx, "end a teammate");
+  const config = readTeam(ctx.ref);
+  const members = names.map((name) => findMember(config, name).name).filter((name) => name !== LEAD_NAME);
+  const living = members.filter((name) => isAlive(ctx, name));
+  const asked = options.force ? [] : await ask(ctx, living, options);
+  return Promise.all(members.map((name) => end(ctx, name, asked.includes(name), living.includes(name))));
+}
+
+/** Ends every member but the lead. */
+export async function killEverybody(
+  ctx: LeadContext,
+  options: KillOptions = {},
+): Promise<readonly KillReport[]> {
+  const names = readTeam(ctx.ref)
+    .members.map((member) => member.name)
+    .filter((name) => name !== LEAD_NAME);
+  return killTeammates(ctx, names, options);
+}
+
+async function ask(
+  ctx: LeadContext,
+  living: readonly string[],
+  options: KillOptions,
+): Promise<readonly string[]> {
+  if (living.length === 0) return [];
+  const reports = await shutdownTeammates(ctx, living, {
+    timeoutMs: options.timeoutMs ?? KILL_TIMEOUT,
+    reason: "The team is being ended.",
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  return reports
+    .filter(({ outcome }) => outcome === "approved" || outcome === "gone")
+    .map(({ name }) => name);
+}
+
+async function end(ctx: LeadContext, name: string, agreed: boolean, lived: boolean): Promise<KillReport> {
+  if (agreed) return { name, outcome: "shut down", left: [] };
+  const left = await endProcesses(ctx, name);
+  await finishMember(ctx, name, "killed");
+  return { name, outcome: lived ? "killed" : "gone", left };
+}
+
+/**
+ * Ends what a member's start left running: the launch script, the agent, and everything below them or marked by them.
+ * @returns the pids that could not be ended
+ */
+export async function endProcesses(ctx: LeadContext, name: string): Promise<readonly number[]> {
+  const place = readPlace(ctx.ref, name);
+  const status = readStatus(ctx.ref, name);
+  const root = launchScriptOf(place) ?? status?.process;
+  const marker = place?.instance ?? status?.instance;
+  if (root === undefined || marker === undefined) return [];
+  const { left } = await endTree({ root, marker }, { graceMs: KILL_GRACE });
+  return left;
+}
+
+function launchScriptOf(
+  place: PlaceRecord | undefined,
+): Pick<ProcessIdentity, "pid" | "procStart"> | undefined {
+  if (place?.panePid === undefined || place.paneProcStart === undefined) return undefined;
+  return { pid: place.panePid, procStart: place.paneProcStart };
+}
+
+export function isAlive(ctx: LeadContext, name: string): boolean {
+  const status = readStatus(ctx.ref, name);
+  return status !== undefined && livenessOf(status.process) === "alive";
+}

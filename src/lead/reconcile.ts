@@ -1,0 +1,84 @@
+import { livenessOf } from "../os/identity.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
+import { type AgentExit, judge } from "../team/liveness.ts";
+import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { releaseTasks } from "../team/tasks.ts";
+import type { LeadContext } from "./context.ts";
+import { finishMember, freedSentence, tellLead } from "./finish-member.ts";
+
+/** One death that this look was the first to notice. */
+export interface NoticedEnd {
+  readonly name: string;
+  readonly how: "shutdown" | "crashed" | "exited";
+  readonly exit: AgentExit | null;
+}
+
+/** Key in a member's metadata: the start whose end was noticed, so that what follows is done once. */
+const NOTICED = "_endNoticed";
+
+/**
+ * Looks for members whose process has ended and does what follows, once for each end, whoever notices first: an agreed
+ * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4).
+ */
+export async function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
+  const ends: NoticedEnd[] = [];
+  for (const member of readTeam(ctx.ref).members) {
+    const { name, metadata } = member;
+    if (name === LEAD_NAME) continue;
+    const status = readStatus(ctx.ref, name);
+    if (status === undefined || livenessOf(status.process) !== "dead") continue;
+    if (status.state === "exited" && status.agreedToStop === true) {
+      if (await finishMember(ctx, name, "shutdown")) ends.push({ name, how: "shutdown", exit: null });
+      continue;
+    }
+    const instance = status.instance ?? readPlace(ctx.ref, name)?.instance ?? String(status.process.pid);
+    if (metadata?.[NOTICED] === instance || !(await notice(ctx, name, instance))) continue;
+    ends.push(await tellOfEnd(ctx, member, instance));
+  }
+  return ends;
+}
+
+/** Claims the event under the config's lock. @returns whether this caller is the one. */
+async function notice(ctx: LeadContext, name: string, instance: string): Promise<boolean> {
+  let mine = false;
+  await updateTeam(ctx.ref, (config) => {
+    const member = config.members.find((one) => one.name === name);
+    mine = member !== undefined && member.metadata?.[NOTICED] !== instance;
+    if (!mine) return undefined;
+    return {
+      ...config,
+      members: config.members.map((one) =>
+        one.name === name
+          ? { ...one, isActive: false, metadata: { ...one.metadata, [NOTICED]: instance } }
+          : one,
+      ),
+    };
+  });
+  return mine;
+}
+
+async function tellOfEnd(ctx: LeadContext, member: TeamMember, instance: string): Promise<NoticedEnd> {
+  const { name } = member;
+  const { state, exit } = judge(member, {
+    status: readStatus(ctx.ref, name),
+    place: readPlace(ctx.ref, name),
+    exit: readExit(ctx.ref, name),
+  });
+  const how = state === "crashed" ? "crashed" : "exited";
+  const freed = await releaseTasks(ctx.ref, name);
+  const message = `${name} ${howSentence(how, exit)}.${freedSentence(freed)}${lastLines(exit)}`;
+  await tellLead(ctx, name, message, instance);
+  return { name, how, exit };
+}
+
+function howSentence(how: "crashed" | "exited", exit: AgentExit | null): string {
+  const reason = exit?.signal ?? (exit?.code == null ? undefined : `exit code ${exit.code}`);
+  return `${how === "crashed" ? "crashed" : "ended"}${reason === undefined ? "" : ` (${reason})`}`;
+}
+
+function lastLines(exit: AgentExit | null): string {
+  const lines = exit?.lastLines.filter((line) => line.trim() !== "") ?? [];
+  return lines.length === 0 ? "" : `\nIts last lines:\n${lines.join("\n")}`;
+}

@@ -1,0 +1,47 @@
+import { TeamError } from "../errors.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import { unreadCount } from "../team/mailbox.ts";
+import { readStatus } from "../team/records.ts";
+import type { LeadContext } from "./context.ts";
+import { isAlive } from "./kill.ts";
+
+/** What the end of a run depends on. */
+export interface RunFacts {
+  /** The team is there; a lead may have deleted it. */
+  readonly teamExists: boolean;
+  /** Living teammates that are not idle, or have a message that they have not picked up. */
+  readonly busy: number;
+  /** Messages to the lead that its worker has not seen yet. */
+  readonly onTheWay: number;
+}
+
+/**
+ * Whether a run whose lead has nothing left to do is over. Nobody is left to hear from when no teammate lives, or all
+ * are idle: what an idle one had to say came before its idle notice, and was a turn.
+ */
+export function isRunOver({ teamExists, busy, onTheWay }: RunFacts): boolean {
+  return !teamExists || (busy === 0 && onTheWay === 0);
+}
+
+/** @param held unread messages to the lead that its worker knows and holds back */
+export function runFacts(ctx: LeadContext, held = 0): RunFacts {
+  let names: string[];
+  try {
+    names = readTeam(ctx.ref).members.map((member) => member.name);
+  } catch (error) {
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND")
+      return { teamExists: false, busy: 0, onTheWay: 0 };
+    throw error;
+  }
+  const living = names.filter((name) => name !== LEAD_NAME && isAlive(ctx, name));
+  const busy = living.filter(
+    (name) => readStatus(ctx.ref, name)?.state !== "idle" || unreadCount(ctx.ref, name) > 0,
+  );
+  return { teamExists: true, busy: busy.length, onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held };
+}
+
+/** Whether any teammate works right now. */
+export function othersWork(ctx: LeadContext): boolean {
+  return runFacts(ctx).busy > 0;
+}

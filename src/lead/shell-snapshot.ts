@@ -1,0 +1,29 @@
+import { snapshotFile, takeSnapshot } from "../launch/snapshot.ts";
+import type { Env } from "../os/env.ts";
+import type { LeadContext } from "./context.ts";
+
+/** Says to an agent where its shell commands find the user's shell environment. */
+export const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
+
+export interface ShellSnapshot {
+  /** Known before it is there: until then, commands run without it. */
+  readonly file: string;
+  /** When it is whole, or given up. Never rejects. */
+  readonly taken: Promise<unknown>;
+}
+
+/** Captures the user's shell once for a batch of spawns, beside them: a slow start-up file keeps nobody waiting. */
+export function beginSnapshot(ctx: LeadContext): ShellSnapshot | undefined {
+  const { env } = ctx;
+  const shell = env.SHELL ?? "/bin/bash";
+  const options = { root: ctx.home.root, shell, env, now: ctx.clock.now() };
+  const file = snapshotFile(options);
+  if (file === undefined) return undefined;
+  // A shell that fails leaves no file, and its absence is what an agent sees.
+  const taken = takeSnapshot({ ...options, file }).catch(() => undefined);
+  return { file, taken };
+}
+
+export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {
+  return snapshot === undefined ? {} : { [SNAPSHOT_VARIABLE]: snapshot.file };
+}

@@ -1,0 +1,146 @@
+import { TeamError } from "../errors.ts";
+import { livenessOf } from "../os/identity.ts";
+import { formatProtocol, type ProtocolMessage, parseProtocol } from "../protocol/messages.ts";
+import { shutdownRequestId } from "../protocol/request-ids.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import { acknowledge, deliver, history, pending } from "../team/mailbox.ts";
+import { findMember } from "../team/members.ts";
+import { readStatus } from "../team/records.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import { openTreeBell } from "../wakeup/watch-tree.ts";
+import type { LeadContext } from "./context.ts";
+import { requireLead } from "./context.ts";
+import { finishMember } from "./finish-member.ts";
+
+/** Milliseconds that `shutdown` waits for agreement and end (product.md). */
+export const SHUTDOWN_TIMEOUT = 30_000;
+
+export type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
+
+export interface ShutdownReport {
+  readonly name: string;
+  readonly outcome: ShutdownOutcome;
+  /** Why it refused. */
+  readonly reason?: string;
+}
+
+export interface ShutdownOptions {
+  readonly timeoutMs?: number;
+  readonly reason?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Puts the request into the inbox of each and returns the request ids, without waiting.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND
+ */
+export async function requestShutdown(
+  ctx: LeadContext,
+  names: readonly string[],
+  reason?: string,
+): Promise<ReadonlyMap<string, string>> {
+  requireLead(ctx, "ask for a shutdown");
+  const config = readTeam(ctx.ref);
+  const ids = new Map<string, string>();
+  for (const given of names) {
+    const { name } = findMember(config, given);
+    if (name === LEAD_NAME) throw new TeamError("INVALID_INPUT", "The lead is not shut down by a request.");
+    const requestId = shutdownRequestId(name, ctx.clock.now());
+    const why = reason === undefined ? {} : { reason };
+    const text = formatProtocol(
+      { type: "shutdown_request", requestId, from: LEAD_NAME, ...why },
+      new Date(ctx.clock.now()),
+    );
+    await deliver(ctx.ref, { from: LEAD_NAME, to: name, text });
+    ids.set(name, requestId);
+  }
+  return ids;
+}
+
+/**
+ * Asks, waits for agreement and end, and does what follows for those that ended. A refusal stands; past the deadline
+ * nothing is touched (protocol.md section 4).
+ */
+export async function shutdownTeammates(
+  ctx: LeadContext,
+  names: readonly string[],
+  options: ShutdownOptions = {},
+): Promise<readonly ShutdownReport[]> {
+  const { ref } = ctx;
+  // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
+  const bell = openTreeBell([ref.paths.dir]);
+  const deadline = ctx.clock.now() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
+  try {
+    const waiting = new Map(await requestShutdown(ctx, names, options.reason));
+    const reports = new Map<string, ShutdownReport>();
+    for (;;) {
+      for (const [name, requestId] of waiting) {
+        const report = await lookAt(ctx, name, requestId);
+        if (report === undefined) continue;
+        reports.set(name, report);
+        waiting.delete(name);
+      }
+      if (waiting.size === 0) break;
+      if (!(await waitFor(bell, deadline - ctx.clock.now(), options.signal))) break;
+    }
+    for (const name of waiting.keys()) reports.set(name, { name, outcome: "timed_out" });
+    return [...reports.values()];
+  } finally {
+    bell.close();
+  }
+}
+
+/** Longest wait between two looks, in milliseconds: the net for an end that left no exit record (SIGKILL of everything). */
+const LOOK_AGAIN = 1_000;
+
+async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): Promise<boolean> {
+  if (remainingMs <= 0 || signal?.aborted) return false;
+  const timeoutMs = Math.min(remainingMs, LOOK_AGAIN);
+  await bell.wait({ timeoutMs, ...(signal === undefined ? {} : { signal }) });
+  return true;
+}
+
+async function lookAt(
+  ctx: LeadContext,
+  name: string,
+  requestId: string,
+): Promise<ShutdownReport | undefined> {
+  const member = readTeam(ctx.ref).members.find((one) => one.name === name);
+  if (member === undefined) return { name, outcome: "approved" };
+  const status = readStatus(ctx.ref, name);
+  const answer = await answerTo(ctx, name, requestId);
+  if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
+  const alive = status !== undefined && livenessOf(status.process) !== "dead";
+  if (alive) return undefined;
+  const agreed = answer?.type === "shutdown_approved";
+  await finishMember(ctx, name, "shutdown");
+  return { name, outcome: agreed ? "approved" : "gone" };
+}
+
+/**
+ * The answer to this request in the lead's inbox. With no lead process to read it, it is marked as read here: the
+ * caller is the lead.
+ */
+async function answerTo(
+  ctx: LeadContext,
+  name: string,
+  requestId: string,
+): Promise<ProtocolMessage | undefined> {
+  const { ref } = ctx;
+  const isAnswer = (message: ProtocolMessage | undefined): boolean =>
+    (message?.type === "shutdown_approved" || message?.type === "shutdown_rejected") &&
+    message.requestId === requestId;
+  const entry = (await pending(ref, LEAD_NAME)).find(({ protocol }) => isAnswer(protocol));
+  if (entry !== undefined) {
+    const lead = readTeam(ref).leadProcess;
+    const led = lead !== undefined && livenessOf(lead) === "alive";
+    if (!led) await acknowledge(ref, LEAD_NAME, [entry.key]);
+    return entry.protocol;
+  }
+  for (const past of await history(ref, LEAD_NAME, { from: name })) {
+    const message = parseProtocol(past.text);
+    if (isAnswer(message)) return message;
+  }
+  return undefined;
+}

@@ -1,0 +1,109 @@
+import { createHash, randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import type { SpawnRequest } from "../backend/backend.ts";
+import { TeamError } from "../errors.ts";
+import { childEnvironment } from "../launch/environment.ts";
+import { type AgentFlags, agentArgv } from "../launch/flags.ts";
+import { isDirectory } from "../os/fs.ts";
+import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
+import { LEAD_NAME, newAgentName } from "../schema/names.ts";
+import type { NewMember } from "../team/members.ts";
+import type { LeadContext } from "./context.ts";
+import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
+import { spawnModel, spawnType } from "./spawn-settings.ts";
+
+export interface SpawnInput {
+  readonly name: string;
+  readonly prompt?: string;
+  readonly agentType?: string;
+  readonly model?: string;
+  /** Starts in plan mode: it acts only after the lead approved its plan. */
+  readonly plan?: boolean;
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly cwd?: string;
+  /** Takes `name-2`, … where the name is taken, instead of refusing. */
+  readonly unique?: boolean;
+}
+
+/** A member that has joined, and how its process is started. */
+export interface Start {
+  readonly input: SpawnInput;
+  readonly member: TeamMember;
+  readonly request: SpawnRequest;
+}
+
+/** What joins the team for an input, with what it inherits from the lead. @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT */
+export function draftOf(ctx: LeadContext, config: TeamConfig, input: SpawnInput): NewMember {
+  const lead = config.members.find((member) => member.name === LEAD_NAME);
+  const leadMode = permissionMode.safeParse(lead?.mode);
+  const mode = input.permissionMode ?? (leadMode.success ? leadMode.data : "default");
+  const cwd = resolve(ctx.cwd, input.cwd ?? ".");
+  if (!isDirectory(cwd)) {
+    throw new TeamError("INVALID_INPUT", `${cwd} is no directory; ${input.name} was not started.`, {
+      hint: "Make it first, or name another with --cwd.",
+    });
+  }
+  return defined({
+    name: newAgentName(input.name),
+    agentType: spawnType(input.agentType),
+    model: spawnModel(input.model, lead?.model),
+    prompt: input.prompt ?? "",
+    planModeRequired: input.plan ?? mode === "plan",
+    tmuxPaneId: "",
+    cwd,
+    mode: mode === "delegate" ? "default" : mode,
+    allowedTools: input.allowedTools?.slice(),
+    disallowedTools: input.disallowedTools?.slice(),
+  });
+}
+
+/** How a member's process is started. */
+export function startOf(
+  ctx: LeadContext,
+  config: TeamConfig,
+  member: TeamMember,
+  input: SpawnInput,
+  snapshot: ShellSnapshot | undefined,
+): Start {
+  const paths = ctx.ref.paths.agent(member.name);
+  const instance = randomUUID();
+  const mode = permissionMode.safeParse(member.mode);
+  const flags: AgentFlags = defined({
+    agentId: member.agentId,
+    agentName: member.name,
+    teamName: ctx.ref.team as string,
+    agentColor: member.color,
+    parentSessionId: config.leadSessionId,
+    agentType: member.agentType ?? spawnType(undefined),
+    planModeRequired: member.planModeRequired ?? false,
+    permissionMode: mode.success ? mode.data : undefined,
+    allowedTools: input.allowedTools?.slice(),
+    disallowedTools: input.disallowedTools?.slice(),
+    tools: input.tools?.slice(),
+    model: member.model,
+  });
+  const request: SpawnRequest = {
+    agentId: member.agentId,
+    name: member.name,
+    team: ctx.ref.team,
+    teamTitle: config.displayName ?? config.name,
+    color: member.color ?? "",
+    rootTag: rootTag(ctx.home.root),
+    instance,
+    cwd: member.cwd,
+    argv: [...ctx.program, "agent", ...agentArgv(flags)],
+    env: childEnvironment(ctx.env, { ...snapshotVariable(snapshot), TEAMS_INSTANCE: instance }),
+    paths,
+    bells: [ctx.ref.paths.agent(LEAD_NAME).bell],
+  };
+  return { input, member, request };
+}
+
+/** Tells the panes of two roots apart that hold a team of one name. */
+export function rootTag(root: string): string {
+  return createHash("sha256").update(root).digest("hex").slice(0, 12);
+}

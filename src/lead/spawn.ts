@@ -1,0 +1,187 @@
+import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
+import type { TeammateMode } from "../backend/choose.ts";
+import { TeamError } from "../errors.ts";
+import { awaitReady } from "../launch/readiness.ts";
+import { plainText } from "../protocol/messages.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
+import { deliver } from "../team/mailbox.ts";
+import { addMembers, removeMember } from "../team/members.ts";
+import { clearRun, readPlace, readStatus, writePlace } from "../team/records.ts";
+import { type LeadContext, requireNoNesting } from "./context.ts";
+import { closePlace } from "./finish-member.ts";
+import { endProcesses } from "./kill.ts";
+import { beginSnapshot } from "./shell-snapshot.ts";
+import { draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
+
+/** Milliseconds until a start without a sign of life counts as failed; a slow shell start-up file fits in. */
+export const READY_TIMEOUT = 20_000;
+
+export interface SpawnOptions {
+  readonly mode?: TeammateMode;
+  readonly command?: "run" | "single";
+  readonly placement?: Placement["kind"];
+  /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
+  readonly background?: (work: Promise<unknown>) => void;
+}
+
+export interface SpawnedTeammate {
+  readonly name: string;
+  readonly agentId: string;
+  readonly agentType: string;
+  readonly model: string;
+  readonly color: string;
+  readonly planModeRequired: boolean;
+  readonly paneId: string | null;
+  /** The agent's own process. */
+  readonly pid: number | null;
+  readonly backend: string;
+  /** Why it lives there. */
+  readonly why: string;
+}
+
+/**
+ * Starts teammates, all at once, and returns when each has announced that it is ready.
+ * @throws TeamError the first failure (SPAWN_FAILED, INVALID_NAME, DUPLICATE_NAME, …). What did start keeps running and is
+ * named in the message; of what did not, nothing is left.
+ */
+export async function spawnTeammates(
+  ctx: LeadContext,
+  inputs: readonly SpawnInput[],
+  options: SpawnOptions = {},
+): Promise<readonly SpawnedTeammate[]> {
+  requireNoNesting(ctx);
+  const config = readTeam(ctx.ref);
+  const drafts = inputs.map((input) => draftOf(ctx, config, input));
+  const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
+  const members = await addMembers(
+    ctx.ref,
+    drafts.map((draft) => ({ ...draft, backendType: backend.type })),
+    { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
+  );
+  const snapshot = beginSnapshot(ctx);
+  if (snapshot !== undefined) options.background?.(snapshot.taken);
+  const starts = members.map((member, i) =>
+    startOf(ctx, config, member, inputs[i] ?? { name: member.name }, snapshot),
+  );
+  const outcomes = await launch(ctx, backend, starts, options.placement ?? "team-window");
+  const failed = outcomes.filter((outcome) => !outcome.ok);
+  for (const { name } of failed) await undo(ctx, name);
+  await recordPlaces(ctx, outcomes);
+  const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
+  if (failed.length > 0) throw spawnFailure(failed, spawned);
+  return spawned;
+}
+
+/** Prompt first, then the process: it finds its first message when it looks. */
+async function launch(
+  ctx: LeadContext,
+  backend: Backend,
+  starts: readonly Start[],
+  kind: Placement["kind"],
+): Promise<readonly SpawnOutcome[]> {
+  for (const { member, input } of starts) {
+    if (!input.prompt) continue;
+    await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text: plainText(input.prompt) });
+  }
+  const placement = ctx.callerPane === undefined ? { kind } : { kind, callerPane: ctx.callerPane };
+  const outcomes = await backend.spawn(
+    starts.map(({ request }) => request),
+    placement,
+  );
+  return Promise.all(outcomes.map((outcome, i) => untilReady(ctx, outcome, starts[i])));
+}
+
+async function untilReady(
+  ctx: LeadContext,
+  outcome: SpawnOutcome,
+  start: Start | undefined,
+): Promise<SpawnOutcome> {
+  if (!outcome.ok || start === undefined) return outcome;
+  writePlace(ctx.ref, outcome.name, outcome.place);
+  try {
+    await awaitReady(start.request.paths, {
+      instance: start.request.instance,
+      name: outcome.name,
+      timeoutMs: READY_TIMEOUT,
+    });
+    return outcome;
+  } catch (error) {
+    return {
+      ok: false,
+      name: outcome.name,
+      error: error instanceof Error ? error : new Error(String(error)),
+    };
+  }
+}
+
+async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[]): Promise<void> {
+  const panes = new Map(
+    outcomes.flatMap((one) => (one.ok ? [[one.name, one.place.paneId ?? ""] as const] : [])),
+  );
+  if (panes.size === 0) return;
+  await updateTeam(ctx.ref, (config) => ({
+    ...config,
+    members: config.members.map((member) => {
+      const paneId = panes.get(member.name);
+      return paneId === undefined ? member : { ...member, tmuxPaneId: paneId };
+    }),
+  }));
+}
+
+/** Takes back everything of a start that failed: processes, pane, membership, inbox, files. */
+async function undo(ctx: LeadContext, name: string): Promise<void> {
+  await endProcesses(ctx, name);
+  const place = readPlace(ctx.ref, name);
+  if (place !== undefined) await closePlace(ctx, place);
+  await removeMember(ctx.ref, name);
+  clearRun(ctx.ref, name);
+}
+
+function describe(
+  ctx: LeadContext,
+  { member }: Start,
+  outcomes: readonly SpawnOutcome[],
+  backend: Backend,
+  why: string,
+): SpawnedTeammate[] {
+  const outcome = outcomes.find((one) => one.name === member.name);
+  if (!outcome?.ok) return [];
+  return [
+    {
+      name: member.name,
+      agentId: member.agentId,
+      agentType: member.agentType ?? "",
+      model: member.model ?? "",
+      color: member.color ?? "",
+      planModeRequired: member.planModeRequired ?? false,
+      paneId: outcome.place.paneId ?? null,
+      pid: readStatus(ctx.ref, member.name)?.process.pid ?? null,
+      backend: backend.type,
+      why,
+    },
+  ];
+}
+
+function spawnFailure(
+  failed: readonly Extract<SpawnOutcome, { ok: false }>[],
+  spawned: readonly SpawnedTeammate[],
+): TeamError {
+  const [first] = failed;
+  const error = first?.error;
+  const running =
+    spawned.length === 0 ? "" : ` ${spawned.map(({ name }) => name).join(", ")} did start and run.`;
+  const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
+  return new TeamError(
+    error instanceof TeamError ? error.code : "SPAWN_FAILED",
+    `${first?.name}${others} could not be started: ${error?.message}${running}`,
+    {
+      cause: error,
+      ...(error instanceof TeamError && error.hint !== undefined ? { hint: error.hint } : {}),
+      details: {
+        failed: failed.map(({ name, error: { message } }) => ({ name, message })),
+        started: spawned.map(({ name }) => name),
+      },
+    },
+  );
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { TeamError } from "../errors.ts";
+import { requireNoNesting } from "../lead/context.ts";
+import { spawnTeammates } from "../lead/spawn.ts";
+import type { SpawnInput } from "../lead/spawn-draft.ts";
+import { permissionMode } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+
+const input = z.object({
+  prompt: z
+    .string()
+    .max(100_000)
+    .describe("What the teammate is to do; it knows nothing of your conversation"),
+  description: z.string().default("").describe("Three to five words"),
+  subagent_type: z.string().optional().describe("Agent type; general-purpose by default"),
+  name: z.string().describe("The teammate's name in the team"),
+  team_name: z.string().optional(),
+  model: z.string().optional().describe("haiku, sonnet, opus, an id, or inherit (default)"),
+  mode: permissionMode.optional().describe("Permission mode; yours by default, and no more than yours"),
+  plan_mode_required: z.boolean().optional().describe("It acts only after you approved its plan"),
+  allowedTools: z.array(z.string()).optional(),
+  disallowedTools: z.array(z.string()).optional(),
+  run_in_background: z.boolean().optional(),
+});
+
+/** How much a mode allows without asking: a lead's model cannot give more than it has (protocol.md section 6). */
+const RIGHTS: Readonly<Record<string, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  delegate: 1,
+  default: 1,
+  acceptEdits: 2,
+  bypassPermissions: 3,
+};
+
+function inputOf(call: z.infer<typeof input>): SpawnInput {
+  return defined({
+    name: call.name,
+    prompt: call.prompt,
+    unique: true,
+    agentType: call.subagent_type,
+    model: call.model,
+    permissionMode: call.mode,
+    plan: call.plan_mode_required,
+    allowedTools: call.allowedTools,
+    disallowedTools: call.disallowedTools,
+  });
+}
+
+export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
+  name: "Agent",
+  description:
+    "Starts a teammate in its own pane. It works beside you and reports by messages; you are told when it is ready.",
+  input,
+  access: () => TEAM_ACCESS,
+  summary: ({ name, description }: z.infer<typeof input>) =>
+    description === "" ? name : `${name}: ${description}`,
+  execute: (call: z.infer<typeof input>) =>
+    refusing(async () => {
+      requireNoNesting(ctx);
+      const { mode } = worker.plan;
+      if (call.mode !== undefined && (RIGHTS[call.mode] ?? 0) > (RIGHTS[mode] ?? 0)) {
+        throw new TeamError(
+          "PERMISSION_DENIED",
+          `You work in mode ${mode} and cannot start ${call.name} in ${call.mode}.`,
+          {
+            hint: "Leave mode out: the teammate then has yours.",
+          },
+        );
+      }
+      const [spawned] = await spawnTeammates(ctx, [inputOf(call)], spawn);
+      if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
+      return answer({
+        status: "teammate_spawned",
+        teammate_id: spawned.agentId,
+        agent_id: spawned.agentId,
+        agent_type: spawned.agentType,
+        model: spawned.model,
+        name: spawned.name,
+        color: spawned.color,
+        team_name: ctx.ref.team,
+        plan_mode_required: spawned.planModeRequired,
+        pane_id: spawned.paneId,
+      });
+    }),
+});

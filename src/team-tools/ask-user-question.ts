@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { formatProtocol } from "../protocol/messages.ts";
+import { questionRequestId } from "../protocol/request-ids.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { deliver } from "../team/mailbox.ts";
+import { openRequest } from "../team/requests.ts";
+import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+
+const input = z.object({
+  question: z.string().min(1).max(10_000),
+  choices: z.array(z.string()).max(20).optional(),
+});
+
+/** A question opens a request and ends nothing: its answer comes as a message (protocol.md sections 4 and 8). */
+export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
+  name: "AskUserQuestion",
+  description:
+    "Asks the person something. The answer comes to you as a message; end your turn if you cannot go on without it.",
+  input,
+  access: () => TEAM_ACCESS,
+  summary: ({ question }: z.infer<typeof input>) => question,
+  execute: ({ question, choices }: z.infer<typeof input>) =>
+    refusing(async () => {
+      const now = ctx.clock.now();
+      const requestId = questionRequestId(worker.name, now);
+      const payload = choices === undefined ? { question } : { question, choices };
+      openRequest(ctx.ref, {
+        id: requestId,
+        kind: "question",
+        from: worker.name,
+        summary: question,
+        payload,
+        at: now,
+      });
+      if (role === "teammate") {
+        const text = formatProtocol(
+          { type: "question_request", requestId, from: worker.name, ...payload },
+          new Date(now),
+        );
+        await deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text });
+      }
+      return {
+        content: `Your question waits for an answer (${requestId}).`,
+        data: { request_id: requestId },
+      };
+    }),
+});

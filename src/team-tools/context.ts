@@ -1,0 +1,35 @@
+import type { AnyTool, ToolResult } from "../agent/tools/tool.ts";
+import { messageOf, TeamError } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
+import type { SpawnOptions } from "../lead/spawn.ts";
+import type { Worker } from "../worker/worker.ts";
+
+/** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */
+export interface TeamToolContext {
+  readonly ctx: LeadContext;
+  readonly worker: Worker;
+  readonly role: "teammate" | "lead";
+  /** Where teammates that this agent spawns live. */
+  readonly spawn: SpawnOptions;
+}
+
+export type TeamTool = (context: TeamToolContext) => AnyTool;
+
+/** A result that a model reads as JSON and a playbook as a value. */
+export function answer(data: Record<string, unknown>): ToolResult {
+  return { content: JSON.stringify(data, undefined, 2), data };
+}
+
+/** A refusal that the model can act on; what is no TeamError goes on as a failure of the program. */
+export async function refusing(work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    const data = { success: false, code: error.code, message: messageOf(error), hint: error.hint };
+    return { content: JSON.stringify(data, undefined, 2), data, isError: true };
+  }
+}
+
+/** Every team tool is allowed in every mode, and none runs beside another (protocol.md section 8). */
+export const TEAM_ACCESS = { kind: "team" } as const;

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+
+const input = z.object({});
+
+export const exitPlanMode: TeamTool = ({ worker }) => ({
+  name: "ExitPlanMode",
+  description:
+    "Sends your written plan to the lead for approval. Your turn ends with it; the answer starts the next one.",
+  input,
+  access: () => TEAM_ACCESS,
+  summary: () => "",
+  execute: () =>
+    refusing(async () => {
+      const sent = await worker.plan.submit();
+      if ("refusal" in sent) return { content: sent.refusal, isError: true };
+      return {
+        content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until the answer is there.`,
+        data: { request_id: sent.requestId },
+        endTurn: true,
+      };
+    }),
+});

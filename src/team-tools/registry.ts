@@ -1,0 +1,22 @@
+import type { AnyTool } from "../agent/tools/tool.ts";
+import { agent } from "./agent.ts";
+import { askUserQuestion } from "./ask-user-question.ts";
+import type { TeamToolContext } from "./context.ts";
+import { exitPlanMode } from "./exit-plan-mode.ts";
+import { sendMessage } from "./send-message.ts";
+import { taskCreate } from "./task-create.ts";
+import { taskGet } from "./task-get.ts";
+import { taskList } from "./task-list.ts";
+import { taskUpdate } from "./task-update.ts";
+import { teamCreate } from "./team-create.ts";
+import { teamDelete } from "./team-delete.ts";
+
+const FOR_ALL = [sendMessage, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion];
+const FOR_LEAD = [teamCreate, teamDelete, agent];
+const FOR_TEAMMATES = [exitPlanMode];
+
+/** The team tools that an agent of this role has. */
+export function teamTools(context: TeamToolContext): AnyTool[] {
+  const tools = [...FOR_ALL, ...(context.role === "lead" ? FOR_LEAD : FOR_TEAMMATES)];
+  return tools.map((tool) => tool(context));
+}

@@ -1,0 +1,178 @@
+import * as z from "zod";
+import type { ToolResult } from "../agent/tools/tool.ts";
+import { TeamError } from "../errors.ts";
+import { answerApproval } from "../lead/approvals.ts";
+import { requestShutdown } from "../lead/shutdown.ts";
+import { formatProtocol, plainText } from "../protocol/messages.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import { broadcast, deliver } from "../team/mailbox.ts";
+import { findMember } from "../team/members.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
+
+/** Longest message, in characters (protocol.md section 8). */
+const MAX_MESSAGE = 100_000;
+
+const input = z.object({
+  type: z
+    .enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"])
+    .default("message"),
+  recipient: z.string().optional().describe("Whom it is for: a member's name"),
+  content: z
+    .string()
+    .max(MAX_MESSAGE)
+    .optional()
+    .describe("The message, the reason of a refusal, feedback on a plan"),
+  summary: z.string().optional().describe("Five to ten words, shown to people"),
+  request_id: z.string().optional().describe("The request that is answered"),
+  approve: z.boolean().optional(),
+  to: z.string().optional().describe("The same as recipient"),
+  message: z
+    .union([z.string().max(MAX_MESSAGE), z.record(z.string(), z.unknown())])
+    .optional()
+    .describe("The same as content"),
+});
+type Call = z.infer<typeof input>;
+
+export const sendMessage: TeamTool = (tools) => ({
+  name: "SendMessage",
+  description: `Sends a message to a member, or to all.
+- {type: "message", recipient, content, summary}: to one member; what you write as plain text is seen by nobody.
+- {type: "broadcast", content, summary}: to everybody; only for what all must know.
+- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason.
+- lead only: {type: "shutdown_request", recipient, content?} and {type: "plan_approval_response", request_id, approve, recipient, content?}.`,
+  input,
+  access: () => TEAM_ACCESS,
+  summary: (call: Call) => {
+    const to = call.recipient ?? call.to;
+    const what = call.type === "message" ? (call.summary ?? call.content ?? "") : call.type;
+    return to === undefined ? what : `→ ${to}: ${what}`;
+  },
+  execute: (call: Call) => refusing(() => send(tools, unfolded(call))),
+});
+
+/** The newer form {to, message} as the older one; an object in `message` is a protocol answer. */
+function unfolded(call: Call): Call {
+  const recipient = call.recipient ?? call.to;
+  const content = call.content ?? (typeof call.message === "string" ? call.message : undefined);
+  const base: Call = { ...call, recipient, content };
+  if (typeof call.message !== "object") return base;
+  const parsed = input.safeParse({ ...call.message, recipient: call.message.recipient ?? recipient });
+  if (!parsed.success) {
+    return { ...base, content: JSON.stringify(call.message) };
+  }
+  const { request_id, approve } = parsed.data;
+  const answersRequest =
+    request_id !== undefined || approve !== undefined || parsed.data.type === "shutdown_request";
+  return answersRequest
+    ? { ...parsed.data, recipient: parsed.data.recipient ?? recipient }
+    : { ...base, content: JSON.stringify(call.message) };
+}
+
+function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
+  switch (call.type) {
+    case "message":
+      return toOne(tools, call);
+    case "broadcast":
+      return toAll(tools, call);
+    case "shutdown_request":
+      return askToStop(tools, call);
+    case "shutdown_response":
+      return answerStop(tools, call);
+    case "plan_approval_response":
+      return judgePlan(tools, call);
+  }
+}
+
+async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const content = textOf(call);
+  const target = findMember(readTeam(ctx.ref), need(call.recipient, "recipient"));
+  const summary = call.summary === undefined ? {} : { summary: call.summary };
+  const sent = await deliver(ctx.ref, {
+    ...sender(worker),
+    to: target.name,
+    text: plainText(content),
+    ...summary,
+  });
+  if (target.name !== LEAD_NAME) worker.talkedTo(target.name, call.summary ?? content.slice(0, 80));
+  const later = sent.queuedForRestart
+    ? ` ${target.name} does not run; it reads it when it is started again.`
+    : "";
+  return answer({
+    success: true,
+    message: `Message sent to ${target.name}.${later}`,
+    routing: {
+      sender: ctx.actor,
+      senderColor: worker.color,
+      target: `@${target.name}`,
+      targetColor: target.color,
+      summary: call.summary,
+      content,
+    },
+  });
+}
+
+async function toAll({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const summary = call.summary === undefined ? {} : { summary: call.summary };
+  const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(textOf(call)), ...summary });
+  const skipped = sent.skipped.length === 0 ? "" : ` Not running: ${sent.skipped.join(", ")}.`;
+  return answer({ success: true, message: `Sent to ${sent.recipients.length}.${skipped}`, ...sent });
+}
+
+async function askToStop({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const target = need(call.recipient, "recipient");
+  const ids = await requestShutdown(ctx, [target], call.content);
+  const [[name, request_id] = []] = ids;
+  return answer({ success: true, message: `Shutdown requested of ${name}.`, request_id, target: name });
+}
+
+async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const requestId = need(call.request_id, "request_id");
+  const approve = need(call.approve, "approve");
+  if (!approve) need(call.content || undefined, "content (the reason of a refusal)");
+  if (!worker.takeShutdown(requestId)) {
+    throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
+  }
+  const paneId = ctx.callerPane;
+  const place = paneId === undefined ? { backendType: "process" } : { paneId, backendType: "tmux" };
+  const message = approve
+    ? { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...place }
+    : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
+  const text = formatProtocol(message, new Date(ctx.clock.now()));
+  await deliver(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
+  if (approve) worker.agreeToStop();
+  return {
+    ...answer({
+      success: true,
+      message: approve ? "You shut down now." : "Refused; you go on.",
+      request_id: requestId,
+    }),
+    endTurn: approve,
+  };
+}
+
+async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+  const id = need(call.request_id, "request_id");
+  const approve = need(call.approve, "approve");
+  const note = call.content === undefined ? {} : { note: call.content };
+  const { from } = await answerApproval(ctx, id, { approve, ...note });
+  return answer({
+    success: true,
+    message: `${from}'s plan is ${approve ? "approved" : "rejected"}.`,
+    request_id: id,
+  });
+}
+
+function sender(worker: TeamToolContext["worker"]): { from: string; color?: string } {
+  return worker.color === undefined ? { from: worker.name } : { from: worker.name, color: worker.color };
+}
+
+function textOf(call: Call): string {
+  const text = call.content ?? call.message;
+  return need(typeof text === "string" ? text : undefined, "content");
+}
+
+function need<T>(value: T | undefined, field: string): T {
+  if (value !== undefined) return value;
+  throw new TeamError("INVALID_INPUT", `SendMessage needs ${field} here. Nothing was sent.`);
+}

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { defined } from "../schema/defined.ts";
+import { addTask } from "../team/task-flow.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { extra } from "./task-shape.ts";
+
+const input = z.object({
+  subject: z.string().min(1).describe("One line, as an order"),
+  description: z.string().default("").describe("All that its owner has to know"),
+  activeForm: z.string().optional().describe("What its owner is doing while at it: “Counting files”"),
+  metadata: extra.optional(),
+});
+
+export const taskCreate: TeamTool = ({ ctx }) => ({
+  name: "TaskCreate",
+  description: "Adds a task to the team's list. Its dependencies are set with TaskUpdate.",
+  input: input,
+  access: () => TEAM_ACCESS,
+  summary: ({ subject }: z.infer<typeof input>) => subject,
+  execute: (task: z.infer<typeof input>) =>
+    refusing(async () => {
+      const { id, subject } = await addTask(ctx.ref, ctx.actor, defined(task));
+      return answer({ task: { id, subject } });
+    }),
+});

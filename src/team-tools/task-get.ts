@@ -1,0 +1,16 @@
+import * as z from "zod";
+import { getTask } from "../team/tasks.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { taskId as id, shown } from "./task-shape.ts";
+
+const input = z.object({ taskId: id });
+
+export const taskGet: TeamTool = ({ ctx }) => ({
+  name: "TaskGet",
+  description: "Reads one task whole.",
+  input: input,
+  access: () => TEAM_ACCESS,
+  summary: ({ taskId }: z.infer<typeof input>) => `#${taskId}`,
+  execute: ({ taskId }: z.infer<typeof input>) =>
+    refusing(async () => answer({ task: shown(getTask(ctx.ref, taskId)) })),
+});

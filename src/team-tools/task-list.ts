@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { listTasks } from "../team/tasks.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+
+const input = z.object({});
+
+export const taskList: TeamTool = ({ ctx }) => ({
+  name: "TaskList",
+  description: "Lists the team's tasks with state, owner and what each still waits for.",
+  input: input,
+  access: () => TEAM_ACCESS,
+  summary: () => "",
+  execute: () =>
+    refusing(async () => {
+      const tasks = listTasks(ctx.ref);
+      const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
+      return answer({
+        tasks: tasks.map(({ id: taskId, subject, status, owner, blockedBy }) => ({
+          id: taskId,
+          subject,
+          status,
+          owner: owner ?? null,
+          blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
+        })),
+      });
+    }),
+});

@@ -1,0 +1,35 @@
+/** How a turn ended, as far as an idle notice tells it. */
+export interface TurnSummary {
+  readonly outcome: "completed" | "interrupted" | "failed";
+  readonly toolCalls: number;
+  /** The last thing it said. */
+  readonly text: string;
+  readonly failure?: string | undefined;
+}
+
+/** Longest result that a notice carries, in characters: it is read by a model beside others. */
+export const MAX_RESULT = 4_000;
+
+/**
+ * Whether this turn's end is worth a notice: none after a turn that called no tool and said nothing but what the last
+ * notice said, so that thanks for thanks end by themselves (protocol.md section 5, S32).
+ */
+export function worthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
+  if (turn.outcome === "failed") return turn.failure !== lastResult;
+  return turn.toolCalls > 0 || (turn.text !== "" && turn.text !== lastResult);
+}
+
+/** The fields of `idle_notification` that tell of a turn. `toolCalls` is ours: a lead's model is not woken by plain words. */
+export function noticeOf(turn: TurnSummary, peerSummary: string | undefined): Record<string, unknown> {
+  return {
+    idleReason: { completed: "available", interrupted: "interrupted", failed: "failed" }[turn.outcome],
+    ...(peerSummary === undefined ? {} : { summary: peerSummary }),
+    ...(turn.text === "" ? {} : { result: cut(turn.text) }),
+    ...(turn.failure === undefined ? {} : { failureReason: cut(turn.failure) }),
+    toolCalls: turn.toolCalls,
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_RESULT ? text : `${text.slice(0, MAX_RESULT)}…`;
+}

@@ -1,0 +1,76 @@
+import { systemCode, TeamError } from "../errors.ts";
+import { acknowledge, type InboxEntry, pending } from "../team/mailbox.ts";
+import type { TeamRef } from "../team/ref.ts";
+import type { Bell } from "../wakeup/bell.ts";
+
+export interface MailOptions {
+  readonly ref: TeamRef;
+  readonly agent: string;
+  readonly bell: Bell;
+  readonly signal: AbortSignal;
+  /** Keys of messages that a conversation of before already holds. */
+  handled(): Promise<ReadonlySet<string>>;
+  /** Acts on what code alone handles, also in the middle of a turn; true when it did and the message is done. */
+  atOnce(entry: InboxEntry): Promise<boolean>;
+  /** What is for a turn, in order. */
+  arrived(entries: readonly InboxEntry[]): void;
+  /** The team was deleted. */
+  teamGone(): void;
+  problem(error: unknown): void;
+}
+
+/**
+ * Reads the inbox at every ring until the signal aborts: subscribe (the bell is open), read, wait. One reader, so that
+ * a change between busy and idle loses nothing (S22).
+ */
+export class Mail {
+  readonly #options: MailOptions;
+  /** Keys that are with the worker and not yet marked read; a redelivery of one is no second message. */
+  readonly #held = new Set<string>();
+
+  constructor(options: MailOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { bell, signal } = this.#options;
+    while (!signal.aborted) {
+      await this.#readGuarded();
+      if ((await bell.wait({ signal })) === "aborted") return;
+    }
+  }
+
+  /** Marks as read what the conversation now holds. */
+  async done(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await acknowledge(this.#options.ref, this.#options.agent, [...keys]);
+    for (const key of keys) this.#held.delete(key);
+  }
+
+  async #readGuarded(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.teamGone();
+      else if (systemCode(error) === "ENOENT") this.#options.teamGone();
+      else this.#options.problem(error);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { ref, agent } = this.#options;
+    const fresh = (await pending(ref, agent)).filter((entry) => !this.#held.has(entry.key));
+    if (fresh.length === 0) return;
+    const handled = await this.#options.handled();
+    const known = fresh.filter((entry) => handled.has(entry.key));
+    await this.done(known.map((entry) => entry.key));
+    const forTurn: InboxEntry[] = [];
+    for (const entry of fresh) {
+      if (handled.has(entry.key)) continue;
+      this.#held.add(entry.key);
+      if (await this.#options.atOnce(entry)) await this.done([entry.key]);
+      else forTurn.push(entry);
+    }
+    if (forTurn.length > 0) this.#options.arrived(forTurn);
+  }
+}

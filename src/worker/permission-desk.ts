@@ -1,0 +1,161 @@
+import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
+import type { Clock } from "../os/clock.ts";
+import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
+import { permissionRequestId } from "../protocol/request-ids.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { deliver } from "../team/mailbox.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { answerRequest, closeRequest, openRequest } from "../team/requests.ts";
+import type { StatusKeeper } from "./status-keeper.ts";
+import type { WorkerView } from "./view.ts";
+
+export interface DeskOptions {
+  readonly ref: TeamRef;
+  readonly agent: string;
+  readonly color?: string | undefined;
+  /** The lead's own asks go to nobody's inbox: they wait for the person alone. */
+  readonly isLead: boolean;
+  readonly view: WorkerView;
+  readonly status: StatusKeeper;
+  readonly clock: Clock;
+}
+
+interface Open {
+  readonly id: string;
+  /** The rule that an “always” makes. */
+  readonly rule: string;
+  settle(answer: PermissionAnswer): void;
+}
+
+/**
+ * Where a tool call waits for a yes or a no: it shows in the agent's own pane and on the lead's side, and the first
+ * answer counts (protocol.md section 4).
+ */
+export class PermissionDesk {
+  readonly #options: DeskOptions;
+  readonly #open: Open[] = [];
+  readonly #always: string[] = [];
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
+    const { ref, agent, view, status, clock } = this.#options;
+    const now = clock.now();
+    const id = permissionRequestId(now);
+    const summary = `${request.tool}(${request.summary})`;
+    openRequest(ref, {
+      id,
+      kind: "permission",
+      from: agent,
+      summary,
+      payload: { ...request },
+      at: now,
+    });
+    view.permission(request.tool, request.summary, id);
+    status.happened("permission_asked", `asks: ${summary}`);
+    try {
+      return await this.#wait(id, ruleFor(request), signal, () => this.#tellLead(id, request, now));
+    } finally {
+      closeRequest(ref, id);
+      status.happened("permission_answered");
+    }
+  }
+
+  /** Rules that the person at this pane made with “always”, for as long as this agent runs. */
+  get allowedHere(): readonly string[] {
+    return this.#always;
+  }
+
+  /** Whether a question is open here, so that a typed line is its answer. */
+  get isOpen(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /**
+   * A line typed in the pane: `y`, `n` or `a`, with a note behind it.
+   * @returns false when it answers nothing
+   */
+  async typed(line: string): Promise<boolean> {
+    const open = this.#open[0];
+    const match = /^\s*(y|yes|n|no|a|always)\b[\s,:]*(.*)$/i.exec(line);
+    if (open === undefined || match === null) return false;
+    const word = match[1]?.charAt(0).toLowerCase();
+    const note = match[2]?.trim() ?? "";
+    const answer = { approve: word !== "n", note, by: "pane", at: this.#options.clock.now() };
+    if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {
+      if (word === "a") this.#always.push(open.rule);
+      open.settle({ allowed: word !== "n", ...(note === "" ? {} : { note }) });
+    }
+    return true;
+  }
+
+  /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
+  answered(message: MessageOf<"permission_response">): void {
+    const open = this.#open.find(({ id }) => id === message.request_id);
+    if (open === undefined) return;
+    const allowed = message.subtype === "success" || message.decision === "approved";
+    const note = message.feedback ?? message.error;
+    open.settle({ allowed, ...(note === undefined ? {} : { note }) });
+  }
+
+  /** Listens before anybody is told, so that no answer is early. */
+  #wait(id: string, rule: string, signal: AbortSignal, tell: () => Promise<void>): Promise<PermissionAnswer> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        const at = this.#open.indexOf(entry);
+        if (at >= 0) this.#open.splice(at, 1);
+      };
+      const fail = (reason: unknown): void => {
+        leave();
+        reject(reason);
+      };
+      const onAbort = (): void => fail(signal.reason);
+      const entry: Open = {
+        id,
+        rule,
+        settle(answer) {
+          leave();
+          resolve(answer);
+        },
+      };
+      this.#open.push(entry);
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) onAbort();
+      else tell().catch(fail);
+    });
+  }
+
+  async #tellLead(id: string, request: PermissionAsk, now: number): Promise<void> {
+    const { ref, agent, color, isLead } = this.#options;
+    if (isLead) return;
+    const text = formatProtocol(
+      {
+        type: "permission_request",
+        request_id: id,
+        agent_id: agent,
+        tool_name: request.tool,
+        tool_use_id: request.toolUseId,
+        description: request.reason,
+        input: request.input,
+        permission_suggestions: [
+          {
+            type: "addRules",
+            rules: [{ toolName: request.tool }],
+            behavior: "allow",
+            destination: "session",
+          },
+        ],
+      },
+      new Date(now),
+    );
+    await deliver(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+  }
+}
+
+/** “Always” means this command, or this tool: no pattern is guessed from one call. */
+function ruleFor({ tool, access }: PermissionAsk): string {
+  return access.kind === "command" ? `${tool}(${access.command})` : tool;
+}

@@ -1,0 +1,105 @@
+import { dirname } from "node:path";
+import type { Clock } from "../os/clock.ts";
+import { ensureDir, readText } from "../os/fs.ts";
+import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
+import { planRequestId } from "../protocol/request-ids.ts";
+import { type PermissionMode, permissionMode } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { deliver } from "../team/mailbox.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { closeRequest, openRequest } from "../team/requests.ts";
+import type { StatusKeeper } from "./status-keeper.ts";
+import type { WorkerView } from "./view.ts";
+
+export interface PlanGateOptions {
+  readonly ref: TeamRef;
+  readonly name: string;
+  readonly color?: string | undefined;
+  readonly mode: PermissionMode;
+  readonly modeAfterPlan: PermissionMode;
+  readonly planFile: string;
+  readonly status: StatusKeeper;
+  readonly view: WorkerView;
+  readonly clock: Clock;
+}
+
+/** The agent's permission mode, and the plan that it waits with: nothing of a plan runs before the matching approval (S64). */
+export class PlanGate {
+  readonly planFile: string;
+  readonly #options: PlanGateOptions;
+  #mode: PermissionMode;
+  #request: string | undefined;
+
+  constructor(options: PlanGateOptions) {
+    this.#options = options;
+    this.#mode = options.mode;
+    this.planFile = options.planFile;
+    if (options.mode === "plan") ensureDir(dirname(options.planFile));
+  }
+
+  get mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  /** Whether a plan is with the lead and its verdict still out. */
+  get isWaiting(): boolean {
+    return this.#request !== undefined;
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.#mode = mode;
+  }
+
+  /**
+   * Sends the written plan to the lead.
+   * @returns the request's id, or why there is nothing to send
+   */
+  async submit(): Promise<{ readonly requestId: string } | { readonly refusal: string }> {
+    if (this.#mode !== "plan") return { refusal: "You are not in plan mode." };
+    if (this.#request !== undefined)
+      return { refusal: `Your plan (${this.#request}) already waits for its approval.` };
+    const plan = readText(this.planFile)?.trim();
+    if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
+    const { ref, name, color, status, view, clock } = this.#options;
+    const now = clock.now();
+    const requestId = planRequestId(name, ref.team, now);
+    const payload = { planFilePath: this.planFile, planContent: plan };
+    openRequest(ref, {
+      id: requestId,
+      kind: "plan",
+      from: name,
+      summary: firstLine(plan),
+      payload,
+      at: now,
+    });
+    this.#request = requestId;
+    status.happened("plan_sent", "waits for approval of its plan");
+    view.waiting("the lead's word on the plan");
+    const text = formatProtocol(
+      { type: "plan_approval_request", requestId, from: name, ...payload },
+      new Date(now),
+    );
+    await deliver(ref, { from: name, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+    return { requestId };
+  }
+
+  /** Takes a verdict. @returns false for one that names no open request: it does nothing. */
+  answered(message: MessageOf<"plan_approval_response">): boolean {
+    if (this.#request === undefined || message.requestId !== this.#request) return false;
+    closeRequest(this.#options.ref, this.#request);
+    this.#request = undefined;
+    if (message.approved) this.#mode = this.#approvedMode(message.permissionMode);
+    return true;
+  }
+
+  /** An approval without a mode gives the one it was spawned with; `plan` and `delegate` become `default`. */
+  #approvedMode(named: string | undefined): PermissionMode {
+    const parsed = permissionMode.safeParse(named);
+    const mode = parsed.success ? parsed.data : this.#options.modeAfterPlan;
+    return mode === "plan" || mode === "delegate" ? "default" : mode;
+  }
+}
+
+function firstLine(text: string): string {
+  return (text.split("\n").find((line) => line.trim() !== "") ?? "").replace(/^#+\s*/, "").slice(0, 80);
+}

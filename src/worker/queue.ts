@@ -1,0 +1,81 @@
+import type { InboxEntry } from "../team/mailbox.ts";
+
+export interface TurnMaterial {
+  readonly entries: readonly InboxEntry[];
+  readonly typed: readonly string[];
+}
+
+/**
+ * What waits for a turn. A lead's idle notices after turns without a tool call are held back until nobody works any
+ * more, then all that wait make one turn, once until somebody has called a tool again (protocol.md, Idle).
+ */
+export class Queue {
+  readonly #role: "teammate" | "lead";
+  #entries: InboxEntry[] = [];
+  #held: InboxEntry[] = [];
+  #typed: string[] = [];
+  #heldTurnTaken = false;
+
+  constructor(role: "teammate" | "lead") {
+    this.#role = role;
+  }
+
+  add(entry: InboxEntry): void {
+    if (this.#role === "lead" && isQuietNotice(entry)) {
+      this.#held.push(entry);
+      return;
+    }
+    this.#heldTurnTaken = false;
+    this.#entries.push(entry);
+  }
+
+  type(line: string): void {
+    this.#typed.push(line);
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0 && this.#typed.length === 0;
+  }
+
+  /** How many idle notices are held back. */
+  get held(): number {
+    return this.#held.length;
+  }
+
+  /** Whether idle notices wait for the moment when nobody works. */
+  get holdsNotices(): boolean {
+    return this.#held.length > 0 && !this.#heldTurnTaken;
+  }
+
+  /**
+   * The next turn's input, or undefined when there is none.
+   * @param planOpen a plan waits for its verdict: until it is there only that and a shutdown request are taken
+   */
+  take(planOpen: boolean, othersWork: boolean): TurnMaterial | undefined {
+    if (planOpen) {
+      const urgent = this.#entries.filter(countsDuringPlan);
+      this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
+      return urgent.length === 0 ? undefined : { entries: urgent, typed: [] };
+    }
+    if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
+    const material = { entries: this.#entries, typed: this.#typed };
+    this.#entries = [];
+    this.#typed = [];
+    return material;
+  }
+
+  #takeHeld(): TurnMaterial {
+    const entries = this.#held;
+    this.#held = [];
+    this.#heldTurnTaken = true;
+    return { entries, typed: [] };
+  }
+}
+
+function isQuietNotice({ protocol }: InboxEntry): boolean {
+  return protocol?.type === "idle_notification" && protocol.toolCalls === 0;
+}
+
+function countsDuringPlan({ protocol }: InboxEntry): boolean {
+  return protocol?.type === "shutdown_request" || protocol?.type === "plan_approval_response";
+}

@@ -1,0 +1,57 @@
+import type { AgentState } from "../schema/status.ts";
+
+/** What happens to a worker, as far as its state is concerned. */
+export type WorkerEvent =
+  | "ready"
+  | "turn_started"
+  | "turn_ended"
+  | "permission_asked"
+  | "permission_answered"
+  | "plan_sent"
+  | "plan_answered"
+  | "throttled"
+  | "went_on"
+  | "stop_agreed"
+  | "ended";
+
+export type WorkerState = Extract<
+  AgentState,
+  "starting" | "running" | "idle" | "awaiting-approval" | "needs-input" | "throttled" | "stopping" | "exited"
+>;
+
+type Row = Partial<Record<WorkerEvent, WorkerState>>;
+
+/** State × event → state; what is not listed leaves the state as it is (architecture.md rule 9). */
+export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
+  starting: { ready: "idle", turn_started: "running", stop_agreed: "stopping", ended: "exited" },
+  idle: { turn_started: "running", stop_agreed: "stopping", ended: "exited" },
+  running: {
+    turn_ended: "idle",
+    permission_asked: "needs-input",
+    plan_sent: "awaiting-approval",
+    throttled: "throttled",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
+  throttled: {
+    went_on: "running",
+    turn_ended: "idle",
+    permission_asked: "needs-input",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
+  "needs-input": {
+    permission_answered: "running",
+    turn_ended: "idle",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
+  // The turn that sent the plan ends while the verdict is still out: that is no idleness.
+  "awaiting-approval": { plan_answered: "idle", stop_agreed: "stopping", ended: "exited" },
+  stopping: { ended: "exited" },
+  exited: {},
+};
+
+export function nextState(state: WorkerState, event: WorkerEvent): WorkerState {
+  return WORKER_STATES[state][event] ?? state;
+}

@@ -1,0 +1,89 @@
+import { TeamError } from "../errors.ts";
+import type { Clock } from "../os/clock.ts";
+import { NO_TOKENS, type StatusRecord, type TokenCount } from "../schema/status.ts";
+import { writeStatus } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
+
+/** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
+export interface StatusKeeper {
+  readonly state: WorkerState;
+  happened(event: WorkerEvent, activity?: string): void;
+  doing(activity: string): void;
+  spent(tokens: TokenCount): void;
+  /** A task of this agent's was begun, ended or given away. */
+  holds(taskId: string, mine: boolean): void;
+}
+
+export type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
+  Partial<Pick<StatusRecord, "instance" | "paneId" | "panePid" | "bell" | "lifeline">>;
+
+/** Characters of an activity that are kept: one line of a sidebar, and some. */
+const MAX_ACTIVITY = 200;
+
+/** Writes the record at once, so that it is there before readiness is announced. */
+export function createStatusKeeper(
+  ref: TeamRef,
+  agent: string,
+  facts: StatusFacts,
+  clock: Clock,
+): StatusKeeper {
+  const now = clock.now();
+  let record: StatusRecord & { state: WorkerState } = {
+    ...facts,
+    state: "starting",
+    activity: "",
+    taskIds: [],
+    tokens: NO_TOKENS,
+    costUsd: 0,
+    since: now,
+    startedAt: now,
+    lastActivityAt: now,
+  };
+  let teamGone = false;
+  const write = (patch: Partial<typeof record>): void => {
+    record = { ...record, ...patch, lastActivityAt: clock.now() };
+    if (teamGone) return;
+    try {
+      writeStatus(ref, agent, record);
+    } catch (error) {
+      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
+      // Nobody is left to read it; the worker ends when its mail says the same.
+      teamGone = true;
+    }
+  };
+  write({});
+  return {
+    get state() {
+      return record.state;
+    },
+    happened(event, activity) {
+      const state = nextState(record.state, event);
+      const since = state === record.state ? record.since : clock.now();
+      const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
+      write({ state, since, ...agreed, ...(activity === undefined ? {} : { activity: oneLine(activity) }) });
+    },
+    doing(activity) {
+      write({ activity: oneLine(activity) });
+    },
+    spent(tokens) {
+      const { tokens: sum } = record;
+      write({
+        tokens: {
+          input: sum.input + tokens.input,
+          output: sum.output + tokens.output,
+          cacheRead: sum.cacheRead + tokens.cacheRead,
+          cacheWrite: sum.cacheWrite + tokens.cacheWrite,
+        },
+      });
+    },
+    holds(taskId, mine) {
+      const others = record.taskIds.filter((id) => id !== taskId);
+      write({ taskIds: mine ? [...others, taskId] : others });
+    },
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
+}

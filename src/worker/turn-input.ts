@@ -1,0 +1,49 @@
+import type { TurnInput } from "../agent/agent.ts";
+import { type Envelope, formatEnvelopes } from "../protocol/envelope.ts";
+import { proseOf } from "../protocol/prose.ts";
+import type { InboxEntry } from "../team/mailbox.ts";
+
+/** Who a typed line is from, for a playbook's `{{message.from}}`. */
+export const PERSON = "user";
+
+/**
+ * Messages and typed lines as one user turn: messages in their tags, joined by blank lines; what a person typed as it
+ * is, behind them, marked as the person's (protocol.md section 3).
+ */
+export function composeTurn(entries: readonly InboxEntry[], typed: readonly string[]): TurnInput {
+  const envelopes = entries.map(envelopeOf);
+  const parts = [
+    ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
+    ...typed.map((line) => `[typed in your pane by the user]\n${line}`),
+  ];
+  const keys = entries.map((entry) => entry.key);
+  const text = parts.join("\n\n");
+  const line = typed.at(-1);
+  if (line !== undefined) return { text, keys, origin: { text: line, from: PERSON } };
+  const newest = entries.at(-1);
+  if (newest === undefined) return { text, keys, origin: { text, from: PERSON } };
+  const protocol = [...entries].reverse().find((entry) => entry.protocol !== undefined)?.protocol;
+  const requestId = protocol === undefined ? undefined : requestIdOf(protocol);
+  return {
+    text,
+    keys,
+    origin: {
+      text: newest.protocol === undefined ? newest.message.text : proseOf(newest.protocol),
+      from: newest.message.from,
+      ...(protocol === undefined ? {} : { protocolType: protocol.type }),
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+  };
+}
+
+function envelopeOf(entry: InboxEntry): Envelope {
+  const { from, text, color, summary } = entry.message;
+  return { from, color, summary, body: entry.protocol === undefined ? text : proseOf(entry.protocol) };
+}
+
+function requestIdOf(protocol: NonNullable<InboxEntry["protocol"]>): string | undefined {
+  if ("requestId" in protocol && typeof protocol.requestId === "string") return protocol.requestId;
+  return "request_id" in protocol && typeof protocol.request_id === "string"
+    ? protocol.request_id
+    : undefined;
+}

@@ -1,0 +1,19 @@
+import type { AgentEvent } from "../agent/events.ts";
+
+/** What a worker shows to the person who looks at its pane. An implementation must not throw. */
+export interface WorkerView {
+  event(event: AgentEvent): void;
+  /** A message begins a turn. */
+  received(from: string, text: string, color?: string): void;
+  /** A message came while a turn runs; it waits. */
+  queued(from: string): void;
+  /** A person's line, typed here. */
+  typed(line: string): void;
+  idle(): void;
+  /** It waits for somebody: what for, and who can answer. */
+  waiting(what: string): void;
+  permission(tool: string, summary: string, requestId: string): void;
+  /** One line of news that belongs to no turn. */
+  note(text: string): void;
+  error(text: string): void;
+}

@@ -1,0 +1,321 @@
+import type { Agent, TurnResult } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/events.ts";
+import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
+import { messageOf } from "../errors.ts";
+import type { Clock } from "../os/clock.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { permissionMode } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
+import { patchMember } from "../team/members.ts";
+import type { TeamRef } from "../team/ref.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import { noticeOf, worthNotice } from "./idle-notice.ts";
+import { createLatch } from "./latch.ts";
+import { Mail } from "./mail.ts";
+import { PermissionDesk } from "./permission-desk.ts";
+import { PlanGate } from "./plan-gate.ts";
+import { Queue } from "./queue.ts";
+import type { StatusKeeper } from "./status-keeper.ts";
+import { composeTurn } from "./turn-input.ts";
+import type { WorkerView } from "./view.ts";
+
+/** Why a worker ended by itself. */
+export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
+
+export interface WorkerOptions {
+  readonly ref: TeamRef;
+  readonly name: string;
+  readonly color?: string | undefined;
+  readonly role: "teammate" | "lead";
+  readonly mode: PermissionMode;
+  /** Mode after an approved plan that names none. */
+  readonly modeAfterPlan: PermissionMode;
+  readonly planFile: string;
+  /** Everything that may ring: its FIFO, the watch of its inbox, the slow check. */
+  readonly bell: Bell;
+  readonly status: StatusKeeper;
+  readonly view: WorkerView;
+  readonly clock: Clock;
+  /** Ends the worker from outside; a running turn is interrupted. */
+  readonly signal: AbortSignal;
+  /** Made at the first need: its imports are not on the way to readiness. */
+  agent(worker: Worker): Promise<Agent>;
+  /**
+   * Nothing is left to do: go on waiting, or end. Called again after every waking.
+   * @param held idle notices that wait unread for the moment when nobody works
+   */
+  idle?(held: number): Promise<"wait" | "over">;
+  /** Whether any teammate is in a turn; a lead's model is not woken by plain words while one is. */
+  othersWork?(): Promise<boolean>;
+  /** What code alone does with a message of this type (a lead's side of shutdowns and permissions). */
+  onSilent?(entry: InboxEntry): Promise<void>;
+}
+
+/**
+ * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public
+ * methods; everything that it acts with is handed in.
+ */
+export class Worker {
+  readonly name: string;
+  readonly ref: TeamRef;
+  readonly color: string | undefined;
+  readonly plan: PlanGate;
+  readonly desk: PermissionDesk;
+  readonly #options: WorkerOptions;
+  readonly #mail: Mail;
+  readonly #queue: Queue;
+  readonly #wake = createLatch();
+  readonly #shutdowns = new Set<string>();
+  #agent: Promise<Agent> | undefined;
+  #end: WorkerEnd | undefined;
+  #turn: AbortController | undefined;
+  #turnKeys: readonly string[] = [];
+  #lastResult: string | undefined;
+  #peerSummary: string | undefined;
+  #text = "";
+
+  constructor(options: WorkerOptions) {
+    const { ref, name, color, view, status, clock } = options;
+    this.#options = options;
+    this.name = name;
+    this.ref = ref;
+    this.color = color;
+    this.plan = new PlanGate(options);
+    this.desk = new PermissionDesk({
+      ref,
+      agent: name,
+      color,
+      isLead: options.role === "lead",
+      view,
+      status,
+      clock,
+    });
+    this.#queue = new Queue(options.role);
+    this.#mail = new Mail({
+      ref,
+      agent: name,
+      bell: options.bell,
+      signal: options.signal,
+      handled: async () => (await this.#agentOnce()).handledKeys,
+      atOnce: (entry) => this.#atOnce(entry),
+      arrived: (entries) => this.#arrived(entries),
+      teamGone: () => this.#stop("team-gone"),
+      problem: (error) => view.error(messageOf(error)),
+    });
+  }
+
+  /** Last words of the newest turn: a run's result. */
+  get lastText(): string {
+    return this.#text;
+  }
+
+  /** Works until it is shut down, its team is gone, `idle` says over, or the signal aborts. */
+  async run(): Promise<WorkerEnd> {
+    const { signal, status } = this.#options;
+    const stopped = (): void => this.#stop("stopped");
+    signal.addEventListener("abort", stopped);
+    if (signal.aborted) stopped();
+    status.happened("ready");
+    const mail = this.#mail.run();
+    try {
+      await this.#loop();
+    } finally {
+      signal.removeEventListener("abort", stopped);
+      this.#options.bell.close();
+      await mail;
+      status.happened("ended");
+    }
+    return this.#end ?? "stopped";
+  }
+
+  /** A line that a person typed in the pane: the answer to an open question, else a user message. */
+  async typed(line: string): Promise<void> {
+    if (this.desk.isOpen && (await this.desk.typed(line))) return;
+    this.#queue.type(line);
+    if (this.#turn !== undefined) this.#options.view.queued("you");
+    this.#wake.set();
+  }
+
+  /** Something outside changed that `idle` looks at. */
+  lookAgain(): void {
+    this.#wake.set();
+  }
+
+  /** Ends the running turn at once; the agent stays. */
+  interrupt(): boolean {
+    this.#turn?.abort(new DOMException("interrupted", "AbortError"));
+    return this.#turn !== undefined;
+  }
+
+  /** Called by the agent once a turn's input is in the conversation and on disk. */
+  async inputRecorded(): Promise<void> {
+    await this.#mail.done(this.#turnKeys);
+    if (this.#turnKeys.length > 0)
+      await noteProgress(this.ref, this.name, [...this.#turnKeys], "turn_started");
+  }
+
+  /** Called by the agent between tool calls: an agreed shutdown ends the turn there. */
+  async betweenTools(): Promise<"go" | "stop"> {
+    return this.#end === undefined ? "go" : "stop";
+  }
+
+  async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
+    return this.desk.ask(request, signal);
+  }
+
+  onEvent(event: AgentEvent): void {
+    const { view, status } = this.#options;
+    if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
+    if (event.type === "throttled") status.happened("throttled", event.reason);
+    else if (status.state === "throttled") status.happened("went_on");
+    if (event.type === "message") status.spent(event.usage);
+    view.event(event);
+  }
+
+  /** Whether this request waits for this worker's answer; a shutdown is answered once. */
+  takeShutdown(requestId: string): boolean {
+    return this.#shutdowns.delete(requestId);
+  }
+
+  /** A shutdown was agreed to: the running turn ends at its next step, then the worker. */
+  agreeToStop(): void {
+    this.#options.status.happened("stop_agreed");
+    this.#stop("shutdown");
+  }
+
+  /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
+  talkedTo(peer: string, summary: string): void {
+    this.#peerSummary = `[to ${peer}] ${summary}`;
+  }
+
+  holds(taskId: string, mine: boolean): void {
+    this.#options.status.holds(taskId, mine);
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#options;
+    while (this.#end === undefined) {
+      const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
+      if (next !== undefined) await this.#runTurn(next.entries, next.typed);
+      else if ((await this.#options.idle?.(this.#queue.held)) === "over" && this.#queue.isEmpty)
+        this.#stop("over");
+      else await this.#wake.wait(signal);
+    }
+  }
+
+  async #othersWork(): Promise<boolean> {
+    return this.#queue.holdsNotices ? ((await this.#options.othersWork?.()) ?? false) : false;
+  }
+
+  async #runTurn(entries: readonly InboxEntry[], typed: readonly string[]): Promise<void> {
+    const { view, status, ref } = this.#options;
+    const turn = new AbortController();
+    this.#turn = turn;
+    try {
+      const input = composeTurn(entries, typed);
+      this.#turnKeys = input.keys;
+      for (const { message, protocol } of entries) {
+        view.received(message.from, protocol === undefined ? message.text : input.origin.text, message.color);
+      }
+      for (const line of typed) view.typed(line);
+      status.happened("turn_started", `reads: ${input.origin.text}`);
+      await patchMember(ref, this.name, { isActive: true });
+      const agent = await this.#agentOnce();
+      const result = await agent.run(input, turn.signal);
+      await noteProgress(ref, this.name, [...input.keys], "done");
+      await this.#turnEnded(result);
+    } finally {
+      this.#turn = undefined;
+      this.#turnKeys = [];
+    }
+  }
+
+  async #turnEnded(result: TurnResult): Promise<void> {
+    const { status, role, view } = this.#options;
+    if (result.text !== "") this.#text = result.text;
+    if (result.outcome === "failed") view.error(result.failure ?? "The model call failed.");
+    if (this.#end !== undefined) return;
+    const goesIdle = !this.plan.isWaiting && this.#queue.isEmpty;
+    // The notice before the state: whoever sees it idle finds what it had to say already delivered.
+    if (goesIdle && role === "teammate") await this.#noticeIdle(result);
+    status.happened("turn_ended", "");
+    if (!goesIdle) return;
+    view.idle();
+    await patchMember(this.ref, this.name, { isActive: false });
+  }
+
+  async #noticeIdle(result: TurnResult): Promise<void> {
+    const said = result.outcome === "failed" ? result.failure : result.text;
+    if (!worthNotice(result, this.#lastResult)) return;
+    this.#lastResult = said;
+    const notice = noticeOf(result, this.#peerSummary);
+    this.#peerSummary = undefined;
+    await this.#tellLead({ type: "idle_notification", from: this.name, ...notice });
+  }
+
+  async #tellLead(message: Parameters<typeof formatProtocol>[0]): Promise<void> {
+    const text = formatProtocol(message, new Date(this.#options.clock.now()));
+    const color = this.color === undefined ? {} : { color: this.color };
+    await deliver(this.ref, { from: this.name, to: LEAD_NAME, text, ...color });
+  }
+
+  #arrived(entries: readonly InboxEntry[]): void {
+    for (const entry of entries) {
+      if (entry.protocol?.type === "shutdown_request") this.#shutdowns.add(entry.protocol.requestId);
+      this.#queue.add(entry);
+      if (this.#turn !== undefined) this.#options.view.queued(entry.message.from);
+    }
+    this.#wake.set();
+  }
+
+  /** What code alone handles, at once, also while a turn runs. */
+  async #atOnce(entry: InboxEntry): Promise<boolean> {
+    const message = entry.protocol;
+    switch (message?.type) {
+      case "interrupt_request":
+        this.interrupt();
+        return true;
+      case "mode_set_request": {
+        const mode = permissionMode.safeParse(message.mode);
+        if (mode.success) this.plan.setMode(mode.data);
+        this.#options.view.note(
+          mode.success
+            ? `permission mode is now ${mode.data}`
+            : `unknown permission mode ${message.mode}: not changed`,
+        );
+        return true;
+      }
+      case "permission_response":
+        this.desk.answered(message);
+        return true;
+      case "plan_approval_response":
+        // One for a request that is not open is late, or a duplicate: it does nothing (S64).
+        return this.#planAnswered(message);
+      case "permission_request":
+      case "shutdown_approved":
+        await this.#options.onSilent?.(entry);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #planAnswered(message: Parameters<PlanGate["answered"]>[0]): boolean {
+    const counts = this.plan.answered(message);
+    if (counts) this.#options.status.happened("plan_answered");
+    return !counts;
+  }
+
+  #agentOnce(): Promise<Agent> {
+    this.#agent ??= this.#options.agent(this);
+    return this.#agent;
+  }
+
+  #stop(end: WorkerEnd): void {
+    this.#end ??= end;
+    if (end === "stopped" || end === "team-gone") this.interrupt();
+    this.#wake.set();
+  }
+}
