@@ -1,0 +1,113 @@
+import { basename } from "node:path";
+import * as z from "zod";
+import { type CommandEnd, runCommandGroup } from "../../os/command-group.ts";
+import type { Env } from "../../os/env.ts";
+import { lookAt } from "../../os/user-files.ts";
+import { CommandOutput } from "./command-output.ts";
+import { failed } from "./paths.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
+
+/** Milliseconds. */
+const DEFAULT_TIMEOUT = 120_000;
+const MAX_TIMEOUT = 600_000;
+
+const input = z.object({
+  command: z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes("\0"), "holds a NUL character")
+    .describe("The command line for the shell"),
+  timeout: z
+    .number()
+    .min(1)
+    .max(MAX_TIMEOUT)
+    .optional()
+    .describe(`Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}`),
+  description: z.string().optional().describe("What it does, in five to ten words"),
+});
+
+export const bashTool: Tool<z.infer<typeof input>> = {
+  name: "Bash",
+  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. For files prefer Read, Write, Edit, Glob and Grep. Quote paths with spaces.`,
+  input,
+  access: ({ command }) => ({ kind: "command", command }),
+  summary: ({ command }) => command.replace(/\s+/g, " ").trim(),
+  async execute({ command, timeout = DEFAULT_TIMEOUT }, context) {
+    if (lookAt(context.cwd).kind !== "directory") {
+      return failed(`The working directory ${context.cwd} is not there any more; nothing was run.`);
+    }
+    const output = new CommandOutput(context.cwd, context.toolUseId);
+    const end = await runInShell(command, context, timeout, output);
+    return resultOf(end, output, timeout);
+  },
+};
+
+async function runInShell(
+  command: string,
+  context: ToolContext,
+  timeoutMs: number,
+  output: CommandOutput,
+): Promise<CommandEnd> {
+  const options = {
+    cwd: context.cwd,
+    env: withoutCredentials(context.env),
+    timeoutMs,
+    signal: context.signal,
+    onOutput: output.add,
+  };
+  const shell = shellOf(context.snapshot);
+  const end = await runCommandGroup(shell.file, shell.args(command), options);
+  // Not every system has bash.
+  if (end.failure !== "not-started") return end;
+  return runCommandGroup("sh", ["-c", command], options);
+}
+
+interface Shell {
+  readonly file: string;
+  args(command: string): string[];
+}
+
+/**
+ * The snapshot decides on the shell, since nothing else reads it; `eval` comes behind it so that its aliases count. zsh
+ * is told to take words and globs as other shells do. What fish writes only fish could read.
+ */
+function shellOf(snapshot: string | undefined): Shell {
+  const kind = /^snapshot-(bash|zsh)-/.exec(basename(snapshot ?? ""))?.[1];
+  if (snapshot === undefined || kind === undefined) {
+    return { file: "bash", args: (command) => ["-c", command] };
+  }
+  const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments; " : "";
+  const script = `. "$1" >/dev/null 2>&1; ${like}eval "$2"`;
+  return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
+}
+
+/** The key to the model is no business of a command (protocol.md section 6). */
+function withoutCredentials(env: Env): Env {
+  const secret = /^ANTHROPIC_(.*(KEY|TOKEN|SECRET|PASSWORD)|CUSTOM_HEADERS)$/i;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
+}
+
+function resultOf(end: CommandEnd, output: CommandOutput, timeoutMs: number): ToolResult {
+  const printed = output.shown();
+  const note = endNote(end, timeoutMs);
+  const parts = [...(note === undefined ? [] : [note]), ...(printed === "" ? [] : [printed])];
+  return {
+    content: parts.length === 0 ? "(no output)" : parts.join("\n"),
+    isError: note !== undefined,
+    data: { ...output.kept(), exitCode: end.code ?? null },
+  };
+}
+
+function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
+  switch (end.failure) {
+    case "aborted":
+      return "Interrupted; the command and what it started were ended.";
+    case "timed-out":
+      return `Not done after ${timeoutMs} ms; the command and what it started were ended.`;
+    case "not-started":
+      return `The shell could not be started: ${end.message ?? "no reason given"}`;
+    default:
+      if (end.signal !== undefined) return `Ended by ${end.signal}`;
+      return end.code === 0 ? undefined : `Exit code ${end.code}`;
+  }
+}

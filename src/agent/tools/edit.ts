@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { lookAt, writeUserFile } from "../../os/user-files.ts";
+import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
+import { readTextFile } from "./text-file.ts";
+import type { Tool } from "./tool.ts";
+
+const input = z.object({
+  file_path: z.string().min(1).describe("The file, best by its absolute path"),
+  old_string: z.string().describe("The text to replace, exactly as it is in the file, without line numbers"),
+  new_string: z.string().describe("The text to put there"),
+  replace_all: z.boolean().optional().describe("Replace every occurrence instead of the only one"),
+});
+
+export const editTool: Tool<z.infer<typeof input>> = {
+  name: "Edit",
+  description:
+    "Replaces a text in a file by another. The old text must be exact, with its indentation, and must occur once, unless replace_all is set: take in enough lines around it to make it unique. The file must have been read first.",
+  input,
+  access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
+  summary: ({ file_path }) => file_path,
+  async execute({ file_path, old_string, new_string, replace_all = false }, context) {
+    const path = absolutePath(file_path, context);
+    if (old_string === new_string)
+      return failed("old_string and new_string are the same; nothing to change.");
+    if (old_string === "") return failed("old_string is empty; use Write for a new file.");
+    const file = readTextFile(path);
+    if (file.flaw !== undefined) return failed(file.flaw);
+    const flaw = unseenFlaw(path, file.look, context);
+    if (flaw !== undefined) return failed(flaw);
+    if (file.text.includes("\uFFFD"))
+      return failed(`${path} is not UTF-8 throughout; an edit would damage it.`);
+    const [from, to] = lineEndsOf(file.text, old_string, new_string);
+    const count = file.text.split(from).length - 1;
+    if (count === 0)
+      return failed(`old_string does not occur in ${path}; read the lines again and copy it exactly.`);
+    if (count > 1 && !replace_all) {
+      return failed(
+        `old_string occurs ${count} times in ${path}; take in more lines around it, or set replace_all.`,
+      );
+    }
+    const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;
+    writeUserFile(path, file.text.split(from).join(to));
+    markSeen(path, lookAt(path), context);
+    return {
+      content: `Changed ${path}: ${count} ${count === 1 ? "place" : "places"}, the first at line ${line}.`,
+      data: { filePath: path, replacements: count, line },
+    };
+  },
+};
+
+/** A model reads lines without their carriage returns; in a file that has them they are put in. */
+function lineEndsOf(text: string, from: string, to: string): [string, string] {
+  if (text.includes(from) || !text.includes("\r\n")) return [from, to];
+  const withReturns = (part: string): string => part.replace(/\r?\n/g, "\r\n");
+  return [withReturns(from), withReturns(to)];
+}

@@ -1,0 +1,53 @@
+import { isAbsolute, join, relative } from "node:path";
+import picomatch from "picomatch";
+import * as z from "zod";
+import { lookAt } from "../../os/user-files.ts";
+import { listFiles, splitGlob } from "./list-files.ts";
+import { absolutePath, failed } from "./paths.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** Paths in one answer, the newest files first. */
+const MAX_SHOWN = 500;
+
+const input = z.object({
+  pattern: z.string().min(1).describe("A glob, like **/*.ts or src/{a,b}/*.json"),
+  path: z.string().optional().describe("The directory to look in, the working directory if not given"),
+});
+type Input = z.infer<typeof input>;
+
+export const globTool: Tool<Input> = {
+  name: "Glob",
+  description:
+    "Finds files by their names: `*` within a directory, `**` through all below. The newest come first. In a git repository ignored files are left out.",
+  input,
+  parallel: true,
+  access: (value, context) => ({ kind: "read", paths: [placeOf(value, context).directory] }),
+  summary: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
+  async execute(value, context) {
+    const { directory, glob } = placeOf(value, context);
+    if (lookAt(directory).kind !== "directory") return failed(`${directory} is no directory.`);
+    const matches = picomatch(glob, { dot: true });
+    const found = (await listFiles(directory, context))
+      .filter((name) => matches(name))
+      .map((name) => ({ path: join(directory, name), look: lookAt(join(directory, name)) }))
+      .filter(({ look }) => look.kind === "file")
+      .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.path < b.path ? -1 : 1));
+    const files = found.slice(0, MAX_SHOWN).map(({ path }) => shownPath(path, context.cwd));
+    const rest = found.length > files.length ? [`(the newest ${files.length} of ${found.length})`] : [];
+    return {
+      content: found.length === 0 ? "No file matches." : [...files, ...rest].join("\n"),
+      data: { files, total: found.length },
+    };
+  },
+};
+
+function placeOf({ pattern, path = "." }: Input, context: ToolContext): { directory: string; glob: string } {
+  const { directory, glob } = splitGlob(pattern, absolutePath(path, context));
+  return { directory, glob: glob.replace(/^(\.\/)+/, "") };
+}
+
+/** From the working directory if it is below it, else whole. */
+export function shownPath(path: string, cwd: string): string {
+  const way = relative(cwd, path);
+  return way === "" || way.startsWith("..") || isAbsolute(way) ? path : way;
+}

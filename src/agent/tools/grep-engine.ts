@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { createContext, Script } from "node:vm";
+import type { Env } from "../../os/env.ts";
+import { run } from "../../os/run.ts";
+import { fileFilter, isFile, listFiles } from "./list-files.ts";
+import { readTextFile } from "./text-file.ts";
+
+export interface GrepQuery {
+  readonly pattern: string;
+  /** A file or a directory, absolute. */
+  readonly path: string;
+  readonly glob?: string | undefined;
+  readonly ignoreCase: boolean;
+  /** The pattern may go over line ends, and `.` matches them. */
+  readonly multiline: boolean;
+}
+
+/** One line that matches, or the first of several that match together. */
+export interface GrepMatch {
+  /** Absolute. */
+  readonly file: string;
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** How many lines it covers. */
+  readonly span: number;
+}
+
+export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonly flaw: string };
+
+export interface GrepContext {
+  readonly env: Env;
+  readonly signal: AbortSignal;
+}
+
+/** Searches with ripgrep where it is, else by ourselves; matches come by file name, then line. */
+export async function search(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
+  return (await searchWithRipgrep(query, context)) ?? searchOurselves(query, context);
+}
+
+/** @returns undefined when there is no ripgrep */
+export async function searchWithRipgrep(
+  { pattern, path, glob, ignoreCase, multiline }: GrepQuery,
+  { env, signal }: GrepContext,
+): Promise<GrepOutcome | undefined> {
+  const args = [
+    ..."--json --no-config --no-messages --hidden --sort path --glob !.git".split(" "),
+    ...(ignoreCase ? ["--ignore-case"] : []),
+    ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
+    ...(glob === undefined ? [] : ["--glob", glob]),
+    ...["--regexp", pattern, "--", path],
+  ];
+  const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
+  signal.throwIfAborted();
+  if (failure === "not-found") return undefined;
+  if (code === 2 && stdout === "") return { flaw: stderr.trim() };
+  return { matches: stdout.split("\n").flatMap(readRipgrepLine) };
+}
+
+interface RipgrepText {
+  readonly text?: string;
+  readonly bytes?: string;
+}
+
+function readRipgrepLine(line: string): GrepMatch[] {
+  // Every other kind of line (begin, end, summary) says nothing that is needed.
+  if (!line.startsWith('{"type":"match"') || !line.endsWith("}")) return [];
+  const { data } = JSON.parse(line) as {
+    data: { path: RipgrepText; lines: RipgrepText; line_number: number };
+  };
+  const text = decode(data.lines).replace(/\r?\n$/, "");
+  return [{ file: decode(data.path), line: data.line_number, text, span: text.split("\n").length }];
+}
+
+function decode({ text, bytes = "" }: RipgrepText): string {
+  return text ?? Buffer.from(bytes, "base64").toString("utf8");
+}
+
+/** Milliseconds in which one file must be searched; a pattern that backtracks without end is stopped by it. */
+const FILE_TIMEOUT_MS = 2000;
+/** Files between two looks at whether the turn was interrupted. */
+const BATCH = 100;
+
+export async function searchOurselves(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
+  const pattern = compile(query);
+  if (typeof pattern === "string") return { flaw: pattern };
+  const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
+  const matches: GrepMatch[] = [];
+  const sandbox = createContext({ find: () => [] as GrepMatch[] });
+  const script = new Script("find()");
+  for (const [i, file] of files.entries()) {
+    if (i % BATCH === 0) await setImmediate();
+    context.signal.throwIfAborted();
+    const content = readTextFile(file);
+    if (content.flaw !== undefined) continue;
+    sandbox.find = () => (query.multiline ? acrossLines : byLine)(pattern, file, content.text);
+    try {
+      matches.push(...(script.runInContext(sandbox, { timeout: FILE_TIMEOUT_MS }) as GrepMatch[]));
+    } catch (error) {
+      return { flaw: `The pattern takes too long on ${file}; make it simpler. (${String(error)})` };
+    }
+  }
+  return { matches };
+}
+
+async function filesBelow({ path, glob }: GrepQuery, context: GrepContext): Promise<string[]> {
+  const fits = fileFilter(glob);
+  return (await listFiles(path, context)).filter((name) => fits(name)).map((name) => join(path, name));
+}
+
+/** The pattern as ours reads it, or why it is none. `(?i)` at its front is what other tools write for a flag. */
+function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string {
+  const source = pattern.replace(/^\(\?i\)/, "");
+  const flags = `${multiline ? "gms" : ""}${ignoreCase || source !== pattern ? "i" : ""}`;
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch {
+    // Unicode mode refuses escapes that other tools take; without it they are read as they are meant.
+    try {
+      return new RegExp(source, flags);
+    } catch (error) {
+      return String(error);
+    }
+  }
+}
+
+function byLine(pattern: RegExp, file: string, text: string): GrepMatch[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.flatMap((raw, i) => {
+    const line = raw.replace(/\r$/, "");
+    return pattern.test(line) ? [{ file, line: i + 1, text: line, span: 1 }] : [];
+  });
+}
+
+/** Whole lines of each match; one that begins on the last line of the one before belongs to it. */
+function acrossLines(pattern: RegExp, file: string, text: string): GrepMatch[] {
+  const found: GrepMatch[] = [];
+  let covered = 0;
+  let line = 1;
+  let counted = 0;
+  for (const match of text.matchAll(pattern)) {
+    const from = text.lastIndexOf("\n", match.index - 1) + 1;
+    if (from < covered || match.index >= text.length) continue;
+    const end = text.indexOf("\n", Math.max(match.index, match.index + match[0].length - 1));
+    const whole = text.slice(from, end < 0 ? text.length : end);
+    line += text.slice(counted, from).split("\n").length - 1;
+    counted = from;
+    covered = from + whole.length;
+    found.push({ file, line, text: whole, span: whole.split("\n").length });
+  }
+  return found;
+}

@@ -1,0 +1,130 @@
+import * as z from "zod";
+import { lookAt } from "../../os/user-files.ts";
+import { shownPath } from "./glob.ts";
+import { type GrepMatch, search } from "./grep-engine.ts";
+import { absolutePath, failed } from "./paths.ts";
+import { readTextFile } from "./text-file.ts";
+import type { Tool } from "./tool.ts";
+
+/** Lines or files in one answer, unless it asks for another number. */
+const DEFAULT_LIMIT = 250;
+/** Characters of a line that are shown. */
+const MAX_LINE = 500;
+
+const lines = z.number().int().min(0).max(1000).optional();
+const input = z.object({
+  pattern: z.string().min(1).describe("A regular expression"),
+  path: z.string().optional().describe("The file or directory to search, the working directory if not given"),
+  glob: z.string().optional().describe("Only files that fit, like *.ts or src/**/*.{js,ts}"),
+  output_mode: z
+    .enum(["content", "files_with_matches", "count"])
+    .optional()
+    .describe("The matching lines, only the files (the default), or how many lines match in each"),
+  "-i": z.boolean().optional().describe("Ignore case"),
+  "-n": z.boolean().optional().describe("Line numbers (content), on if not given"),
+  "-A": lines.describe("Lines behind each match (content)"),
+  "-B": lines.describe("Lines before each match (content)"),
+  "-C": lines.describe("Lines on both sides of each match (content)"),
+  head_limit: z.number().int().min(1).optional().describe(`At most so many, ${DEFAULT_LIMIT} if not given`),
+  multiline: z.boolean().optional().describe("Let the pattern go over line ends"),
+});
+type Input = z.infer<typeof input>;
+
+export const grepTool: Tool<Input> = {
+  name: "Grep",
+  description:
+    "Searches the content of files with a regular expression. In a git repository ignored files are left out, binary files everywhere.",
+  input,
+  parallel: true,
+  access: ({ path = "." }, context) => ({ kind: "read", paths: [absolutePath(path, context)] }),
+  summary: ({ pattern, path, glob }) =>
+    [pattern, ...(path ? [`in ${path}`] : []), ...(glob ? [glob] : [])].join(" "),
+  async execute(value, context) {
+    const path = absolutePath(value.path ?? ".", context);
+    const { kind } = lookAt(path);
+    if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is no file.`);
+    const query = {
+      pattern: value.pattern,
+      path,
+      glob: value.glob,
+      ignoreCase: value["-i"] ?? false,
+      multiline: value.multiline ?? false,
+    };
+    const outcome = await search(query, context);
+    if ("flaw" in outcome) return failed(outcome.flaw);
+    const byFile = groupByFile(outcome.matches, context.cwd);
+    const shown = present(value, byFile);
+    const limit = value.head_limit ?? DEFAULT_LIMIT;
+    const rest =
+      shown.length > limit
+        ? [`(${limit} of ${shown.length} lines; narrow the search or raise head_limit)`]
+        : [];
+    return {
+      content: shown.length === 0 ? "Nothing matches." : [...shown.slice(0, limit), ...rest].join("\n"),
+      data: {
+        files: [...byFile.keys()],
+        count: outcome.matches.length,
+        matches: outcome.matches
+          .slice(0, limit)
+          .map(({ file, line, text }) => ({ file: shownPath(file, context.cwd), line, text: cut(text) })),
+      },
+    };
+  },
+};
+
+function groupByFile(matches: readonly GrepMatch[], cwd: string): Map<string, GrepMatch[]> {
+  const groups = new Map<string, GrepMatch[]>();
+  for (const match of matches) {
+    const file = shownPath(match.file, cwd);
+    const group = groups.get(file);
+    if (group === undefined) groups.set(file, [match]);
+    else group.push(match);
+  }
+  return groups;
+}
+
+function present(value: Input, byFile: ReadonlyMap<string, readonly GrepMatch[]>): string[] {
+  switch (value.output_mode ?? "files_with_matches") {
+    case "files_with_matches":
+      return [...byFile.keys()];
+    case "count":
+      return [...byFile].map(([file, matches]) => `${file}:${matches.length}`);
+    case "content":
+      return [...byFile].flatMap(([file, matches]) => linesOf(file, matches, value));
+  }
+}
+
+/** As grep prints them: `:` on a match, `-` on a line beside one, `--` between parts that do not touch. */
+function linesOf(shown: string, matches: readonly GrepMatch[], value: Input): string[] {
+  const before = value["-B"] ?? value["-C"] ?? 0;
+  const after = value["-A"] ?? value["-C"] ?? 0;
+  const numbered = value["-n"] ?? true;
+  const texts = new Map<number, { text: string; sign: ":" | "-" }>();
+  const around = before + after > 0 ? fileLines(matches[0]?.file) : [];
+  for (const { line, span } of matches) {
+    for (let at = line - before; at < line + span + after; at += 1) {
+      const text = around[at - 1];
+      if (text !== undefined) texts.set(at, { text, sign: "-" });
+    }
+  }
+  for (const { line, text } of matches) {
+    for (const [i, part] of text.split("\n").entries()) texts.set(line + i, { text: part, sign: ":" });
+  }
+  const printed: string[] = [];
+  let last = 0;
+  for (const [line, { text, sign }] of [...texts].sort(([a], [b]) => a - b)) {
+    if (around.length > 0 && last > 0 && line > last + 1) printed.push("--");
+    printed.push(`${shown}${sign}${numbered ? `${line}${sign}` : ""}${cut(text)}`);
+    last = line;
+  }
+  return printed;
+}
+
+function fileLines(path: string | undefined): string[] {
+  const file = path === undefined ? undefined : readTextFile(path);
+  return file?.flaw === undefined ? (file?.text.replace(/\n$/, "").split("\n") ?? []) : [];
+}
+
+function cut(line: string): string {
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}…`;
+}

@@ -1,0 +1,62 @@
+import { isAbsolute, join } from "node:path";
+import picomatch from "picomatch";
+import type { Env } from "../../os/env.ts";
+import { run } from "../../os/run.ts";
+import { lookAt } from "../../os/user-files.ts";
+import { walkFiles } from "../../os/walk.ts";
+
+/** Files of one listing; more than any repository that a person would search without a narrower path. */
+const MAX_FILES = 200_000;
+const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+export interface ListContext {
+  readonly env: Env;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The files below a directory by their paths from there, sorted: in a git repository what it tracks or does not ignore,
+ * elsewhere all but `.git` and `node_modules`.
+ */
+export async function listFiles(directory: string, context: ListContext): Promise<string[]> {
+  const walk = (path: string): Promise<string[]> =>
+    walkFiles(path, { skip: SKIPPED, limit: MAX_FILES, signal: context.signal });
+  const known = await gitFiles(directory, context);
+  // None: no repository, or a directory that it ignores and somebody asks for all the same.
+  if (known === undefined || known.length === 0) return walk(directory);
+  const files = new Set<string>();
+  for (const name of known) {
+    // A repository inside of this one comes as a directory.
+    if (name.endsWith("/"))
+      for (const inner of await walk(join(directory, name))) files.add(join(name, inner));
+    else files.add(name);
+  }
+  return [...files].sort().slice(0, MAX_FILES);
+}
+
+async function gitFiles(directory: string, { env, signal }: ListContext): Promise<string[] | undefined> {
+  const args = ["-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const { code, stdout } = await run("git", args, { cwd: directory, env, signal });
+  signal.throwIfAborted();
+  return code === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
+}
+
+/** A glob as its directory without magic and the rest, so that an absolute one can be looked for. */
+export function splitGlob(pattern: string, directory: string): { directory: string; glob: string } {
+  const { base, glob } = picomatch.scan(pattern);
+  if (glob === "") return { directory, glob: pattern };
+  const outside = isAbsolute(base) || base === ".." || base.startsWith("../");
+  return outside
+    ? { directory: join(isAbsolute(base) ? "/" : directory, base), glob }
+    : { directory, glob: pattern };
+}
+
+/** Whether a path fits a filter as in gitignore: without a slash its last name counts. */
+export function fileFilter(glob: string | undefined): (path: string) => boolean {
+  if (glob === undefined) return () => true;
+  return picomatch(glob.includes("/") ? glob.replace(/^\//, "") : `**/${glob}`, { dot: true });
+}
+
+export function isFile(path: string): boolean {
+  return lookAt(path).kind === "file";
+}

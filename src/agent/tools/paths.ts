@@ -1,0 +1,28 @@
+import { join, resolve } from "node:path";
+import { realPathOf } from "../../os/fs.ts";
+import type { FileLook } from "../../os/user-files.ts";
+import type { ToolContext, ToolResult } from "./tool.ts";
+
+/** A path as a model wrote it, absolute: from the working directory, `~` at home. */
+export function absolutePath(path: string, { cwd, env }: Pick<ToolContext, "cwd" | "env">): string {
+  const home = env.HOME;
+  if (home && (path === "~" || path.startsWith("~/"))) return join(home, path.slice(1));
+  return resolve(cwd, path);
+}
+
+export function failed(content: string): ToolResult {
+  return { content, isError: true };
+}
+
+/** Remembers that the agent knows a file as it is now. */
+export function markSeen(path: string, look: FileLook, context: ToolContext): void {
+  context.seenFiles.set(realPathOf(path), look.mtimeMs);
+}
+
+/** What stands in the way of changing a file that exists: it was not read, or is not what was read. */
+export function unseenFlaw(path: string, look: FileLook, context: ToolContext): string | undefined {
+  const seen = context.seenFiles.get(realPathOf(path));
+  if (seen === undefined) return `${path} has not been read yet. Read it first, then change it.`;
+  if (seen === look.mtimeMs) return undefined;
+  return `${path} has changed since it was read. Read it again before changing it.`;
+}

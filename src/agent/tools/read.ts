@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { absolutePath, failed, markSeen } from "./paths.ts";
+import { readTextFile } from "./text-file.ts";
+import type { Tool } from "./tool.ts";
+
+/** Lines of one call, unless it asks for another number. */
+const DEFAULT_LINES = 2000;
+/** Characters of a line that are shown. */
+const MAX_LINE = 2000;
+
+const input = z.object({
+  file_path: z.string().min(1).describe("The file, best by its absolute path"),
+  offset: z.number().int().min(1).optional().describe("The first line, counted from 1"),
+  limit: z.number().int().min(1).optional().describe(`How many lines, ${DEFAULT_LINES} if not given`),
+});
+
+export const readTool: Tool<z.infer<typeof input>> = {
+  name: "Read",
+  description: `Reads a text file. Each line comes with its number and a tab in front. Without offset and limit the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused. Read a file before you change it.`,
+  input,
+  parallel: true,
+  access: ({ file_path }, context) => ({ kind: "read", paths: [absolutePath(file_path, context)] }),
+  summary: ({ file_path, offset, limit }) =>
+    offset === undefined && limit === undefined
+      ? file_path
+      : `${file_path}:${offset ?? 1}${limit === undefined ? "" : `+${limit}`}`,
+  async execute({ file_path, offset = 1, limit = DEFAULT_LINES }, context) {
+    const path = absolutePath(file_path, context);
+    const file = readTextFile(path);
+    if (file.flaw !== undefined) return failed(file.flaw);
+    markSeen(path, file.look, context);
+    const lines = linesOf(file.text);
+    const shown = lines.slice(offset - 1, offset - 1 + limit);
+    return {
+      content: describe(path, lines.length, offset, shown),
+      data: { filePath: path, content: shown.join("\n"), startLine: offset, totalLines: lines.length },
+    };
+  },
+};
+
+/** A line's end at the file's end begins no further line. */
+function linesOf(text: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function describe(path: string, total: number, offset: number, shown: readonly string[]): string {
+  if (total === 0) return `${path} is empty.`;
+  if (shown.length === 0) return `${path} has ${total} lines; there is nothing from line ${offset} on.`;
+  const numbered = shown.map(
+    (line, i) => `${String(offset + i).padStart(6)}\t${cut(line.replace(/\r$/, ""))}`,
+  );
+  const last = offset + shown.length - 1;
+  const rest =
+    last < total ? [`(lines ${offset} to ${last} of ${total}; go on with offset ${last + 1})`] : [];
+  return [...numbered, ...rest].join("\n");
+}
+
+function cut(line: string): string {
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE)}… (${line.length} characters)`;
+}

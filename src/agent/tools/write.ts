@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { lookAt, writeUserFile } from "../../os/user-files.ts";
+import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
+import type { Tool } from "./tool.ts";
+
+const input = z.object({
+  file_path: z.string().min(1).describe("The file, best by its absolute path"),
+  content: z.string().describe("The file's whole new content"),
+});
+
+export const writeTool: Tool<z.infer<typeof input>> = {
+  name: "Write",
+  description:
+    "Writes a whole file, with the directories above it. A file that exists must have been read first and is replaced; to change a part of it use Edit.",
+  input,
+  access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
+  summary: ({ file_path }) => file_path,
+  async execute({ file_path, content }, context) {
+    const path = absolutePath(file_path, context);
+    const look = lookAt(path);
+    if (look.kind === "directory") return failed(`${path} is a directory; nothing was written.`);
+    if (look.kind === "special") return failed(`${path} is no regular file; nothing was written.`);
+    const flaw = look.kind === "file" ? unseenFlaw(path, look, context) : undefined;
+    if (flaw !== undefined) return failed(flaw);
+    writeUserFile(path, content);
+    markSeen(path, lookAt(path), context);
+    const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
+    const done = look.kind === "file" ? "Replaced" : "Created";
+    return {
+      content: `${done} ${path} (${lines} ${lines === 1 ? "line" : "lines"}).`,
+      data: { filePath: path, lines, created: look.kind === "missing" },
+    };
+  },
+};

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { systemCode } from "../errors.ts";
+import { pause } from "./clock.ts";
+import type { Env } from "./env.ts";
+
+export interface CommandOptions {
+  readonly cwd: string;
+  /** The whole environment: nothing of this process is added. */
+  readonly env: Env;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void;
+}
+
+export interface CommandEnd {
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+  /** Why it did not end by itself, or did not begin. */
+  readonly failure?: "timed-out" | "aborted" | "not-started";
+  /** What the system said when it did not begin. */
+  readonly message?: string;
+}
+
+/** Milliseconds from SIGTERM to SIGKILL. */
+const GRACE_MS = 500;
+/** Milliseconds to read on when the program is gone and something that it left holds its output open. */
+const DRAIN_MS = 200;
+
+/**
+ * Runs a program in a session and process group of its own: no controlling terminal, nothing on stdin. At the timeout
+ * and at the abort the whole group gets SIGTERM, then SIGKILL. What a program leaves running when it ends by itself
+ * stays, but is not read any more. Never rejects.
+ */
+export async function runCommandGroup(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<CommandEnd> {
+  if (options.signal.aborted) return { code: undefined, signal: undefined, failure: "aborted" };
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: { ...options.env },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
+  }
+  const end = endOf(child);
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ended = new AbortController();
+  const first = await Promise.race([end, elapsed(options, ended.signal)]);
+  ended.abort();
+  if (first === undefined) {
+    await killGroup(child, closed);
+    const failure = options.signal.aborted ? "aborted" : "timed-out";
+    return { ...(await end), failure };
+  }
+  if (first.failure === undefined) await Promise.race([closed, pause(DRAIN_MS, options.signal)]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return first;
+}
+
+function endOf(child: ChildProcess): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
+    child.once("error", (error) =>
+      resolve({ code: undefined, signal: undefined, failure: "not-started", message: error.message }),
+    );
+  });
+}
+
+/** Ends at the timeout, or at either abort. */
+async function elapsed({ timeoutMs, signal }: CommandOptions, ended: AbortSignal): Promise<undefined> {
+  await pause(timeoutMs, AbortSignal.any([signal, ended]));
+  return undefined;
+}
+
+/** The group outlives its first process, so SIGKILL comes also when that one ended at SIGTERM. */
+async function killGroup(child: ChildProcess, closed: Promise<void>): Promise<void> {
+  signalGroup(child, "SIGTERM");
+  await Promise.race([closed, pause(GRACE_MS)]);
+  signalGroup(child, "SIGKILL");
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // Nobody of it is left. macOS says EPERM for a group of zombies.
+    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemCode } from "../errors.ts";
+import { isMissing, realPathOf, replaceFile } from "./fs.ts";
+
+/** What stands at a path, links followed. */
+export interface FileLook {
+  readonly kind: "missing" | "file" | "directory" | "special";
+  readonly size: number;
+  /** Milliseconds since the epoch, with their fraction. */
+  readonly mtimeMs: number;
+}
+
+export function lookAt(path: string): FileLook {
+  try {
+    const stat = statSync(path);
+    const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
+    return { kind, size: stat.size, mtimeMs: stat.mtimeMs };
+  } catch (error) {
+    if (isMissing(error)) return { kind: "missing", size: 0, mtimeMs: 0 };
+    throw error;
+  }
+}
+
+/**
+ * Writes a file of the user's: whole or not at all, through links to where they lead, with the mode and owner that it
+ * had; a new one and the directories above it as the umask says, since they are not ours.
+ */
+export function writeUserFile(path: string, content: string): void {
+  const real = realPathOf(path);
+  const old = statSync(real, { throwIfNoEntry: false });
+  if (old === undefined) {
+    mkdirSync(dirname(real), { recursive: true });
+    replaceFile(real, content, { mode: 0o666 });
+    return;
+  }
+  // A file with several names stays one file with several names; that costs the rename.
+  if (old.nlink > 1) {
+    writeFileSync(real, content, { flush: true });
+    return;
+  }
+  replaceFile(real, content, { mode: old.mode & 0o7777 });
+  chmodSync(real, old.mode & 0o7777);
+  if (process.getuid?.() === old.uid) return;
+  try {
+    chownSync(real, old.uid, old.gid);
+  } catch (error) {
+    // Only root may give a file away; for others it becomes theirs, as with any editor that replaces files.
+    if (systemCode(error) !== "EPERM") throw error;
+  }
+}
