@@ -1,7 +1,20 @@
 import type { Env } from "../os/env.ts";
 
-/** What belongs to the pane or terminal and not to the caller (protocol.md section 6). */
-const OF_THE_PANE = /^(TERM.*|COLORTERM|TMUX.*|COLUMNS|LINES|PWD|OLDPWD|SHLVL|SSH_TTY|WINDOWID)$/;
+/** What belongs to the pane or terminal and not to the caller, as shell patterns (protocol.md section 6). */
+export const PANE_VARIABLES = [
+  "TERM*",
+  "COLORTERM",
+  "TMUX*",
+  "COLUMNS",
+  "LINES",
+  "PWD",
+  "OLDPWD",
+  "SHLVL",
+  "SSH_TTY",
+  "WINDOWID",
+] as const;
+
+const OF_THE_PANE = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*")})$`);
 
 /** Marks of an agent that the caller may itself run in, and of one start of it; nothing of them leaks. */
 const STALE =

@@ -1,4 +1,5 @@
 import type { AgentPaths } from "../protocol/paths.ts";
+import { PANE_VARIABLES } from "./environment.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 export interface LaunchScriptInput {
@@ -60,7 +61,7 @@ fi
 # Opened for both directions a FIFO never blocks, and the byte is lost when nobody listens.
 ring() {
   [ -p "$1" ] && printf . 1<>"$1"
-} 2>/dev/null
+}
 
 # What the server's environment adds to the caller's does not belong to the agent.
 drop_leftovers() {
@@ -74,14 +75,13 @@ drop_leftovers() {
     esac
     name=${"$"}{name%%=*}
     case $name in
-      "" | *[!A-Za-z0-9_]*) continue ;;
-      TERM* | COLORTERM | TMUX* | COLUMNS | LINES | PWD | OLDPWD | SHLVL | SSH_TTY | WINDOWID) continue ;;
+      "" | *[!A-Za-z0-9_]* | ${PANE_VARIABLES.join(" | ")}) continue ;;
     esac
     case $kept in
       *" $name "*) ;;
       *) command unset "$name" ;;
     esac
-  done 2>/dev/null
+  done
   unset IFS line name
   set +f
 }
@@ -89,7 +89,7 @@ drop_leftovers() {
 # The last lines as JSON strings, blank ones at the end left out.
 as_json() {
   LC_ALL=C awk '
-    { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
+    { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
     $0 !~ /^ *$/ { last = NR }
     END {
       first = last > 50 ? last - 49 : 1
@@ -97,13 +97,22 @@ as_json() {
     }'
 }
 
-last_lines() {
-  if [ -n "$log" ]; then
-    tail -n 50 "$log" | as_json
-  elif [ -n "$TMUX_PANE" ]; then
-    tmux -u capture-pane -p -J -S -100 -t "$TMUX_PANE" | as_json
-  fi
-} 2>/dev/null
+# Sets shown and alternate. The epitaph comes through the terminal behind all that the program wrote: once the
+# server shows it, the rest is there too.
+look_at_pane() {
+  shown= alternate=0 tries=0
+  while [ "$tries" -lt 50 ]; do
+    shown=$(tmux -u display-message -p -t "$TMUX_PANE" "#{alternate_on}" \; \
+      capture-pane -p -J -S -100 -t "$TMUX_PANE") || return
+    case $shown in
+      *"$epitaph"*) break ;;
+    esac
+    tries=$((tries + 1))
+  done
+  alternate=${"$"}{shown%%"$newline"*}
+  shown=${"$"}{shown#*"$newline"}
+  shown=${"$"}{shown%"$epitaph"*}
+}
 
 # Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
 record_exit() {
@@ -112,14 +121,23 @@ record_exit() {
     printf '{"instance":"%s","code":%d,"at":%s000,"lastLines":[%s]}\n' \
       "$instance" "$1" "$(date +%s)" "$2" >"$run/.exit.json.$$.tmp" &&
       mv -f "$run/.exit.json.$$.tmp" "$run/exit.json"
-  ) 2>/dev/null
+  )
+}
+
+# Gives the terminal back to people. Without flow control a stopped output goes on.
+reset_terminal() {
+  stty sane -ixon
+}
+
+leave_screen() {
+  printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?25h\033[0m'
+  [ "$alternate" = 1 ] && printf '%s\n' "$shown" | tail -n 20
+  printf '\n%s: r + Enter starts it again, q + Enter closes this pane.\n' "$agent"
 }
 
 # Waits for a person: 0 to start again, 1 to close. Whole lines, since single keys fire on half-typed text.
 hold() {
-  stty sane
-  printf '\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?2004l\033[?25h\033[0m'
-  printf '\n%s ended with exit code %s.\nr + Enter starts it again, q + Enter closes this pane.\n' "$agent" "$1"
+  trap 'exit "$code"' HUP TERM
   failures=0
   while [ "$failures" -lt 3 ]; do
     if read -r answer; then
@@ -135,16 +153,19 @@ hold() {
     fi
   done
   return 1
-} 2>/dev/null
+}
 
+# A shell reports a killed program on its own stderr, and would block there while the terminal's output is stopped.
+exec 8>&2 2>/dev/null
 drop_leftovers
 [ -p "$lifeline" ] && exec 9<>"$lifeline"
-trap : HUP INT QUIT TERM
 
 while :; do
+  trap : HUP INT QUIT TERM
+  trap - TTOU TTIN
   rm -f "$run/exit.json"
-  if cd -- "$directory"; then
-    "$@" 9<&-
+  if cd -- "$directory" 2>&8; then
+    (exec 2>&8 8>&- 9<&- && exec "$@")
     code=$?
   else
     code=1
@@ -154,11 +175,21 @@ while :; do
     ring_all
     exit 0
   fi
+  if [ -n "$log" ]; then
+    record_exit "$code" "$(tail -n 50 "$log" | as_json)"
+    ring_all
+    exit "$code"
+  fi
+  # A program that died in the middle may have left us in the background of its terminal.
   trap '' TTOU TTIN
-  record_exit "$code" "$(last_lines)"
+  reset_terminal
+  epitaph="[ended with exit code $code]"
+  printf '\r\n%s\n' "$epitaph"
+  look_at_pane
+  record_exit "$code" "$(printf '%s\n' "$shown" | as_json)"
   ring_all
-  [ -n "$log" ] && exit "$code"
-  hold "$code" || exit "$code"
-  trap - TTOU TTIN
+  leave_screen
+  hold || exit "$code"
+  stty sane
 done
 `;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { ensureDir, fileSize, removeFile, rename } from "../os/fs.ts";
 import { runDetached } from "../os/spawn.ts";
@@ -13,6 +13,8 @@ export interface SnapshotOptions {
   readonly env: Env;
   /** Milliseconds since the epoch, for the file's name. */
   readonly now: number;
+  /** Where it goes, as {@link snapshotFile} said; a new name without it. */
+  readonly file?: string;
   /** Start-up files that take longer are given up, and nothing depends on them. */
   readonly timeoutMs?: number;
 }
@@ -25,13 +27,11 @@ const TIMEOUT_MS = 10_000;
  * @returns the file; undefined for an unknown shell or one whose start-up files end or replace it
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
-  const { root, shell, env, now, timeoutMs = TIMEOUT_MS } = options;
-  const kind = basename(shell);
-  const dump = DUMPS[kind];
-  if (dump === undefined) return undefined;
-  const directory = join(root, "shell-snapshots");
-  ensureDir(directory);
-  const file = join(directory, `snapshot-${kind}-${now}-${randomBytes(3).toString("hex")}.sh`);
+  const file = options.file ?? snapshotFile(options);
+  const dump = DUMPS[basename(options.shell)];
+  if (dump === undefined || file === undefined) return undefined;
+  const { shell, env, timeoutMs = TIMEOUT_MS } = options;
+  ensureDir(dirname(file));
   const partial = `${file}.tmp`;
   await runDetached(shell, dump(partial), { env, timeoutMs });
   // A shell that was cut off, or that its own files ended, leaves no finished file.
@@ -42,6 +42,17 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   }
   rename(`${partial}.done`, file);
   return file;
+}
+
+/** A new file's name, for whoever has to know it before it is there; undefined for a shell that is not known. */
+export function snapshotFile({
+  root,
+  shell,
+  now,
+}: Pick<SnapshotOptions, "root" | "shell" | "now">): string | undefined {
+  const kind = basename(shell);
+  if (DUMPS[kind] === undefined) return undefined;
+  return join(root, "shell-snapshots", `snapshot-${kind}-${now}-${randomBytes(3).toString("hex")}.sh`);
 }
 
 /** How each shell is asked. The last step is a rename: the name says that the file is whole. */
