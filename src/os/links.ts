@@ -1,4 +1,4 @@
-import { readlinkSync, symlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 import { isMissing } from "./fs.ts";
 
@@ -19,6 +19,8 @@ export function createRecordLink(path: string, text: string): boolean {
 
 /** The text of such a record; undefined when it is not there or is something else. */
 export function readRecordLink(path: string): string | undefined {
+  // Asked first, since it is missing more often than not and an exception costs more than the call.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   try {
     return readlinkSync(path);
   } catch (error) {

@@ -39,7 +39,7 @@ export function takeSharedLock(path: string): SharedLock | undefined {
 /** Which directory the lock of `path` is right now; undefined while nobody holds it. */
 export function lockDirectoryId(path: string): string | undefined {
   const stat = statSync(`${path}.lock`, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.ino}-${stat.birthtimeNs}`;
+  return stat === undefined ? undefined : `${stat.ino.toString(36)}-${stat.birthtimeNs.toString(36)}`;
 }
 
 /** Removes the lock directory of a holder that is known to be dead. */

@@ -1,33 +1,60 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/fs.ts";
-import { livenessOf, ownIdentity } from "../os/identity.ts";
+import { type Liveness, ownIdentity, startOf } from "../os/identity.ts";
 import { createRecordLink, readRecordLink } from "../os/links.ts";
 import { STALE_MS } from "../os/shared-lock.ts";
-import { type ProcessIdentity, processIdentity } from "../schema/process.ts";
 
-let self: ProcessIdentity | undefined;
+/**
+ * Who holds a lock. As a record it is one line of less than 60 characters, which a file system keeps inside the link
+ * itself: the pid, short hashes of the rest of the process's identity, and a word for what it holds.
+ */
+interface Owner {
+  readonly pid: number;
+  readonly start: string;
+  readonly host: string;
+  readonly space: string;
+  readonly boot: string;
+  readonly word: string;
+}
 
-/** A record that says who holds a lock: this process, and a uuid of this very taking. */
-export function ownerRecord(): string {
-  self ??= ownIdentity();
-  return JSON.stringify({ ...self, taken: randomUUID() });
+let self: Omit<Owner, "word"> | undefined;
+
+/** A record of this process. @param word no dots; a random one tells this taking from every other */
+export function ownerRecord(word: string = randomBytes(6).toString("base64url")): string {
+  const { pid, start, host, space, boot } = ownOwner();
+  return [pid, start, host, space, boot, word].join(".");
 }
 
 /** Who wrote a record; undefined when it is not one of ours. */
-export function ownerOf(record: string): ProcessIdentity | undefined {
-  try {
-    return processIdentity.safeParse(JSON.parse(record)).data;
-  } catch {
-    // Not JSON: written by nobody we know, so that the time rule alone judges it.
-    return undefined;
-  }
+export function ownerOf(record: string): Owner | undefined {
+  const [pid = "", start, host, space, boot, word] = record.split(".");
+  if (!/^[1-9][0-9]*$/.test(pid) || !start || !host || !space || !boot || !word) return undefined;
+  return { pid: Number(pid), start, host, space, boot, word };
 }
 
-/** Whether the process that wrote a record is known to be gone. */
-export function ownerIsDead(record: string): boolean {
+/** Whether the process that wrote a record still runs; `unknown` for one that cannot be judged from here. */
+export function ownerLiveness(record: string): Liveness {
   const owner = ownerOf(record);
-  return owner !== undefined && livenessOf(owner) === "dead";
+  const own = ownOwner();
+  if (owner === undefined || owner.host !== own.host) return "unknown";
+  if (owner.boot !== own.boot) return "dead";
+  if (owner.space !== own.space) return "unknown";
+  const start = startOf(owner.pid);
+  return start !== undefined && tag(start) === owner.start ? "alive" : "dead";
+}
+
+function ownOwner(): Omit<Owner, "word"> {
+  if (self !== undefined) return self;
+  const { pid, procStart, pidSpace = "", bootId = "" } = ownIdentity();
+  const host = pidSpace.split("#")[0] ?? "";
+  self = { pid, start: tag(procStart), host: tag(host), space: tag(pidSpace), boot: tag(bootId) };
+  return self;
+}
+
+/** 36 bits: enough to tell one boot, host or start from another. */
+function tag(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 6);
 }
 
 /** A lock file that names its owner: a link whose text is the owner's record. */
@@ -59,8 +86,7 @@ export function takeOwnerLock(path: string): OwnerLock | undefined {
 }
 
 function hasLapsed(path: string, record: string): boolean {
-  const owner = ownerOf(record);
-  const liveness = owner === undefined ? "unknown" : livenessOf(owner);
+  const liveness = ownerLiveness(record);
   if (liveness !== "unknown") return liveness === "dead";
   const entry = entryOf(path);
   return entry !== undefined && Number(entry.mtimeMs) < systemClock.now() - STALE_MS;

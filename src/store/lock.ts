@@ -3,7 +3,7 @@ import { monotonicMs, pause } from "../os/clock.ts";
 import { removeFile } from "../os/fs.ts";
 import { createRecordLink, readRecordLink } from "../os/links.ts";
 import { breakSharedLock, lockDirectoryId, type SharedLock, takeSharedLock } from "../os/shared-lock.ts";
-import { type OwnerLock, ownerIsDead, ownerOf, takeOwnerLock } from "./lock-owner.ts";
+import { ownerLiveness, ownerOf, ownerRecord, takeOwnerLock } from "./lock-owner.ts";
 
 /** Longer than the 10 s after which a stale lock is taken away (product.md, Commands). */
 const WAIT_MS = 15_000;
@@ -77,7 +77,7 @@ interface Waiting {
 async function acquire(path: string, waiting: Waiting): Promise<Held & { release(): void }> {
   const queue = await whenFree(path, waiting, () => takeOwnerLock(`${path}.q`));
   try {
-    const shared = await whenFree(path, waiting, () => takeShared(path, queue));
+    const shared = await whenFree(path, waiting, () => takeShared(path));
     return {
       assertOwned: () => {
         if (!queue.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was taken away.`);
@@ -94,12 +94,12 @@ async function acquire(path: string, waiting: Waiting): Promise<Held & { release
 }
 
 /** Takes the directory lock, with our record beside it: which directory it is, and whose. Only the holder of the queue lock touches that record. */
-function takeShared(path: string, queue: OwnerLock): SharedLock | undefined {
+function takeShared(path: string): SharedLock | undefined {
   const beside = `${path}.lock.owner`;
   freeDeadHolder(path, beside);
   const shared = takeSharedLock(path);
   if (shared === undefined) return undefined;
-  createRecordLink(beside, `${shared.id} ${queue.record}`);
+  createRecordLink(beside, ownerRecord(shared.id));
   return {
     ...shared,
     release: () => {
@@ -113,9 +113,8 @@ function takeShared(path: string, queue: OwnerLock): SharedLock | undefined {
 function freeDeadHolder(path: string, beside: string): void {
   const left = readRecordLink(beside);
   if (left === undefined) return;
-  const cut = left.indexOf(" ");
-  const mayJudge = ownerIsDead(left.slice(cut + 1));
-  if (mayJudge && lockDirectoryId(path) === left.slice(0, cut)) breakSharedLock(path);
+  const isDead = ownerLiveness(left) === "dead";
+  if (isDead && lockDirectoryId(path) === ownerOf(left)?.word) breakSharedLock(path);
   removeFile(beside);
 }
 

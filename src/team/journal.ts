@@ -1,4 +1,6 @@
+import { processEnv } from "../os/env.ts";
 import { fileSize, readFrom } from "../os/fs.ts";
+import { maskValue, secretsOf } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
 import { appendJsonLines, readJsonLines } from "../store/jsonl.ts";
 import type { TeamRef } from "./ref.ts";
@@ -6,16 +8,20 @@ import type { TeamRef } from "./ref.ts";
 /** How far back a message is looked for that should be in the journal already; what is older is written once more, which harms nothing. */
 const TAIL_BYTES = 256 * 1024;
 
-/**
- * Appends to the team's journal: every message and what became of it. Two writers' lines never mix; with `sync` they are
- * on the disk before this returns.
- */
+export interface JournalOptions {
+  /** Whether the lines are on the disk before this returns. */
+  readonly sync?: boolean;
+  /** Values that no file of ours but the message itself may hold; by default those of this process's environment. */
+  readonly secrets?: readonly string[];
+}
+
+/** Appends to the team's journal: every message and what became of it. Two writers' lines never mix. */
 export function appendJournal(
   ref: TeamRef,
   lines: readonly JournalLine[],
-  options: { readonly sync?: boolean } = {},
+  { sync = false, secrets = secretsOf(processEnv()) }: JournalOptions = {},
 ): void {
-  appendJsonLines(ref.paths.journal, lines, options);
+  appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
 }
 
 /** Tells whether the end of the journal names a message; costs the same however long the journal is. */

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { fileSize } from "../os/fs.ts";
-import { livenessOf } from "../os/identity.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
@@ -11,15 +10,13 @@ import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { readTeam } from "./config.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
+import { consumedBeyondTail } from "./inbox-tail.ts";
 import { messageKey, readEntry } from "./inbox-text.ts";
 import { appendJournal, furthest, readJournal, recentJournal } from "./journal.ts";
 import { memberOf } from "./members.ts";
-import { didYouMean } from "./nearest.ts";
-import { readExit, readStatus } from "./records.ts";
+import { isDown, recipientOf } from "./recipients.ts";
+import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
-
-/** Consumed messages that stay in the array, for people and old peers to see; the rest is in the journal (protocol.md section 3). */
-const TAIL = 50;
 
 export interface Mail {
   /** Set by the transport from the sender's own identity, never from what a model wrote. */
@@ -94,32 +91,6 @@ function journalQueued(ref: TeamRef, line: JournalLine): void {
     // The message is in the inbox, which is what the sender is told; its receiver journals what is missing here.
     if (systemCode(error) === undefined) throw error;
   }
-}
-
-function recipientOf(config: TeamConfig, address: string): TeamMember {
-  const member = memberOf(config, address);
-  if (member !== undefined) return member;
-  const { name, team } = splitAddress(address);
-  const ended = config.former?.findLast((former) => sameName(former.name, name));
-  if (ended !== undefined && (team === undefined || team === config.name)) {
-    throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
-      hint: `teams spawn ${ended.name} starts a new one.`,
-    });
-  }
-  const names = config.members.map((other) => other.name);
-  throw new TeamError(
-    "RECIPIENT_NOT_FOUND",
-    `There is no member ${JSON.stringify(address)} in ${config.name}; nothing was sent.`,
-    { hint: didYouMean(name, names, `Its members: ${names.join(", ")}.`) },
-  );
-}
-
-/** Only of who has our records can it be said that it is down. */
-function isDown(ref: TeamRef, agent: string): boolean {
-  const status = readStatus(ref, agent);
-  if (status === undefined) return false;
-  if (livenessOf(status.process) === "dead") return true;
-  return status.instance !== undefined && readExit(ref, agent)?.instance === status.instance;
 }
 
 /**
@@ -202,7 +173,7 @@ export async function acknowledge(
 ): Promise<void> {
   const wanted = new Set(keys);
   if (wanted.size === 0) return;
-  const mayDrop = agent === LEAD_NAME || readStatus(ref, agent) !== undefined;
+  const mayDrop = isReadByUs(ref, agent);
   await changeInbox(ref, agent, (entries) => {
     const isJournalled = recentJournal(ref);
     const lines: JournalLine[] = [];
@@ -236,10 +207,10 @@ function journalLine(
   return isJournalled ? line : { ...line, message };
 }
 
-/** The oldest consumed entries, but for the newest {@link TAIL} of them. */
-function consumedBeyondTail(entries: readonly unknown[]): ReadonlySet<unknown> {
-  const consumed = entries.filter((entry) => readEntry(entry)?.read === true);
-  return new Set(consumed.slice(0, Math.max(0, consumed.length - TAIL)));
+/** An agent of ours keeps a status; a lead without one is a person at a command line, if the team is ours. */
+function isReadByUs(ref: TeamRef, agent: string): boolean {
+  if (readStatus(ref, agent) !== undefined) return true;
+  return agent === LEAD_NAME && readTeam(ref).schemaVersion !== undefined;
 }
 
 /** Notes that the turn which a message started has begun, or is over. */

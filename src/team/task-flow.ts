@@ -7,7 +7,7 @@ import { readTeam } from "./config.ts";
 import { deliver } from "./mailbox.ts";
 import { findMember } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
-import { withLease, withoutLease } from "./task-lease.ts";
+import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
 import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
 import {
   changeTask,
@@ -76,7 +76,7 @@ export async function updateTask(
   return task;
 }
 
-/** The task as the update makes it. What is in progress has an owner and, if that is an agent of ours, its lease; nothing else has one. */
+/** The task as the update makes it. What somebody has claimed carries the claimer's lease, nothing else does. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
   const { subject = task.subject, description = task.description } = update;
   const owner = nextOwner(task, actor, update);
@@ -90,9 +90,8 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(owner === undefined ? {} : { owner }),
     ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
   };
-  return owner !== undefined && next.status === "in_progress"
-    ? withLease(ref, next, owner)
-    : withoutLease(next);
+  const isClaim = next.status === "in_progress" || (owner === actor && next.status === "pending");
+  return owner !== undefined && isClaim ? withLease(ref, next, owner) : withoutLease(next);
 }
 
 function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
@@ -112,7 +111,9 @@ function merged(
   current: Readonly<Record<string, unknown>> | undefined,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const all = Object.entries({ ...current, ...change });
+  // The lease is set by us alone, from the owner's status.
+  const { _lease: _forged, ...given } = change;
+  const all = Object.entries({ ...current, ...given });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
@@ -152,7 +153,7 @@ function claimOne(ref: TeamRef, actor: string, id: string): Promise<Task> {
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
   for (const id of taskIds(ref)) {
     const task = findTask(ref, id);
-    if (task === undefined || task.metadata?._internal || task.status !== "pending") continue;
+    if (task === undefined || task.metadata?._internal || !isOpenTo(task, actor)) continue;
     try {
       return await claimOne(ref, actor, id);
     } catch (error) {
@@ -164,6 +165,13 @@ async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
     hint: "teams task list shows who works on what, and what waits.",
     details: { reason: "task_not_found" },
   });
+}
+
+/** Nobody's, the actor's own that is not begun, or a dead agent's. */
+function isOpenTo(task: Task, actor: string): boolean {
+  if (task.status === "completed") return false;
+  const holder = ownerOf(task);
+  return holder === undefined || (holder === actor ? task.status === "pending" : leaseLapsed(task));
 }
 
 const NOT_FREE: ReadonlySet<string> = new Set([

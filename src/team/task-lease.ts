@@ -11,7 +11,10 @@ import type { TeamRef } from "./ref.ts";
 export function withLease(ref: TeamRef, task: Task, owner: string): Task {
   const process = readStatus(ref, owner)?.process;
   const bare = withoutLease(task);
-  return process === undefined ? bare : { ...bare, metadata: { ...bare.metadata, _lease: process } };
+  // One that is down and will be started again gets its lease when it goes on with the task.
+  return process === undefined || livenessOf(process) === "dead"
+    ? bare
+    : { ...bare, metadata: { ...bare.metadata, _lease: process } };
 }
 
 /** The task without a lease; a metadata that held nothing else goes too. */

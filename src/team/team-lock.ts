@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { TeamError } from "../errors.ts";
+import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir } from "../os/fs.ts";
 import { type Held, withLock } from "../store/lock.ts";
@@ -23,11 +23,25 @@ export async function lockInTeam<T>(
   try {
     return await withLock(path, guarded);
   } catch (error) {
+    if (DENIED.has(systemCode(error) ?? "")) throw denied(path, error);
     if (!isMissing(error)) throw error;
     assertTeam(ref);
     await makeParent(ref, path);
     return withLock(path, guarded);
   }
+}
+
+const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
+function denied(path: string, error: unknown): TeamError {
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${path} cannot be written (${messageOf(error)}); nothing was changed.`,
+    {
+      hint: "Is the directory this user's, and its file system writable?",
+      cause: error,
+    },
+  );
 }
 
 /** @throws TeamError TEAM_NOT_FOUND when there is no such team, or not any more */
