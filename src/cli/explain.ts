@@ -70,7 +70,7 @@ function parserOf(command: Command): Commander {
   for (const spec of command.args)
     parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
   for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
-  for (const [key, spec] of Object.entries(COMMON_OPTIONS)) {
+  for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
     if (!Object.hasOwn(command.options, key))
       parser.addOption(optionOf(key, spec).helpGroup("Common options:"));
   }

@@ -1,8 +1,6 @@
-import { closeSidebarPane, openSidebarPane } from "../../backend/sidebar-pane.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
 import { reconcile } from "../../lead/reconcile.ts";
-import { rootTag } from "../../lead/spawn.ts";
 import { teamStatus } from "../../lead/status.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
@@ -10,6 +8,7 @@ import { teamBell } from "../follow.ts";
 import { goToFirst } from "../go-to.ts";
 import { line, wantsColors } from "../paint.ts";
 import { recentMessages } from "../recent-messages.ts";
+import { closeSidebar, openSidebar } from "../sidebar-split.ts";
 import { type OpenTeam, openTeam } from "../team.ts";
 
 /** More than the tallest screen shows. */
@@ -61,42 +60,21 @@ async function focus(ctx: LeadContext, member: string): Promise<string | undefin
   return outcome.kind === "gone" ? `${member} has no pane.` : `Nobody looks there: ${outcome.argv.join(" ")}`;
 }
 
-/** Variables that say which team is meant; the tmux server may have others. */
-const ABOUT_US = [
-  "TEAMS_HOME",
-  "CLAUDE_CONFIG_DIR",
-  "HOME",
-  "XDG_RUNTIME_DIR",
-  "NO_COLOR",
-  "TEAMS_TMUX_SOCKET",
-];
-
-async function toggle(call: AnyCall, open: OpenTeam): Promise<number> {
+async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
   const { io, out } = call;
-  const pane = io.env.TMUX_PANE;
-  if (!io.env.TMUX || !pane) {
+  const beside = io.env.TMUX ? io.env.TMUX_PANE : undefined;
+  if (beside === undefined) {
     throw new TeamError(
       "INVALID_INPUT",
       "--split splits a pane of tmux, and this is none; nothing was changed.",
-      {
-        hint: "Run it inside tmux, or `teams sidebar` in any terminal.",
-      },
+      { hint: "Run it inside tmux, or `teams sidebar` in any terminal." },
     );
   }
-  const { chooseServer, tmuxServer } = await import("../../tmux/server.ts");
-  const server = tmuxServer({ socket: chooseServer(io.env), env: io.env });
-  const { home, ref } = open;
-  const where = { beside: pane, team: ref.team, rootTag: rootTag(home.root) };
-  if (await closeSidebarPane(server, where)) {
+  if (await closeSidebar(io, ref, beside)) {
     out.done({ team: ref.team, open: false }, () => "");
     return EXIT.done;
   }
-  const env = Object.fromEntries(ABOUT_US.map((name) => [name, io.env[name]]));
-  const paneId = await openSidebarPane(server, {
-    ...where,
-    env,
-    argv: [...io.program, "sidebar", "--team", ref.team],
-  });
+  const paneId = await openSidebar(io, ref, beside);
   out.done({ team: ref.team, open: true, paneId }, () => "");
   return EXIT.done;
 }

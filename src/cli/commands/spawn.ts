@@ -1,6 +1,7 @@
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
-import { type SpawnInput, type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
+import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
+import type { SpawnInput } from "../../lead/spawn-draft.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";

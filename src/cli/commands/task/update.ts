@@ -38,6 +38,9 @@ export const command = defineCommand({
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
     });
-    out.done({ task }, () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`);
+    out.done(
+      task === undefined ? { id, deleted: true } : { task },
+      () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`,
+    );
   },
 });

@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import type { Task } from "../../../src/schema/task.ts";
+import { addMembers } from "../../../src/team/members.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+
+async function team(): Promise<Cli> {
+  const teams = cliIn();
+  await teams(["create", "review"]);
+  const ref = teamRef({ root: teams.root, runtime: teams.directory }, "review");
+  await addMembers(ref, [
+    { name: "dev", cwd: teams.directory },
+    { name: "writer", cwd: teams.directory },
+  ]);
+  return teams;
+}
+
+async function taskOf(teams: Cli, words: readonly string[]): Promise<Task> {
+  const ended = await teams(["task", ...words, "--json"]);
+  expect(ended).toMatchObject({ code: 0, err: "" });
+  return ended.json<{ task: Task }>().task;
+}
+
+describe("task", () => {
+  it("says what to do where there is none", async () => {
+    const teams = await team();
+    expect((await teams(["task", "list"])).out).toContain("No tasks yet. Try: teams task add");
+    expect((await teams(["task", "graph"])).out).toContain("No tasks yet.");
+    expect((await teams(["task", "list", "--json"])).json()).toEqual({ tasks: [] });
+  });
+
+  it("add, show, update, done and rm follow a task through its life", async () => {
+    const teams = await team();
+    expect(await taskOf(teams, ["add", "Find", "every", "TODO", "-d", "in src"])).toMatchObject({
+      id: "1",
+      subject: "Find every TODO",
+      description: "in src",
+      status: "pending",
+    });
+    expect(await taskOf(teams, ["update", "#1", "--owner", "dev", "--subject", "Find FIXMEs"])).toMatchObject(
+      {
+        owner: "dev",
+        subject: "Find FIXMEs",
+      },
+    );
+    expect((await teams(["task", "show", "1"])).out).toMatch(
+      /#1 Find FIXMEs\nstate: +pending\nowner: +dev\n/,
+    );
+    expect(await taskOf(teams, ["done", "1", "--as", "dev"])).toMatchObject({ status: "completed" });
+    const gone = await teams(["task", "rm", "1", "--json"]);
+    expect(gone.json()).toEqual({ id: "1", deleted: true });
+    expect((await teams(["task", "show", "1", "--json"])).error().code).toBe("TASK_NOT_FOUND");
+  });
+
+  it("dependencies block, show in list and graph, and refuse a circle (S58)", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first"]);
+    await taskOf(teams, ["add", "second", "--blocked-by", "1"]);
+    await taskOf(teams, ["add", "third"]);
+    expect(await taskOf(teams, ["dep", "3", "#2"])).toMatchObject({ blockedBy: ["2"] });
+    const circle = await teams(["task", "dep", "1", "3", "--json"]);
+    expect(circle.code).toBe(4);
+    expect(circle.error().code).toBe("CYCLE");
+    const list = (await teams(["task", "list"])).out;
+    expect(list).toMatch(/#1 +pending +first\n/);
+    expect(list).toMatch(/#2 +blocked +#1 +second\n/);
+    expect((await teams(["task", "graph"])).out).toBe(
+      "#1 first [pending]\n  #2 second [pending]\n    #3 third [pending]\n",
+    );
+    expect((await teams(["task", "graph", "--dot"])).out).toContain('2 [label="#2 second"];');
+    expect((await teams(["task", "graph", "--json"])).json()).toMatchObject({
+      edges: [
+        { from: "1", to: "2" },
+        { from: "2", to: "3" },
+      ],
+    });
+  });
+
+  it("a refused claim is a conflict with its reason (S54)", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first"]);
+    await taskOf(teams, ["add", "second", "--blocked-by", "1"]);
+    expect(await taskOf(teams, ["claim", "--as", "dev"])).toMatchObject({ id: "1", owner: "dev" });
+    const reasonOf = async (...words: string[]): Promise<unknown> => {
+      const ended = await teams(["task", "claim", ...words, "--json"]);
+      expect(ended.code).toBe(4);
+      return ended.error().code;
+    };
+    expect(await reasonOf("1", "--as", "writer")).toBe("TASK_CLAIMED");
+    expect(await reasonOf("2", "--as", "writer")).toBe("TASK_BLOCKED");
+    await taskOf(teams, ["done", "1", "--as", "dev"]);
+    expect(await reasonOf("1", "--as", "writer")).toBe("TASK_RESOLVED");
+  });
+
+  it("list selects by state and owner", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first", "--owner", "dev"]);
+    await taskOf(teams, ["add", "second"]);
+    const idsOf = async (...words: string[]): Promise<readonly string[]> =>
+      (await teams(["task", "list", "--json", ...words])).json<{ tasks: Task[] }>().tasks.map(({ id }) => id);
+    expect(await idsOf("--owner", "dev")).toEqual(["1"]);
+    expect(await idsOf("--status", "pending")).toEqual(["1", "2"]);
+    expect(await idsOf("--status", "completed")).toEqual([]);
+    expect((await teams(["task", "list", "--status", "done"])).code).toBe(2);
+    expect((await teams(["task", "list", "--owner", "nobody"])).code).toBe(3);
+  });
+
+  it("what is no task's number is a usage error, an unknown one is not found", async () => {
+    const teams = await team();
+    for (const word of ["x", "0", "../1", "1e3"]) {
+      expect((await teams(["task", "show", word])).code).toBe(2);
+    }
+    expect((await teams(["task", "done", "7"])).code).toBe(3);
+    expect((await teams(["task", "update", "7", "--json"])).error().hint).toContain("Usage:");
+  });
+
+  it("a subject that could drive a terminal is shown harmless (S74)", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "\x1b[31mred\nline #(touch x)"]);
+    const list = (await teams(["task", "list"])).out;
+    expect(list.trimEnd().split("\n")).toHaveLength(2);
+    expect(list).toContain("red line #(touch x)");
+    expect(list).not.toContain("\x1b");
+  });
+});
+
+describe("status", () => {
+  it("shows members, tasks and what waits, as text, as one line and as an object (S49)", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first", "--owner", "dev"]);
+    const status = (await teams(["status", "--json"])).json<{
+      members: { name: string }[];
+      tasks: object;
+      approvals: unknown[];
+      leadAlive: unknown;
+    }>();
+    expect(status).toMatchObject({
+      team: "review",
+      leadAlive: null,
+      tasks: { pending: 1, inProgress: 0, completed: 0, blocked: 0, list: [{ id: "1" }] },
+      approvals: [],
+    });
+    expect(status.members.map(({ name }) => name)).toEqual(["team-lead", "dev", "writer"]);
+    expect(Object.keys(status.members[1] ?? {}).sort()).toEqual(
+      [
+        ...[
+          "name",
+          "agentId",
+          "agentType",
+          "model",
+          "color",
+          "backend",
+          "state",
+          "activity",
+          "paneId",
+          "pid",
+        ],
+        ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
+        ...["lastActivityAt", "exit"],
+      ].sort(),
+    );
+    const text = (await teams(["status"])).out;
+    expect(text).toContain("review - led by hand, 0 of 1 tasks done");
+    expect(text).toMatch(/dev +unknown/);
+    expect((await teams(["status", "--line"])).out).toBe("review 2 unknown · 0/1 tasks\n");
+  });
+
+  it("--watch draws again when something changes, and ends with 130", async () => {
+    const teams = await team();
+    const stop = new AbortController();
+    const pictures: string[] = [];
+    let changed: Promise<unknown> | undefined;
+    const watching = teams(["status", "--watch"], {
+      signal: stop.signal,
+      onOut: (text) => {
+        pictures.push(text);
+        if (text.includes("0 of 1 tasks done")) stop.abort();
+        changed ??= teams(["task", "add", "new"]);
+      },
+    });
+    expect((await watching).code).toBe(130);
+    await changed;
+    expect(pictures[0]).toContain("no tasks");
+  });
+});
+
+describe("approvals", () => {
+  it("says that nothing waits, and refuses an unknown id and who is not the lead", async () => {
+    const teams = await team();
+    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+    const unknown = await teams(["approve", "plan-1", "--json"]);
+    expect(unknown.code).toBe(3);
+    expect(unknown.error().code).toBe("REQUEST_NOT_FOUND");
+    const other = await teams(["reject", "plan-1", "--json"], { env: { TEAMS_AGENT: "dev@review" } });
+    expect(other.error().code).toBe("NOT_LEAD");
+  });
+});

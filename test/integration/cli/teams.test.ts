@@ -1,0 +1,129 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cliIn } from "../../support/cli.ts";
+
+describe("create, ls and delete", () => {
+  it("say what to do where there is no team yet", async () => {
+    const teams = cliIn();
+    const ended = await teams(["ls"]);
+    expect(ended).toMatchObject({ code: 0, err: "" });
+    expect(ended.out).toContain("No teams yet. Try: teams run");
+    expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+  });
+
+  it("make a team, list it and remove it", async () => {
+    const teams = cliIn();
+    const made = await teams(["create", "My Review", "-d", "for a test", "--json"]);
+    expect(made.json()).toMatchObject({ team: "my-review", displayName: "My Review" });
+    const listed = await teams(["ls", "--json"]);
+    expect(listed.json()).toMatchObject({
+      teams: [{ name: "my-review", description: "for a test", members: ["team-lead"], ours: true }],
+    });
+    expect((await teams(["ls"])).out).toContain("my-review");
+    const gone = await teams(["delete", "my-review"]);
+    expect(gone).toMatchObject({ code: 0, out: "Team my-review is deleted.\n" });
+    expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+  });
+
+  it("refuse a name that is taken, unless --unique", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const again = await teams(["create", "Review", "--json"]);
+    expect(again.code).toBe(4);
+    expect(again.error().code).toBe("TEAM_EXISTS");
+    const other = await teams(["create", "review", "--unique", "--json"]);
+    expect(other.json()).toMatchObject({ team: "review-2" });
+  });
+
+  it("refuse a name without a letter or digit with exit 2", async () => {
+    const ended = await cliIn()(["create", "検査"]);
+    expect(ended.code).toBe(2);
+    expect(ended.err).toContain("INVALID_NAME");
+    expect(ended.err).toContain("hint:");
+  });
+
+  it("are refused in the shell of a teammate", async () => {
+    const teams = cliIn();
+    const ended = await teams(["create", "inner", "--json"], { env: { TEAMS_AGENT: "dev@outer" } });
+    expect(ended.code).toBe(1);
+    expect(ended.error().code).toBe("NESTED_TEAM");
+    expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+  });
+
+  it("list a team whose config is broken, with the reason, and leave it as it is", async () => {
+    const teams = cliIn();
+    const directory = join(teams.root, "teams", "broken");
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "config.json"), "{ not json");
+    const listed = await teams(["ls"]);
+    expect(listed.code).toBe(0);
+    expect(listed.out).toMatch(/broken .*cannot be read/);
+    const status = await teams(["status", "broken", "--json"]);
+    expect(status.code).toBe(1);
+    expect(status.error().code).toBe("CORRUPT_FILE");
+    expect(readFileSync(join(directory, "config.json"), "utf8")).toBe("{ not json");
+  });
+
+  it("leave another program's team alone without its name and --force (S76)", async () => {
+    const teams = cliIn();
+    const directory = join(teams.root, "teams", "theirs");
+    mkdirSync(directory, { recursive: true });
+    const config = JSON.stringify({ name: "theirs", members: [{ name: "team-lead" }] });
+    writeFileSync(join(directory, "config.json"), config);
+    expect((await teams(["status", "--json"])).error().code).toBe("TEAM_NOT_FOUND");
+    for (const words of [
+      ["delete", "theirs"],
+      ["kill", "--team", "theirs"],
+    ]) {
+      const ended = await teams([...words, "--json"]);
+      expect(ended.code).toBe(1);
+      expect(ended.error().code).toBe("PERMISSION_DENIED");
+    }
+    expect(readFileSync(join(directory, "config.json"), "utf8")).toBe(config);
+    expect((await teams(["delete", "theirs", "--force"])).code).toBe(0);
+  });
+});
+
+describe("which team is meant", () => {
+  it("is the only one, the option's, the variable's, or asked for", async () => {
+    const teams = cliIn();
+    const teamOf = async (words: readonly string[], env: Record<string, string> = {}): Promise<unknown> =>
+      (await teams([...words, "--json"], { env })).json().team;
+    expect((await teams(["status", "--json"])).error()).toMatchObject({ code: "TEAM_NOT_FOUND" });
+    await teams(["create", "alpha"]);
+    expect(await teamOf(["status"])).toBe("alpha");
+    await teams(["create", "beta"]);
+    const open = await teams(["status", "--json"]);
+    expect(open.code).toBe(2);
+    expect(open.error().hint).toContain("alpha, beta");
+    expect(await teamOf(["status", "--team", "Beta"])).toBe("beta");
+    expect(await teamOf(["status", "beta"])).toBe("beta");
+    expect(await teamOf(["--team", "beta", "status"])).toBe("beta");
+    expect(await teamOf(["status"], { TEAMS_TEAM: "alpha" })).toBe("alpha");
+    expect(await teamOf(["status"], { TEAMS_TEAM: "alpha", TEAMS_AGENT: "team-lead@beta" })).toBe("beta");
+  });
+
+  it("is said with the nearest name when it does not exist", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const ended = await teams(["status", "revew", "--json"]);
+    expect(ended.code).toBe(3);
+    expect(ended.error()).toMatchObject({ code: "TEAM_NOT_FOUND" });
+    expect(ended.error().hint).toContain("review");
+  });
+});
+
+describe("a runtime directory that others can enter", () => {
+  it("is refused before anything goes through it", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const runtime = join(teams.directory, "runtime", "teams");
+    mkdirSync(runtime, { recursive: true });
+    chmodSync(runtime, 0o777);
+    const ended = await teams(["status", "--json"]);
+    expect(ended.code).toBe(1);
+    expect(ended.error().code).toBe("PERMISSION_DENIED");
+    expect(ended.error().message).toContain(runtime);
+  });
+});

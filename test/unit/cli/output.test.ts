@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { line, painter, visible } from "../../../src/cli/paint.ts";
+import { failureOf, report } from "../../../src/cli/report.ts";
+import { compact, statusLine, taskTable } from "../../../src/cli/status-text.ts";
+import { table } from "../../../src/cli/table.ts";
+import { countOption, listOption, momentOption, secondsOption, toolList } from "../../../src/cli/text.ts";
+import { TeamError } from "../../../src/errors.ts";
+
+const plain = painter(false);
+
+describe("foreign text", () => {
+  it("is made safe wherever a line takes it", () => {
+    expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
+    expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
+    expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[0m");
+  });
+});
+
+describe("table", () => {
+  it("aligns by cells, with wide characters and figures at the right", () => {
+    const rows = [
+      ["検査", 5, "x"],
+      ["a", 1234, plain("yy")],
+    ];
+    expect(table(["NAME", "N", "LAST"], rows, { right: [1] })).toBe(
+      ["NAME     N  LAST", "検査     5  x", "a     1234  yy"].join("\n"),
+    );
+  });
+
+  it("cuts the last column to the terminal", () => {
+    expect(table(["A", "B"], [["x", "y".repeat(50)]], { columns: 20 }).split("\n")[1]).toBe(
+      `x  ${"y".repeat(16)}…`,
+    );
+  });
+});
+
+describe("failureOf", () => {
+  const system = (code: string): Error => Object.assign(new Error(`${code}: open '/x'`), { code });
+
+  it.each([
+    [new TeamError("TASK_BLOCKED", "m", { hint: "h" }), "TASK_BLOCKED", 4],
+    [system("EACCES"), "PERMISSION_DENIED", 1],
+    [system("EROFS"), "PERMISSION_DENIED", 1],
+    [system("ENOSPC"), "ENOSPC", 1],
+    [new TypeError("x is undefined"), "INTERNAL", 1],
+    ["a string", "INTERNAL", 1],
+  ])("gives %s a code and an exit status", (error, code, exit) => {
+    expect(failureOf(error)).toMatchObject({ code, exit });
+  });
+});
+
+describe("report", () => {
+  const said = (error: unknown, options: { json?: boolean; verbose?: boolean }): string => {
+    let text = "";
+    const io = {
+      env: {},
+      terminal: { stdin: false, stdout: false, stderr: false },
+      err: (piece: string) => {
+        text += piece;
+      },
+    };
+    report(error, io, { json: false, verbose: false, ...options });
+    return text;
+  };
+  const error = new TeamError("TEAM_NOT_FOUND", "No \x1b[31mteam.", { hint: "Make one.", details: { a: 1 } });
+
+  it("says message, code and hint, and nothing that a terminal acts on", () => {
+    expect(said(error, {})).toBe("teams: No team. (TEAM_NOT_FOUND)\n  hint: Make one.\n");
+  });
+
+  it("says the same as an object, with the details", () => {
+    expect(JSON.parse(said(error, { json: true }))).toEqual({
+      error: { code: "TEAM_NOT_FOUND", message: "No \x1b[31mteam.", hint: "Make one.", details: { a: 1 } },
+    });
+  });
+
+  it("shows where it comes from with --verbose alone", () => {
+    const cause = new Error("outer", { cause: new Error("inner") });
+    expect(said(cause, {})).not.toContain("output.test");
+    expect(said(cause, { verbose: true })).toMatch(/output\.test[\s\S]*caused by Error: inner/);
+  });
+});
+
+describe("values of options", () => {
+  it("durations are seconds", () => {
+    expect(secondsOption("1.5", "timeout")).toBe(1500);
+    expect(secondsOption("0", "timeout")).toBe(0);
+    for (const wrong of ["-1", "1s", "", "1e9", "9999999"]) {
+      expect(() => secondsOption(wrong, "timeout")).toThrow(TeamError);
+    }
+  });
+
+  it("counts are whole and above zero", () => {
+    expect(countOption("40", "-n")).toBe(40);
+    for (const wrong of ["0", "-1", "1.5", "x"]) expect(() => countOption(wrong, "-n")).toThrow(TeamError);
+  });
+
+  it("moments are a time or seconds ago", () => {
+    expect(momentOption("60", "since", 100_000)).toBe(40_000);
+    expect(momentOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
+    expect(() => momentOption("soon", "since", 0)).toThrow(TeamError);
+  });
+
+  it("lists take commas, and tool rules keep those in brackets", () => {
+    expect(listOption(["1, 2", "3", ""])).toEqual(["1", "2", "3"]);
+    expect(toolList(["Read,Bash(git log, git diff) Edit"])).toEqual([
+      "Read",
+      "Bash(git log, git diff)",
+      "Edit",
+    ]);
+    expect(toolList([])).toBeUndefined();
+  });
+});
+
+describe("status in words", () => {
+  it("shortens large counts", () => {
+    expect([0, 999, 1234, 45_678, 999_999, 3_400_000].map(compact)).toEqual([
+      ...["0", "999", "1.2k", "46k", "1.0M", "3.4M"],
+    ]);
+  });
+
+  it("names as blocked what waits for a task that is not done", () => {
+    const task = { description: "", blocks: [], status: "pending" as const };
+    const all = [
+      { ...task, id: "1", subject: "a", blockedBy: [] },
+      { ...task, id: "2", subject: "b", blockedBy: ["1", "9"] },
+    ];
+    expect(taskTable(all.slice(1), { paint: plain, columns: undefined, among: all })).toMatch(
+      /#2 +blocked +#1 +b$/,
+    );
+  });
+
+  it("fits a team into one line", () => {
+    const tasks = { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] };
+    expect(statusLine({ team: "a", leadAlive: null, members: [], tasks, approvals: [] })).toBe("a nobody");
+  });
+});

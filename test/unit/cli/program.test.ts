@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { cliIn } from "../../support/cli.ts";
+
+describe("the program", () => {
+  it("lists its commands under headings without a command, with help, --help and -h", async () => {
+    const teams = cliIn();
+    const plain = await teams([]);
+    expect(plain.code).toBe(0);
+    expect(plain.out).toContain("Usage: teams <command> [options]");
+    expect(plain.out).toMatch(/Messages:\n +send <agent> <text\.\.\.>/);
+    for (const words of [["help"], ["--help"], ["-h"]]) expect((await teams(words)).out).toBe(plain.out);
+  });
+
+  it("gives the help of one command in three ways", async () => {
+    const teams = cliIn();
+    const help = await teams(["send", "--help"]);
+    expect(help.code).toBe(0);
+    expect(help.out).toContain("Usage: teams send <agent> <text...> [options]");
+    expect(help.out).toContain("Examples:\n  $ teams send");
+    expect((await teams(["help", "send"])).out).toBe(help.out);
+    expect((await teams(["send", "-h"])).out).toBe(help.out);
+  });
+
+  it("lists a family of commands", async () => {
+    const teams = cliIn();
+    const help = await teams(["task"]);
+    expect(help.out).toContain("add <subject...>");
+    expect(help.out).not.toContain("broadcast");
+    expect((await teams(["task", "--help"])).out).toBe(help.out);
+    expect((await teams(["help", "task"])).out).toBe(help.out);
+  });
+
+  it("prints its version", async () => {
+    const { version } = await import("../../../package.json");
+    expect((await cliIn()(["--version"])).out).toBe(`teams ${version}\n`);
+  });
+
+  it.each([
+    [["sned"], "teams send"],
+    [["task", "lst"], "teams task list"],
+    [["statsu", "--team", "x"], "teams status"],
+  ])("answers %j with the nearest command and exit 2", async (words, nearest) => {
+    const ended = await cliIn()(words);
+    expect(ended).toMatchObject({ code: 2, out: "" });
+    expect(ended.err).toContain("(INVALID_INPUT)");
+    expect(ended.err).toContain(`Did you mean \`${nearest}\`?`);
+  });
+
+  it.each([
+    { words: ["sned", "--json"], code: "INVALID_INPUT" },
+    { words: ["ls", "--bogus", "--json"], code: "INVALID_INPUT" },
+    { words: ["--json", "send"], code: "INVALID_INPUT" },
+    { words: ["status", "--json"], code: "TEAM_NOT_FOUND" },
+  ])("says as JSON on stderr what is wrong with $words", async ({ words, code }) => {
+    const ended = await cliIn()(words);
+    expect(ended.out).toBe("");
+    expect(ended.err.trimEnd()).not.toContain("\n");
+    expect(ended.error()).toMatchObject({ code });
+    expect(ended.error().message).not.toBe("");
+    expect(ended.error().hint).not.toBe("");
+  });
+
+  it("does not take --json behind -- for its own", async () => {
+    const ended = await cliIn()(["status", "--", "--json"]);
+    expect(ended.err).toContain("teams: ");
+  });
+
+  it("takes common options before the command too", async () => {
+    const teams = cliIn();
+    expect((await teams(["--json", "ls"])).json()).toEqual({ teams: [] });
+    expect((await teams(["-q", "--as=x", "--json", "task", "list"])).error().code).toBe("TEAM_NOT_FOUND");
+    await teams(["create", "a"]);
+    expect((await teams(["--team", "a", "task", "list", "--json"])).json()).toEqual({ tasks: [] });
+  });
+
+  it("refuses an unknown option before the command", async () => {
+    expect((await cliIn()(["--bogus", "ls"])).code).toBe(2);
+  });
+
+  it("colours on a terminal alone, and not with NO_COLOR", async () => {
+    const teams = cliIn();
+    await teams(["create", "a"]);
+    const coloured = async (terminal: boolean, env: Record<string, string>): Promise<boolean> =>
+      (await teams(["status"], { terminal, env })).out.includes("\x1b[");
+    expect(await coloured(true, { TERM: "xterm-256color" })).toBe(true);
+    expect(await coloured(true, { TERM: "xterm-256color", NO_COLOR: "1" })).toBe(false);
+    expect(await coloured(true, { TERM: "dumb" })).toBe(false);
+    expect(await coloured(false, { TERM: "xterm-256color" })).toBe(false);
+    expect(await coloured(false, { TERM: "xterm-256color", FORCE_COLOR: "1" })).toBe(true);
+  });
+});
