@@ -22,8 +22,8 @@ export interface SidebarOptions {
 
 /** What a person can do from the sidebar. What one of them throws is shown in its bottom line. */
 export interface SidebarActions {
-  /** Shows a member's pane to the person. */
-  focus(member: string): Promise<void>;
+  /** Shows a member's pane to the person; where it cannot, a sentence that says what to do instead. */
+  focus(member: string): Promise<string | undefined>;
 }
 
 /** How it ended: by a person or the signal, or because the team is no more. */
@@ -123,7 +123,8 @@ class Controller {
 
   async #focus(member: string): Promise<void> {
     try {
-      await this.#options.act.focus(member);
+      const answer = await this.#options.act.focus(member);
+      if (answer !== undefined) this.#notify(answer);
     } catch (error) {
       this.#notify(messageOf(error));
     }

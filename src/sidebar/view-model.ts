@@ -40,6 +40,7 @@ const TASK_HEAD = 3;
  */
 export function frame(data: SidebarData, state: SidebarState, size: Size): Line[] {
   const { width, height } = size;
+  if (height <= 0) return [];
   const bottom = [footer(state, width)];
   const room = height - bottom.length;
   const waits = state.view === "help" ? [] : waiting(data, width, room < 16 ? 1 : WAITING_SHOWN);

@@ -51,6 +51,7 @@ void runSidebar({
     async focus(name) {
       log(`focus ${name}`);
       if (name === "history") throw new Error("The pane of history is gone.");
+      return undefined;
     },
   },
 }).then((end) => log(`end ${end}`));

@@ -1,0 +1,278 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pace } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { displayWidth, gridText } from "../../../src/os/terminal-text.ts";
+import type { SidebarData } from "../../../src/sidebar/data.ts";
+import { bundleProgram } from "../../support/bundle.ts";
+import { eventually } from "../../support/eventually.ts";
+import { AUDIT } from "../../support/sidebar-data.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+let directory = "";
+let program = "";
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "tt-sidebar-"));
+  program = await bundleProgram("test/support/sidebar-harness.ts", directory);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Open {
+  readonly width?: number;
+  readonly height?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly data?: SidebarData;
+  /** Compiled description of xterm-256color in the user's home. */
+  readonly terminfo?: Buffer;
+}
+
+/** The sidebar in the one pane of a private server; a shell's prompt stands behind it when it ends. */
+async function openSidebar({ width = 34, height = 40, env = {}, data = AUDIT, terminfo }: Open = {}) {
+  const box = privateTmux();
+  const dataFile = join(box.home, "data.json");
+  const logFile = join(box.home, "log");
+  const pidFile = join(box.home, "pid");
+  writeFileSync(dataFile, JSON.stringify(data));
+  if (terminfo !== undefined) {
+    mkdirSync(join(box.home, ".terminfo/x"), { recursive: true });
+    writeFileSync(join(box.home, ".terminfo/x/xterm-256color"), terminfo);
+  }
+  const words = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
+  // The terminal's own modes before and after tell whether it was given back as it was.
+  const script = [
+    "stty -a | tr '\\n' ' ' > $HOME/before; printf 'ready\\n'",
+    `env ${words.join(" ")} sh -c 'echo $$ > "$HOME/pid"; exec "${process.execPath}" "${program}" "${dataFile}" "${logFile}"'`,
+    "stty -a | tr '\\n' ' ' > $HOME/after; printf 'back\\n'; exec cat",
+  ].join("; ");
+  const size = ["-x", `${width}`, "-y", `${height}`];
+  box.tmux(
+    "new-session",
+    "-d",
+    "-s",
+    "s",
+    ...size,
+    "--",
+    "/bin/sh",
+    "-c",
+    script,
+    ";",
+    "set",
+    "-g",
+    "status",
+    "off",
+  );
+  box.tmux("resize-window", "-t", "=s:", ...size);
+  const rows = (): string[] => box.tmux("capture-pane", "-p", "-t", "=s:").split("\n");
+  const log = (): string[] => readFileSync(logFile, "utf8").trim().split("\n");
+  const sees = (text: string): Promise<string> =>
+    eventually(`“${text}” on the screen`, () => rows().find((row) => row.includes(text)));
+  await sees("q close");
+  return {
+    ...box,
+    rows,
+    log,
+    sees,
+    keys: (...keys: string[]) => box.tmux("send-keys", "-t", "=s:", ...keys),
+    pane: (format: string) => box.tmux("display-message", "-p", "-t", "=s:", format),
+    resize: (w: number, h: number) => box.tmux("resize-window", "-t", "=s:", "-x", `${w}`, "-y", `${h}`),
+    show(next: SidebarData | "gone" | "broken") {
+      writeFileSync(dataFile, typeof next === "string" ? next : JSON.stringify(next));
+      process.kill(Number(readFileSync(pidFile, "utf8")), "SIGUSR1");
+    },
+    file: (name: string) => readFileSync(join(box.home, name), "utf8"),
+  };
+}
+
+/** A compiled terminal description (term(5)) with a name and no capability at all. */
+function emptyTerminfo(name: string): Buffer {
+  const header = Buffer.from(Int16Array.of(0o432, name.length + 1, 0, 0, 0, 0).buffer);
+  return Buffer.concat([header, Buffer.from(`${name}\0\0`)]);
+}
+
+describe("the sidebar in a pane", () => {
+  test("moves with j and k, and Enter goes to the selected member's pane", async () => {
+    const { keys, sees, log } = await openSidebar();
+    keys("j");
+    await sees("▌● inventory");
+    keys("Down");
+    await sees("▌● history");
+    keys("k", "Enter");
+    await eventually("the way to the pane", () => log().includes("focus inventory"));
+  });
+
+  test("says it when the pane cannot be shown, until the next key", async () => {
+    const { keys, sees } = await openSidebar();
+    keys("j", "j", "Enter");
+    await sees("The pane of history is gone.");
+    keys("j");
+    await sees("q close");
+  });
+
+  test("shows the task list at t and the keys at ?", async () => {
+    const { keys, sees } = await openSidebar();
+    keys("t", "G");
+    await sees("behind #3 #4 #5");
+    keys("?");
+    await sees("go to the pane");
+    keys("Escape");
+    await sees("MEMBERS");
+  });
+
+  test("a click selects a member, and a second one goes there", async () => {
+    const { keys, rows, sees, log } = await openSidebar();
+    const row = rows().findIndex((text) => text.includes("● history")) + 1;
+    const press = (): string => keys("-l", `\x1b[<0;5;${row}M\x1b[<0;5;${row}m`);
+    press();
+    await sees("▌● history");
+    press();
+    await eventually("the way to the pane", () => log().includes("focus history"));
+  });
+
+  test("draws what changed at a ring, and reads no more than ten times a second however often it rings", async () => {
+    const { show, sees, log } = await openSidebar();
+    const before = log().length;
+    const begin = performance.now();
+    for (let i = 1; i <= 40; i += 1) {
+      show({ ...AUDIT, status: { ...AUDIT.status, team: `round ${i}` } });
+      await pace(10);
+    }
+    await sees("round 40");
+    const readings = log().length - before;
+    expect(readings).toBeGreaterThan(0);
+    expect(readings).toBeLessThanOrEqual((performance.now() - begin) / 100 + 2);
+  });
+
+  test("says why it cannot read, and reads again at the next ring", async () => {
+    const { show, sees } = await openSidebar();
+    show("broken");
+    await sees("Unexpected token");
+    show({ ...AUDIT, status: { ...AUDIT.status, team: "mended" } });
+    await sees("mended");
+  });
+
+  test("fits itself to a new size", async () => {
+    const { resize, rows, sees } = await openSidebar();
+    resize(20, 24);
+    await eventually("the narrow form", () => rows().includes(" ? help  q close") && rows().length === 24);
+    await sees("writer asks to a…");
+    resize(100, 40);
+    await eventually("two columns", () => rows().some((row) => /MEMBERS.*│ +TASKS/.test(row)));
+    expect(rows().filter((row) => row.includes("audit "))).toHaveLength(1);
+  });
+
+  test.each(["q", "C-c"])("%s ends it, and leaves the terminal as it was", async (key) => {
+    const { keys, sees, rows, pane, log, file } = await openSidebar();
+    keys(key);
+    await sees("back");
+    expect(rows().slice(0, 2)).toEqual(["ready", "back"]);
+    expect(log().at(-1)).toBe("end closed");
+    expect(file("after")).toBe(file("before"));
+    expect(
+      pane("#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{keypad_flag} #{keypad_cursor_flag}"),
+    ).toBe("0 1 0 0 0");
+  });
+
+  test("ends by itself when the team is gone", async () => {
+    const { show, sees, log } = await openSidebar();
+    show("gone");
+    await sees("back");
+    expect(log().at(-1)).toBe("end team-gone");
+  });
+});
+
+describe("a clean screen", () => {
+  test.each([
+    ["the locale C", { LANG: "C", LC_ALL: "C", LC_CTYPE: "C" }],
+    ["the terminal screen-256color", { TERM: "screen-256color" }],
+    ["the terminal dumb and no locale", { TERM: "dumb", LANG: "", LC_ALL: "" }],
+  ])("in %s", async (_where, env) => {
+    const { rows, pane } = await openSidebar({ env });
+    expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
+    expect(rows().find((row) => row.includes("━"))).toMatch(/^ ━+─+$/);
+    expect(pane("#{alternate_on}")).toBe("1");
+  });
+
+  test("under a home whose own description of the terminal can do nothing", async () => {
+    const { rows } = await openSidebar({ terminfo: emptyTerminfo("xterm-256color") });
+    expect(rows()[7]).toBe("▌○ team-lead                  8.2k");
+  });
+
+  test("with wide characters that come, move and go", async () => {
+    const names = ["檢查員 🎉 ❤️", "x檢查員 👍🏽", "é\u0301ä 🇩🇪 end", "plain", "한글 檢"];
+    const round = (shift: number): SidebarData => ({
+      status: {
+        ...AUDIT.status,
+        team: `round ${shift}`,
+        members: names.map((name, i) => ({
+          ...(AUDIT.status.members[0] as SidebarData["status"]["members"][number]),
+          name: `${i}`,
+          activity: `${" ".repeat(shift)}${"a".repeat(shift)}${names[(i + shift) % names.length] ?? name}|`,
+        })),
+      },
+      messages: [],
+    });
+    const { show, sees, rows } = await openSidebar({ data: round(0) });
+    for (let shift = 1; shift <= 5; shift += 1) {
+      show(round(shift));
+      await sees(`round ${shift}`);
+      const said = rows().filter((row) => row.endsWith("|"));
+      expect(said.map((row) => row.slice(3))).toEqual(
+        names.map((_, i) => gridText(`${"a".repeat(shift)}${names[(i + shift) % names.length]}|`)),
+      );
+    }
+  });
+});
+
+/** Prints each text and asks the terminal where the cursor is then; the answers' columns go to a file. */
+const ASK = `
+  process.stdin.setRawMode(true);
+  const [file, ...texts] = process.argv.slice(1);
+  const columns = [];
+  const next = () => process.stdout.write("\\r\\x1b[K" + texts[columns.length] + "\\x1b[6n");
+  process.stdin.on("data", (data) => {
+    columns.push(Number(/;(\\d+)R/.exec(String(data))[1]) - 1);
+    if (columns.length < texts.length) return next();
+    require("node:fs").writeFileSync(file, JSON.stringify(columns));
+  });
+  next();
+`;
+
+test("text takes as many cells in tmux as it is measured to take", async () => {
+  const samples = [
+    "plain",
+    "檢查員",
+    "한글",
+    "e\u0301tude",
+    "🎉🎉",
+    "❤️x",
+    "👍🏽x",
+    "👩‍🚀x",
+    "🇩🇪x",
+    "…→●○◐◌▌━─▲✗✓‖◑↓↵",
+    "ｗｉｄｅ",
+    "ไทยกำ",
+  ];
+  const box = privateTmux();
+  const file = join(box.home, "columns");
+  const texts = samples.map(gridText);
+  box.tmux(
+    "new-session",
+    "-d",
+    "-s",
+    "s",
+    "-x",
+    "80",
+    "-y",
+    "24",
+    "--",
+    process.execPath,
+    "-e",
+    ASK,
+    file,
+    ...texts,
+  );
+  const columns = await eventually("the answers", () => existsSync(file) && readFileSync(file, "utf8"));
+  expect(JSON.parse(columns)).toEqual(texts.map(displayWidth));
+});

@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import type { AgentEvent } from "../../../src/agent/events.ts";
+import { createPaneView, type PaneView } from "../../../src/cli/pane-view.ts";
+
+const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** What a pane of a width shows after something happened. */
+function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = {}): string {
+  let out = "";
+  const write = (text: string): void => {
+    out += text;
+  };
+  happens(createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain }));
+  return out;
+}
+
+function call(id: string, summary: string, tool = "Bash"): AgentEvent {
+  return { type: "tool_started", id, tool, summary };
+}
+
+function result(id: string, content: string, { isError = false, tool = "Bash" } = {}): AgentEvent {
+  return { type: "tool_ended", id, tool, content, isError, ms: 1 };
+}
+
+test("a turn reads from top to bottom: who, what was said to it, what it says, calls and their results", () => {
+  const out = pane((view) => {
+    view.header({ team: "audit", agentType: "researcher", model: "scripted", cwd: "/src/engine" });
+    view.received("team-lead", "Count the files.\n");
+    view.event({ type: "turn_started", input: "" });
+    view.event({ type: "text", text: "\nI'll cou" });
+    view.event({ type: "text", text: "nt them.\n\nNow.\n" });
+    view.event({ type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE });
+    view.event(call("1", "git ls-files\n| wc -l"));
+    view.event(result("1", "42\n"));
+    view.event(call("2", "src", "Glob"));
+    view.event(result("2", "", { tool: "Glob" }));
+    view.event({ type: "text", text: "Done." });
+    view.event({ type: "turn_ended", outcome: "completed" });
+    view.idle();
+  });
+  expect(out).toBe(
+    [
+      "▌ inventory",
+      "▌ team audit · researcher · scripted · /src/engine",
+      "",
+      "◂ team-lead",
+      "  Count the files.",
+      "",
+      "I'll count them.",
+      "",
+      "Now.",
+      "",
+      "● Bash(git ls-files | wc -l)",
+      "  ⎿ 42",
+      "● Glob(src)",
+      "  ⎿ (no output)",
+      "",
+      "Done.",
+      "",
+      "○ idle",
+      "",
+    ].join("\n"),
+  );
+});
+
+describe("a tool's call", () => {
+  test("is one line of the pane, however long the command", () => {
+    const [first = ""] = pane((view) => view.event(call("1", "x".repeat(500)))).split("\n");
+    expect(first.length).toBeLessThanOrEqual(60);
+    expect(first).toMatch(/^● Bash\(x+…\)$/);
+  });
+
+  test("shows the start of its result, and how much more there is", () => {
+    const rows = Array.from({ length: 20 }, (_, i) => `\tline ${i + 1}`).join("\n");
+    const out = pane((view) => {
+      view.event(call("1", "seq 20"));
+      view.event(result("1", rows));
+    });
+    expect(out.split("\n").slice(1)).toEqual([
+      "  ⎿     line 1",
+      "        line 2",
+      "        line 3",
+      "        line 4",
+      "    … 16 more lines",
+      "",
+    ]);
+  });
+
+  test("has its name at the result when calls run side by side", () => {
+    const out = pane((view) => {
+      view.event(call("1", "a", "Read"));
+      view.event(call("2", "b", "Grep"));
+      view.event(result("1", "text of a", { tool: "Read" }));
+      view.event(result("2", "text of b", { tool: "Grep" }));
+    });
+    expect(out).toContain("  ⎿ Read: text of a\n  ⎿ Grep: text of b\n");
+  });
+});
+
+describe("notices", () => {
+  test.each<[string, (view: PaneView) => void, string]>([
+    ["a waiting message", (view) => view.queued("history"), "◂ queued: message from history\n"],
+    ["a person's line", (view) => view.typed("go on"), "› go on\n"],
+    ["what it waits for", (view) => view.waiting("waits for approval"), "▲ waits for approval\n"],
+    ["its agreement to end", (view) => view.shutdownAgreed(), "○ agreed to shut down\n"],
+    ["an error and its hint", (view) => view.error("It broke.\nMend it."), "✗ It broke.\n  Mend it.\n"],
+    ["news", (view) => view.note("writer joined"), "· writer joined\n"],
+    [
+      "a permission question with its answers",
+      (view) => view.permission("Bash", "rm -rf build", "perm-1"),
+      "▲ May it run? Bash(rm -rf build)\n  y yes   n no   a always   or: teams approve perm-1\n",
+    ],
+    [
+      "a server that says wait",
+      (view) =>
+        view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "rate limited" }),
+      "◑ rate limited (429): next try in 3 s\n",
+    ],
+    [
+      "an interruption",
+      (view) => view.event({ type: "turn_ended", outcome: "interrupted" }),
+      "■ interrupted\n",
+    ],
+    [
+      "a failure",
+      (view) => view.event({ type: "turn_ended", outcome: "failed", failure: "bad key" }),
+      "✗ bad key\n",
+    ],
+  ])("%s", (_what, happens, shown) => {
+    expect(pane(happens)).toBe(shown);
+  });
+
+  test("begin in a line of their own in the middle of streamed text", () => {
+    const out = pane((view) => {
+      view.event({ type: "text", text: "half a sen" });
+      view.event({ type: "text_dropped" });
+      view.event({ type: "text", text: "A whole one." });
+    });
+    expect(out).toBe("half a sen\n\n↻ the connection broke: the text above does not count\n\nA whole one.");
+  });
+
+  test("what a rule allowed by itself is no news; an answer and a refusal are", () => {
+    const decided = (allowed: boolean): AgentEvent => ({
+      type: "permission_decided",
+      tool: "Bash",
+      allowed,
+      reason: "rule Bash(git:*)",
+    });
+    expect(pane((view) => view.event(decided(true)))).toBe("");
+    expect(pane((view) => view.event(decided(false)))).toBe("✗ Bash refused: rule Bash(git:*)\n");
+    const asked = pane((view) => {
+      view.event({ type: "permission_asked", tool: "Bash", summary: "ls" });
+      view.event(decided(true));
+      view.event(decided(true));
+    });
+    expect(asked).toBe("✓ Bash allowed: rule Bash(git:*)\n");
+  });
+});
+
+describe("foreign text cannot drive the terminal", () => {
+  const evil = "a\x1b]0;owned\x07\x1b[2J\x9b31mb\u202e";
+
+  test.each<[string, (view: PaneView) => void]>([
+    ["what the model says", (view) => view.event({ type: "text", text: evil })],
+    ["a tool's summary", (view) => view.event(call("1", evil))],
+    ["a tool's result", (view) => view.event(result("1", evil))],
+    ["a message", (view) => view.received(evil, evil)],
+    ["a failure", (view) => view.event({ type: "turn_ended", outcome: "failed", failure: evil })],
+    ["a directory", (view) => view.header({ team: "t", cwd: evil })],
+    ["a question", (view) => view.permission(evil, evil, evil)],
+  ])("%s", (_what, happens) => {
+    const out = pane(happens);
+    expect(out).toContain("ab");
+    expect(out).not.toMatch(/owned|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
+  });
+
+  test("nor does a sequence that is cut in two by the stream", () => {
+    const out = pane((view) => {
+      for (const piece of ["a\x1b", "]0;ow", "ned\x07b\x1b[", "2Jc"])
+        view.event({ type: "text", text: piece });
+    });
+    expect(out).toBe("abc");
+  });
+});
+
+test("colours are the member's own, and every style is closed again", () => {
+  const out = pane((view) => view.event(call("1", "ls")), { plain: false });
+  expect(out).toBe("\x1b[38;5;33m●\x1b[39m \x1b[1mBash\x1b[22m\x1b[38;5;245m(ls)\x1b[39m\n");
+});

@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { displayWidth } from "../../../src/os/terminal-text.ts";
+import { AGENT_STATES } from "../../../src/schema/status.ts";
+import type { SidebarData } from "../../../src/sidebar/data.ts";
+import type { Line } from "../../../src/sidebar/spans.ts";
+import { type SidebarState, START } from "../../../src/sidebar/state.ts";
+import { frame } from "../../../src/sidebar/view-model.ts";
+import { AUDIT, member, task } from "../../support/sidebar-data.ts";
+
+const text = (line: Line): string =>
+  line.spans
+    .map((span) => span.text)
+    .join("")
+    .trimEnd();
+const shown = (data: SidebarData, width: number, height: number, state: SidebarState = START): string[] =>
+  frame(data, state, { width, height }).map(text);
+
+function withMembers(count: number): SidebarData {
+  const members = Array.from({ length: count }, (_, i) => member(`agent-${i + 1}`));
+  return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
+}
+
+describe("the sidebar at 34 columns", () => {
+  test("shows what waits, who does what, the tasks and the last messages", () => {
+    expect(shown(AUDIT, 34, 40)).toEqual([
+      " audit                27.6k tokens",
+      "",
+      " ▲ writer asks to approve its plan",
+      "   Write AUDIT.md with the figures",
+      "   of inventory and history, one…",
+      "",
+      " MEMBERS                 2 working",
+      "▌○ team-lead                  8.2k",
+      "▌  waiting for its team",
+      " ● inventory           #3 ↓2 12.3k",
+      "   Bash(git ls-files -z | xargs -…",
+      " ● history                #4  6.1k",
+      "   Grep(TODO|FIXME)",
+      " ▲ writer                 #6   950",
+      "   waits for approval of its plan",
+      " ✗ 檢查員",
+      "   killed by SIGKILL: Error: out…",
+      "",
+      " TASKS                      2 of 6",
+      " ━━━━━━━━━━━━━━━━━━━━━━───────────",
+      " ✓ 1 Inventory of files… inventory",
+      " ✓ 2 Who touched what: ch… history",
+      " ◐ 3 Largest files, and… inventory",
+      " ◐ 4 Search for TODO and…  history",
+      " ○ 5 Are there tests?…   inventory",
+      " ◌ 6 Write AUDIT.md         writer",
+      "",
+      " MESSAGES",
+      " team-lead → inventory       12:01",
+      "   Start with the languages,",
+      "   please.",
+      " team-lead → history         12:02",
+      "   Churn of the last year only",
+      " inventory → writer          12:03",
+      "   The largest file is",
+      "   src/engine.c with 4,212 lines…",
+      " history → team-lead         12:04",
+      "   completed #2 Who touched what:",
+      "   churn from git",
+      " ↵ go  t tasks  ? help  q close",
+    ]);
+  });
+
+  test("paints names in their members' colours, and states that need somebody in their own", () => {
+    const lines = frame(AUDIT, START, { width: 34, height: 40 });
+    const spanOf = (word: string) => lines.flatMap((line) => line.spans).find((span) => span.text === word);
+    expect(spanOf(" inventory")).toMatchObject({ fg: 33, bold: true });
+    expect(spanOf(" history")).toMatchObject({ fg: 71, bold: true });
+    expect(spanOf("▲")).toMatchObject({ fg: 214, blink: true });
+    expect(spanOf("✗")).toMatchObject({ fg: 203 });
+  });
+});
+
+test("at 20 columns and 24 rows what matters most is still there", () => {
+  const rows = shown(AUDIT, 20, 24);
+  expect(rows).toContain(" ● inventory   #3 ↓2");
+  expect(rows).toContain(" TASKS        2 of 6");
+  expect(rows.at(-1)).toBe(" ? help  q close");
+});
+
+test("a wide one has members at the left, tasks and messages at the right", () => {
+  const rows = shown(AUDIT, 100, 40);
+  expect(rows.find((row) => row.includes("MEMBERS"))).toMatch(/ MEMBERS +2 working │ +TASKS +2 of 6$/);
+  expect(rows.some((row) => row.includes("│    The largest file is src/engine.c with 4,212 lines 🎉"))).toBe(
+    true,
+  );
+});
+
+test("every frame has exactly the asked-for rows, none wider than asked for", () => {
+  const views: SidebarState["view"][] = ["team", "tasks", "help"];
+  const data = fc.record({
+    name: fc.string({ unit: "grapheme" }),
+    activity: fc.string({ unit: "binary" }),
+    state: fc.constantFrom(...AGENT_STATES),
+  });
+  fc.assert(
+    fc.property(
+      fc.nat(140),
+      fc.nat(60),
+      fc.constantFrom(...views),
+      fc.array(data, { maxLength: 12 }),
+      (width, height, view, members) => {
+        const status = { ...AUDIT.status, members: members.map((m) => member(m.name, m)) };
+        const lines = frame({ ...AUDIT, status }, { view }, { width, height });
+        expect(lines).toHaveLength(height);
+        for (const line of lines) {
+          const row = line.spans.map((span) => span.text).join("");
+          expect(displayWidth(row)).toBeLessThanOrEqual(width);
+          expect(row).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+        }
+      },
+    ),
+  );
+});
+
+describe("more members than rows", () => {
+  test("are one row each when two do not fit", () => {
+    const rows = shown(withMembers(12), 34, 24);
+    expect(rows.filter((row) => row.includes("agent-"))).toHaveLength(12);
+  });
+
+  test("are shown around the selected one, with how many are left out", () => {
+    const rows = shown(withMembers(64), 34, 24, { view: "team", member: "agent-40" });
+    expect(rows.find((row) => row.includes("agent-40"))).toMatch(/^▌/);
+    expect(rows.find((row) => row.includes("more"))).toMatch(/↑ \d+ {2}↓ \d+ more/);
+  });
+});
+
+describe("tasks", () => {
+  test("the bar shows what is done and what is in progress", () => {
+    const bar = frame(AUDIT, START, { width: 31, height: 40 }).find((line) => text(line).includes("━"));
+    expect(bar?.spans.map((span) => [span.fg, span.text.length])).toEqual([
+      [undefined, 1],
+      [71, 10],
+      [33, 10],
+      [242, 10],
+    ]);
+  });
+
+  test("in a low window those in progress come before those that are done", () => {
+    const rows = shown({ ...AUDIT, messages: [], status: { ...AUDIT.status, approvals: [] } }, 34, 19);
+    expect(rows.filter((row) => /^ . \d /.test(row))).toEqual([
+      " ◐ 3 Largest files, and… inventory",
+      " ◐ 4 Search for TODO and…  history",
+    ]);
+  });
+
+  test("t shows the whole list, and of the selected one what it waits for", () => {
+    const rows = shown(AUDIT, 34, 40, { view: "tasks", task: "6" });
+    expect(rows).toContain("▌◌ 6 Write AUDIT.md         writer");
+    expect(rows).toContain("▌    behind #3 #4 #5");
+  });
+
+  test("a task behind an unknown one is not blocked", () => {
+    const list = [task(1, "free", { blockedBy: ["99"] })];
+    const rows = shown({ ...AUDIT, status: { ...AUDIT.status, tasks: { list } } }, 34, 40);
+    expect(rows).toContain(" ○ 1 free");
+  });
+});
+
+test("an empty team and a team of a lead alone are drawn too", () => {
+  const empty = { team: "", members: [], tasks: { list: [] }, approvals: [] };
+  expect(shown({ status: empty, messages: [] }, 34, 12)).toContain(" TASKS                        none");
+});
+
+test("news about the last key stands where the keys do", () => {
+  const rows = shown(AUDIT, 34, 40, { view: "team", notice: "The pane of history is gone." });
+  expect(rows.at(-1)).toBe(" The pane of history is gone.");
+});
+
+test("the help names every key and every sign", () => {
+  const rows = shown(AUDIT, 34, 50, { view: "help" });
+  expect(rows).toContain(" Enter go to the pane");
+  expect(rows).toContain(" ✗     crashed");
+});
+
+test("what a member or a message says cannot drive the terminal", () => {
+  const evil = "\x1b]0;owned\x07\x1b[2Jhi";
+  const status = { ...AUDIT.status, members: [member("m", { state: "running", activity: evil })] };
+  const messages = [{ from: evil, to: "m", text: evil, at: 0 }];
+  const rows = shown({ status: { ...status, team: evil }, messages }, 34, 40);
+  expect(rows[0]).toBe(" hi");
+  expect(rows).toContain("   hi");
+  expect(rows.join("")).not.toMatch(/owned/);
+});
