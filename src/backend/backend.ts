@@ -44,7 +44,10 @@ export type SpawnOutcome =
  */
 export interface Backend {
   readonly type: BackendType;
-  /** Starts all of them in as few calls as it can. One outcome for each request, in order; a failed one leaves nothing behind. */
+  /**
+   * Starts all of them in as few calls as it can and returns when each has announced itself or failed. One outcome for
+   * each request, in order; a failed one leaves no process, pane or file behind.
+   */
   spawn(requests: readonly SpawnRequest[], placement: Placement): Promise<readonly SpawnOutcome[]>;
   /** The places that still exist, of those given. */
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;

@@ -7,7 +7,7 @@ import type { Command } from "../tmux/quote.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { gridLayout } from "./layout.ts";
 import type { Host, PanePlan, Stack } from "./pane-plan.ts";
-import { ownerTag, paneTags, TAG, windowOptions } from "./tags.ts";
+import { ownerTag, paneTags, sessionCommands, windowOptions } from "./tags.ts";
 
 /** A pane that a batch has made. */
 export interface MadePane {
@@ -138,7 +138,6 @@ function openHost(host: Exclude<Host, { kind: "window" }>, gap: string, request:
     return [["new-window", "-d", "-t", sessionTarget(host), "-n", gap, ...startWords(request)]];
   }
   const { width, height } = host.size;
-  const target = sessionTarget(host);
   return [
     [
       "new-session",
@@ -153,10 +152,7 @@ function openHost(host: Exclude<Host, { kind: "window" }>, gap: string, request:
       gap,
       ...startWords(request),
     ],
-    ["set-option", "-t", target, "destroy-unattached", "off"],
-    ["set-option", "-t", target, TAG.session, ownerTag(request)],
-    // `-e` of a new session is the session's: what belongs to one agent must not reach the user's panes there.
-    ...Object.keys(request.env).map((name): Command => ["set-environment", "-u", "-t", target, name]),
+    ...sessionCommands(host.name, ownerTag(request), Object.keys(request.env)),
   ];
 }
 

@@ -62,6 +62,20 @@ export function windowOptions(target: string, request: SpawnRequest): Command[] 
   ];
 }
 
+/**
+ * What makes a session ours, right behind its `new-session`: it stays although nobody looks at it, and is tagged.
+ * @param variables what it was started with: `-e` of a new session is the session's, and what belongs to one agent
+ * must not reach the user's panes there
+ */
+export function sessionCommands(name: string, owner: string, variables: readonly string[]): Command[] {
+  const target = `=${name}:`;
+  return [
+    ["set-option", "-t", target, "destroy-unattached", "off"],
+    ["set-option", "-t", target, TAG.session, owner],
+    ...variables.map((variable): Command => ["set-environment", "-u", "-t", target, variable]),
+  ];
+}
+
 /** What makes a pane a teammate's. */
 export function paneTags(pane: PaneId, request: SpawnRequest): Command[] {
   const set = (name: string, value: string): Command => ["set-option", "-p", "-t", pane, name, value];

@@ -1,20 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Backend, Placement, SpawnRequest } from "../../src/backend/backend.ts";
-import { endTree } from "../../src/backend/end-process.ts";
+import type { Backend, Placement } from "../../src/backend/backend.ts";
 import { processBackend } from "../../src/backend/process.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux-pane.ts";
 import { TeamError } from "../../src/errors.ts";
-import { childEnvironment } from "../../src/launch/environment.ts";
 import { processTable, startedWith } from "../../src/os/process-table.ts";
-import type { PlaceRecord } from "../../src/schema/status.ts";
 import { eventually } from "../support/eventually.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
-
-const FIXTURES = fileURLToPath(new URL("../fixtures/agents/", import.meta.url));
 
 interface Subject {
   readonly backend: Backend;
@@ -89,7 +83,7 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
   test.each([
     [
       "dies at once",
-      (t: PrivateTmux) => requestFor(t, "bad", { argv: [`${FIXTURES}dies.sh`, "3"] }),
+      (t: PrivateTmux) => requestFor(t, "bad", { argv: [`${AGENTS}dies.sh`, "3"] }),
       3,
       /no "backbone"/,
     ],
@@ -140,7 +134,7 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
 
   test("ends what never says a word, however stubborn it is", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make, 400);
-    const request = requestFor(t, "mute", { argv: [`${FIXTURES}silent.sh`] });
+    const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
     const [outcome] = await backend.spawn([request], placement);
     expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
     expect(
@@ -171,55 +165,9 @@ function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyT
   return { t, ...make(t, readyTimeoutMs) };
 }
 
-function requestFor(
-  t: PrivateTmux,
-  name: string,
-  {
-    argv,
-    cwd = t.home,
-    env = {},
-    extraArgs = [],
-  }: { argv?: string[]; cwd?: string; env?: Record<string, string>; extraArgs?: string[] } = {},
-): SpawnRequest {
-  const team = t.paths("audit");
-  const paths = team.agent(name);
-  return {
-    agentId: `${name}@audit`,
-    name,
-    team: team.team,
-    teamTitle: "Audit",
-    color: "blue",
-    rootTag: "0123456789ab",
-    instance: randomUUID(),
-    cwd,
-    argv: argv ?? [`${FIXTURES}ready.sh`, paths.status, paths.ready, ...extraArgs],
-    env: childEnvironment(t.env, env),
-    paths,
-    bells: [],
-  };
-}
-
 function notExecutable(t: PrivateTmux): string {
   const file = join(t.home, "plain.txt");
   writeFileSync(file, "just text\n");
   chmodSync(file, 0o600);
   return file;
-}
-
-function placesOf(outcomes: Awaited<ReturnType<Backend["spawn"]>>): PlaceRecord[] {
-  return outcomes.map((outcome) => {
-    if (!outcome.ok) throw outcome.error;
-    return outcome.place;
-  });
-}
-
-function end(place: PlaceRecord) {
-  const root = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
-  return endTree({ root, marker: place.instance }, { graceMs: 1000 });
-}
-
-async function endAll(backend: Backend, outcomes: Awaited<ReturnType<Backend["spawn"]>>): Promise<void> {
-  const places = placesOf(outcomes);
-  for (const place of places) expect(await end(place)).toEqual({ left: [] });
-  await backend.close(places);
 }

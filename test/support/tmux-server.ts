@@ -22,13 +22,22 @@ export interface PrivateTmux {
   readonly server: TmuxServer;
   /** Runs tmux on this server and gives what it prints. */
   tmux(...args: string[]): string;
-  /** Starts the user's session, its one pane running `cat`. */
+  /** Starts the user's session, its one pane running `cat` (by two words, so that no shell of the user's matters). */
   session(name?: string, size?: { width: number; height: number }): { session: string; pane: string };
+  /** A person's terminal that looks at a session: a pane of a second server of this test. */
+  attach(session: string, size?: { width: number; height: number }): Promise<Terminal>;
   /** The environment of a caller inside a pane. */
   inside(pane: string): Env;
   paths(team: string): TeamPaths & { readonly team: TeamDir };
   /** Ends the server as `tmux kill-server` does, and waits until its process is gone. */
   killServer(): Promise<void>;
+}
+
+export interface Terminal {
+  /** What the person sees. */
+  screen(): string;
+  /** Types as the person does, key names or text. */
+  type(...keys: string[]): void;
 }
 
 export interface PrivateTmuxOptions {
@@ -89,11 +98,24 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     session(name = "work", { width, height } = { width: 200, height: 50 }) {
       const text = tmux(
         ...["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`],
-        ...["-P", "-F", "#{session_id} #{pane_id}", "--", "/bin/cat"],
+        ...["-P", "-F", "#{session_id} #{pane_id}", "--", "env", "cat"],
         ...[";", "set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
       );
       const [session = "", pane = ""] = text.split(" ");
       return { session, pane };
+    },
+    async attach(target, { width, height } = { width: 200, height: 50 }) {
+      const outside = privateTmux({ config: "set -g status off" });
+      const words = ["env", "-u", "TMUX", "tmux", "-u", ...args, "attach-session", "-t", target];
+      outside.tmux(
+        ...["new-session", "-d", "-s", "person", "-x", `${width}`, "-y", `${height}`],
+        ...["-e", `TMUX_TMPDIR=${sockets}`, "-e", "TERM=screen-256color", "--", ...words],
+      );
+      await eventually("the client", () => tmux("list-clients", "-F", "#{client_name}") !== "");
+      return {
+        screen: () => outside.tmux("capture-pane", "-p", "-t", "=person:"),
+        type: (...keys) => void outside.tmux("send-keys", "-t", "=person:", ...keys),
+      };
     },
     inside(pane) {
       const tmuxVariable = tmux("display-message", "-p", "-t", pane, "#{socket_path},#{pid},0");
