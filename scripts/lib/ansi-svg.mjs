@@ -163,7 +163,9 @@ function rowToSvg(cells, y) {
   let run;
   for (const cell of cells) {
     const { fg, bg } = colorsOf(cell.style);
-    if (bg !== undefined) grounds.push(rect(x, y, [0, 0, cell.width, 1], bg));
+    const ground = grounds.at(-1);
+    if (bg !== undefined && ground?.bg === bg && ground.end === x) ground.end += cell.width;
+    else if (bg !== undefined) grounds.push({ x, end: x + cell.width, bg });
     const drawn = drawing(cell.char, x, y, fg);
     if (drawn !== undefined) marks.push(drawn);
     else if (run !== undefined && joins(run, cell, x)) {
@@ -175,7 +177,9 @@ function rowToSvg(cells, y) {
     }
     x += cell.width;
   }
-  return [...grounds, ...marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y)))].join("");
+  // One piece for all cells of a colour: between single ones a seam would show.
+  const pieces = grounds.map((ground) => rect(ground.x, y, [0, 0, ground.end - ground.x, 1], ground.bg));
+  return [...pieces, ...marks.map((mark) => (typeof mark === "string" ? mark : textOf(mark, y)))].join("");
 }
 
 /** Whether a cell goes on with a run of text; what is not ASCII stands alone in its own cell, whatever the font makes of it. */

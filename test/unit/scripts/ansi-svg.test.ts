@@ -73,6 +73,12 @@ describe("the picture", () => {
     expect(text).toContain('fill="#0d1117">x</text>');
   });
 
+  test("has one ground for all cells of a colour, so that no seam shows", () => {
+    expect(svg("\x1b[48;5;71ma b\x1b[49m \x1b[48;5;71mc").match(/<rect [^>]*fill="#5faf5f"/g)).toHaveLength(
+      2,
+    );
+  });
+
   test("takes foreign text as text", () => {
     expect(svg("<b>&\"'")).toContain("&#60;b&#62;&#38;&#34;&#39;</text>");
   });

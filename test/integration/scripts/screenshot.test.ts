@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../../scripts/screenshot.mjs", import.meta.url));
+
+test("a window is pictured with its panes, borders and titles, and is afterwards as it was", () => {
+  const box = privateTmux();
+  const out = join(box.home, "docs", "team.svg");
+  const say = (text: string): string[] => ["--", "/bin/sh", "-c", `printf '${text}'; exec cat`];
+  box.tmux(
+    "new-session",
+    "-d",
+    "-s",
+    "team",
+    "-x",
+    "60",
+    "-y",
+    "12",
+    ...say("left \\033[1;38;5;33minventory"),
+  );
+  box.tmux("split-window", "-h", "-t", "=team:", ...say("right 檢查"));
+  box.tmux("set-option", "-w", "-t", "=team:", "pane-border-status", "top");
+  box.tmux("set-option", "-w", "-t", "=team:", "pane-border-format", "title #{pane_index}");
+  const layout = (): string =>
+    box.tmux("display-message", "-p", "-t", "=team:", "#{window_layout} #{session_attached}");
+  const before = layout();
+
+  const socket = box.tmux("display-message", "-p", "-t", "=team:", "#{socket_path}");
+  const words = [SCRIPT, "--socket", socket, "--target", "=team:", "--out", out, "--title", "a team"];
+  const { status, stderr } = spawnSync(process.execPath, words, { env: box.env, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+
+  const picture = readFileSync(out, "utf8");
+  for (const text of ["title 0", "title 1", ">left", ">right", ">檢<", "a team</text>"]) {
+    expect(picture).toContain(text);
+  }
+  expect(picture).toContain('fill="#0087ff" font-weight="bold">inventory</text>');
+  // The border between the two panes: a line in every row below the titles.
+  expect(picture.match(/<path d="M[^"]*l0 -9M[^"]*l0 9"/g)?.length).toBeGreaterThanOrEqual(10);
+  expect(layout()).toBe(before);
+});
+
+test("words that are missing are told by the usage line", () => {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT], { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^usage: /);
+});
