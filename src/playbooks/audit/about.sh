@@ -1,0 +1,19 @@
+# Says which repository and which commit the report is about, and when it was written.
+#
+#   sh about.sh
+
+. "$(dirname "$0")/common.sh"
+enter_repository
+
+# The directory's name is as foreign as a file's.
+printf '%s' "${top##*/}" | tr '\001-\037\177' '?' | awk "$names_awk"'
+{ name = name shown($0) }
+END { printf "    Repository: %s\n", name }
+'
+if has_commits; then
+  repo_git log -1 --format='    Commit: %h of %cd' --date=short HEAD --
+  if [ -n "$(repo_git status --porcelain --untracked-files=no --ignore-submodules=all | head -n 1)" ]; then
+    printf '    Tracked files were changed since that commit; what is counted is the working tree.\n'
+  fi
+fi
+printf '    Written: %s UTC\n' "$(date -u '+%Y-%m-%d %H:%M')"

@@ -1,0 +1,117 @@
+# Sourced by the scripts of the audit, each of which measures one thing of the git repository that it is called in.
+#
+# What they print is a part of the report: lines indented by four spaces, so that Markdown takes nothing in them, file
+# names least of all, for markup. They need only git, sh, awk, sort, xargs and ls, of any vendor, and start no process
+# for each file.
+
+set -u
+LC_ALL=C
+export LC_ALL
+unset QUOTING_STYLE
+
+# Newest commits that the history is read from: some seconds of work, and more than most repositories have.
+max_commits=50000
+# Rows of each table.
+max_rows=15
+# What the first line of a report is; no other file is ever replaced.
+marker='<!-- Written by the audit of teams: the next audit replaces this file. -->'
+
+# Why there is no figure, in a line that the playbook knows.
+stop() {
+  printf 'audit: stopped: %s\n' "$1"
+  exit 1
+}
+
+# The scripts' own directory, absolute. The x keeps a name that ends in a newline whole.
+here=$(cd "$(dirname "$0")" && pwd && printf x) || stop "the directory of the audit's scripts is gone."
+here=${here%?x}
+
+# git without what a user's or a repository's settings change in its output, and without a program that they name.
+# Names come one a line: UTF-8 as it is, and quoted like a C string where they hold anything odd.
+repo_git() {
+  git --no-pager --no-optional-locks -c core.quotePath=false -c core.fsmonitor=false -c submodule.recurse=false \
+    -c grep.patternType=default -c grep.lineNumber=false -c grep.column=false -c grep.fallbackToNoIndex=false \
+    -c color.ui=never -c log.showSignature=false "$@"
+}
+
+# Goes to the top of the repository.
+enter_repository() {
+  command -v git >/dev/null 2>&1 || stop "git is not installed."
+  top=$(git rev-parse --show-toplevel 2>&1 && printf x) || stop "git sees no working tree here: $top"
+  top=${top%?x}
+  cd "$top" || stop "the top of the repository cannot be entered."
+}
+
+# A directory for what is counted on the way; it goes with the script.
+make_scratch() {
+  scratch=$(mktemp -d "${TMPDIR:-/tmp}/teams-audit.XXXXXX") || stop "there is no place for temporary files."
+  trap 'rm -rf "$scratch"' EXIT
+  trap 'exit 1' HUP INT TERM
+}
+
+# git grep over tracked text files, as they are in the working tree. That nothing was found is no failure.
+grep_tracked() {
+  repo_git grep --no-color --full-name -I "$@"
+  [ $? -le 1 ]
+}
+
+has_commits() {
+  git rev-parse --quiet --verify 'HEAD^{commit}' >/dev/null 2>&1
+}
+
+# The name of each file in each commit that touched it, one a line; a merge brings nothing of its own.
+# $1: "true" for names in plain ASCII, with everything else escaped, else "false".
+touched_files() {
+  has_commits || return 0
+  repo_git rev-list --no-merges --max-count="$max_commits" HEAD |
+    repo_git -c core.quotePath="$1" diff-tree --stdin -r --root --no-commit-id --name-only --no-renames
+}
+
+# For awk programs: shown(name) is a name as git prints it made readable and harmless. Its quotes are undone; control
+# characters, those that turn the direction of text, and what is no UTF-8 are escapes; it is cut behind 200 bytes.
+names_awk='
+BEGIN {
+  for (i = 1; i < 256; i++) ord[sprintf("%c", i)] = i
+  # Some awks read UTF-8 whatever the locale: there a character is never cut, and its value is not to be had.
+  bytewise = length("\303\251") == 2
+}
+function shown(name,   out, i, size) {
+  is_quoted = name ~ /^"/
+  if (is_quoted) name = substr(name, 2, length(name) - 2)
+  for (i = 1; i <= length(name); i += size) {
+    if (length(out) >= 200) return out "..."
+    if (is_quoted && substr(name, i, 1) == "\\") { out = out unescaped(name, i); size = taken }
+    else if (bytewise && ord[substr(name, i, 1)] > 127) { out = out multibyte(name, i); size = taken }
+    else { out = out substr(name, i, 1); size = 1 }
+  }
+  return out
+}
+# A quote or a backslash is shown, everything else stays the escape that it is. Sets how much of the name it took.
+function unescaped(name, i,   char) {
+  char = substr(name, i + 1, 1)
+  taken = char ~ /[0-7]/ ? 4 : 2
+  if (taken == 2) return char ~ /["\\]/ ? char : "\\" char
+  return sprintf("\\x%02x", char * 64 + substr(name, i + 2, 1) * 8 + substr(name, i + 3, 1))
+}
+function multibyte(name, i,   lead, code, k, byte) {
+  lead = ord[substr(name, i, 1)]
+  taken = lead >= 245 ? 0 : lead >= 240 ? 4 : lead >= 224 ? 3 : lead >= 194 ? 2 : 0
+  code = taken == 4 ? lead - 240 : taken == 3 ? lead - 224 : lead - 192
+  for (k = 1; k < taken; k++) {
+    byte = ord[substr(name, i + k, 1)] + 0
+    if (byte < 128 || byte > 191) taken = 0
+    code = code * 64 + byte - 128
+  }
+  if (taken == 0 || !is_scalar(code, taken)) { taken = 1; return sprintf("\\x%02x", lead) }
+  return is_hidden(code) ? sprintf("\\u{%x}", code) : substr(name, i, taken)
+}
+function is_scalar(code, size) {
+  if (size == 3) return code >= 2048 && (code < 55296 || code > 57343)
+  return size == 2 || (code >= 65536 && code <= 1114111)
+}
+# Controls, soft hyphen, zero width, line and paragraph ends, direction, byte order mark, tags.
+function is_hidden(code) {
+  return code < 160 || code == 173 || code == 1564 || (code >= 8203 && code <= 8207) || \
+    (code >= 8232 && code <= 8238) || (code >= 8288 && code <= 8303) || code == 65279 || code >= 917504
+}
+'

@@ -1,0 +1,17 @@
+# Answers how many commits touched the largest file.
+#
+#   sh touched.sh "the largest file: <its name, as largest.sh --name gives it>"
+#
+# Without a name behind those words it finds out itself which file is meant.
+
+. "$(dirname "$0")/common.sh"
+enter_repository
+
+question=${1-}
+name=${question#*the largest file: }
+[ "$name" = "$question" ] && name=$(sh "$here/largest.sh" --name)
+
+count=0
+[ -n "$name" ] && count=$(touched_files true | grep -cxF -e "$name")
+if [ "$count" = 1 ]; then unit=commit; else unit=commits; fi
+printf 'The largest file was touched by %s %s.\n' "$count" "$unit"
