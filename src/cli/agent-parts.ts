@@ -4,6 +4,7 @@ import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
 import { openTranscript } from "../agent/transcript.ts";
+import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { secretsOf } from "../os/secrets.ts";
@@ -84,12 +85,21 @@ function systemPrompt(parts: AgentParts): string {
 }
 
 function teamFacts({ ctx, worker }: AgentParts): TeamFacts {
-  const { members } = readTeam(ctx.ref);
   return {
     name: worker.name,
     team: ctx.ref.team,
-    others: members.map(({ name }) => name).filter((name) => name !== worker.name),
+    others: memberNames(ctx).filter((name) => name !== worker.name),
     configFile: ctx.ref.paths.config,
     taskDirectory: ctx.ref.paths.tasks,
   };
+}
+
+/** A lead that has deleted its team still says its result: nobody is there then. */
+function memberNames(ctx: LeadContext): string[] {
+  try {
+    return readTeam(ctx.ref).members.map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import { deliver } from "../team/mailbox.ts";
 import { retireMember } from "../team/members.ts";
-import { clearRun, readPlace } from "../team/records.ts";
+import { readPlace, removeRun } from "../team/records.ts";
 import { releaseTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 
@@ -29,7 +29,7 @@ export async function finishMember(ctx: LeadContext, name: string, how: Ending):
   const freed = await releaseTasks(ref, name);
   await tellLead(ctx, name, `${name} ${SENTENCE[how]}${freedSentence(freed)}`, place?.instance);
   if (place !== undefined) await closePlace(ctx, place);
-  clearRun(ref, name);
+  removeRun(ref, name);
   return true;
 }
 

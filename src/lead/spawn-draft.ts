@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { SpawnRequest } from "../backend/backend.ts";
 import { TeamError } from "../errors.ts";
 import { childEnvironment } from "../launch/environment.ts";
 import { type AgentFlags, agentArgv } from "../launch/flags.ts";
 import { isDirectory } from "../os/fs.ts";
+import { rootTag } from "../protocol/paths.ts";
 import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME, newAgentName } from "../schema/names.ts";
@@ -101,9 +102,4 @@ export function startOf(
     bells: [ctx.ref.paths.agent(LEAD_NAME).bell],
   };
   return { input, member, request };
-}
-
-/** Tells the panes of two roots apart that hold a team of one name. */
-export function rootTag(root: string): string {
-  return createHash("sha256").update(root).digest("hex").slice(0, 12);
 }

@@ -1,21 +1,15 @@
 import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
-import { awaitReady } from "../launch/readiness.ts";
 import { plainText } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
 import { addMembers, removeMember } from "../team/members.ts";
-import { clearRun, readPlace, readStatus, writePlace } from "../team/records.ts";
+import { readStatus, removeRun, writePlace } from "../team/records.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
-import { closePlace } from "./finish-member.ts";
-import { endProcesses } from "./kill.ts";
 import { beginSnapshot } from "./shell-snapshot.ts";
 import { draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
-
-/** Milliseconds until a start without a sign of life counts as failed; a slow shell start-up file fits in. */
-export const READY_TIMEOUT = 20_000;
 
 export interface SpawnOptions {
   readonly mode?: TeammateMode;
@@ -89,30 +83,8 @@ async function launch(
     starts.map(({ request }) => request),
     placement,
   );
-  return Promise.all(outcomes.map((outcome, i) => untilReady(ctx, outcome, starts[i])));
-}
-
-async function untilReady(
-  ctx: LeadContext,
-  outcome: SpawnOutcome,
-  start: Start | undefined,
-): Promise<SpawnOutcome> {
-  if (!outcome.ok || start === undefined) return outcome;
-  writePlace(ctx.ref, outcome.name, outcome.place);
-  try {
-    await awaitReady(start.request.paths, {
-      instance: start.request.instance,
-      name: outcome.name,
-      timeoutMs: READY_TIMEOUT,
-    });
-    return outcome;
-  } catch (error) {
-    return {
-      ok: false,
-      name: outcome.name,
-      error: error instanceof Error ? error : new Error(String(error)),
-    };
-  }
+  for (const outcome of outcomes) if (outcome.ok) writePlace(ctx.ref, outcome.name, outcome.place);
+  return outcomes;
 }
 
 async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[]): Promise<void> {
@@ -129,13 +101,10 @@ async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[])
   }));
 }
 
-/** Takes back everything of a start that failed: processes, pane, membership, inbox, files. */
+/** Takes back what a failed start left in the team; the backend has taken back the rest. */
 async function undo(ctx: LeadContext, name: string): Promise<void> {
-  await endProcesses(ctx, name);
-  const place = readPlace(ctx.ref, name);
-  if (place !== undefined) await closePlace(ctx, place);
   await removeMember(ctx.ref, name);
-  clearRun(ctx.ref, name);
+  removeRun(ctx.ref, name);
 }
 
 function describe(

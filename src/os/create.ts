@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { systemCode } from "../errors.ts";
 import { PRIVATE_DIR, PRIVATE_FILE, temporaryBeside } from "./fs.ts";
@@ -36,4 +37,9 @@ export function createWhole(path: string, content: string): boolean {
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** A new directory of our own, 0700, below the system's temporary one; whoever makes it removes it. */
+export function createTemporaryDirectory(prefix: string): string {
+  return mkdtempSync(join(tmpdir(), prefix));
 }

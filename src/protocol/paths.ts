@@ -114,5 +114,10 @@ function taskFileStem(id: string): string {
 
 /** `<runtime>/<hash of the real root>`: two roots never share a bell. */
 export function runtimeOfRoot(runtime: string, realRoot: string): string {
-  return join(runtime, createHash("sha256").update(realRoot).digest("hex").slice(0, 12));
+  return join(runtime, rootTag(realRoot));
+}
+
+/** Tells two roots apart that hold a team of one name: in runtime paths, and on panes of one tmux server. */
+export function rootTag(realRoot: string): string {
+  return createHash("sha256").update(realRoot).digest("hex").slice(0, 12);
 }

@@ -91,6 +91,11 @@ export class PermissionDesk {
     return true;
   }
 
+  /** Answers everything that is open with no: the worker is asked to end, and nobody has to be waited for. */
+  refuseAll(note: string): void {
+    for (const open of [...this.#open]) open.settle({ allowed: false, note });
+  }
+
   /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
   answered(message: MessageOf<"permission_response">): void {
     const open = this.#open.find(({ id }) => id === message.request_id);

@@ -37,6 +37,11 @@ export class Queue {
     return this.#entries.length === 0 && this.#typed.length === 0;
   }
 
+  /** Whether a shutdown request waits: it is taken at the next safe point of a running turn. */
+  get hasShutdown(): boolean {
+    return this.#entries.some(({ protocol }) => protocol?.type === "shutdown_request");
+  }
+
   /** How many idle notices are held back. */
   get held(): number {
     return this.#held.length;

@@ -27,6 +27,7 @@ export function createStatusKeeper(
   agent: string,
   facts: StatusFacts,
   clock: Clock,
+  onState: (state: WorkerState, taskIds: readonly string[]) => void = () => undefined,
 ): StatusKeeper {
   const now = clock.now();
   let record: StatusRecord & { state: WorkerState } = {
@@ -42,7 +43,10 @@ export function createStatusKeeper(
   };
   let teamGone = false;
   const write = (patch: Partial<typeof record>): void => {
+    const before = record;
     record = { ...record, ...patch, lastActivityAt: clock.now() };
+    if (record.state !== before.state || record.taskIds !== before.taskIds)
+      onState(record.state, record.taskIds);
     if (teamGone) return;
     try {
       writeStatus(ref, agent, record);

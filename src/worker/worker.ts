@@ -1,7 +1,7 @@
 import type { Agent, TurnResult } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import type { PermissionMode } from "../schema/config.ts";
@@ -75,6 +75,7 @@ export class Worker {
   #lastResult: string | undefined;
   #peerSummary: string | undefined;
   #text = "";
+  #failure: string | undefined;
 
   constructor(options: WorkerOptions) {
     const { ref, name, color, view, status, clock } = options;
@@ -109,6 +110,11 @@ export class Worker {
   /** Last words of the newest turn: a run's result. */
   get lastText(): string {
     return this.#text;
+  }
+
+  /** Why the newest turn failed; undefined when it did not. */
+  get lastFailure(): string | undefined {
+    return this.#failure;
   }
 
   /** Works until it is shut down, its team is gone, `idle` says over, or the signal aborts. */
@@ -156,9 +162,9 @@ export class Worker {
       await noteProgress(this.ref, this.name, [...this.#turnKeys], "turn_started");
   }
 
-  /** Called by the agent between tool calls: an agreed shutdown ends the turn there. */
+  /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
   async betweenTools(): Promise<"go" | "stop"> {
-    return this.#end === undefined ? "go" : "stop";
+    return this.#end === undefined && !this.#queue.hasShutdown ? "go" : "stop";
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
@@ -221,10 +227,10 @@ export class Worker {
       }
       for (const line of typed) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`);
-      await patchMember(ref, this.name, { isActive: true });
+      await this.#inTeam(() => patchMember(ref, this.name, { isActive: true }));
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);
-      await noteProgress(ref, this.name, [...input.keys], "done");
+      await this.#inTeam(() => noteProgress(ref, this.name, [...input.keys], "done"));
       await this.#turnEnded(result);
     } finally {
       this.#turn = undefined;
@@ -235,15 +241,16 @@ export class Worker {
   async #turnEnded(result: TurnResult): Promise<void> {
     const { status, role, view } = this.#options;
     if (result.text !== "") this.#text = result.text;
-    if (result.outcome === "failed") view.error(result.failure ?? "The model call failed.");
+    this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
+    if (this.#failure !== undefined) view.error(this.#failure);
     if (this.#end !== undefined) return;
     const goesIdle = !this.plan.isWaiting && this.#queue.isEmpty;
     // The notice before the state: whoever sees it idle finds what it had to say already delivered.
-    if (goesIdle && role === "teammate") await this.#noticeIdle(result);
+    if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(result));
     status.happened("turn_ended", "");
     if (!goesIdle) return;
     view.idle();
-    await patchMember(this.ref, this.name, { isActive: false });
+    await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));
   }
 
   async #noticeIdle(result: TurnResult): Promise<void> {
@@ -263,8 +270,11 @@ export class Worker {
 
   #arrived(entries: readonly InboxEntry[]): void {
     for (const entry of entries) {
-      if (entry.protocol?.type === "shutdown_request") this.#shutdowns.add(entry.protocol.requestId);
       this.#queue.add(entry);
+      if (entry.protocol?.type === "shutdown_request") {
+        this.#shutdowns.add(entry.protocol.requestId);
+        this.desk.refuseAll("A shutdown was asked for.");
+      }
       if (this.#turn !== undefined) this.#options.view.queued(entry.message.from);
     }
     this.#wake.set();
@@ -308,6 +318,16 @@ export class Worker {
     return !counts;
   }
 
+  /** A team that is deleted in the middle of a turn ends the worker, and is no failure of the turn. */
+  async #inTeam(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
+      this.#stop("team-gone");
+    }
+  }
+
   #agentOnce(): Promise<Agent> {
     this.#agent ??= this.#options.agent(this);
     return this.#agent;
@@ -315,7 +335,9 @@ export class Worker {
 
   #stop(end: WorkerEnd): void {
     this.#end ??= end;
-    if (end === "stopped" || end === "team-gone") this.interrupt();
+    // A lead that deleted its team still has its result to say.
+    const leadGoesOn = end === "team-gone" && this.#options.role === "lead";
+    if (end === "stopped" || (end === "team-gone" && !leadGoesOn)) this.interrupt();
     this.#wake.set();
   }
 }

@@ -21,6 +21,7 @@ import { readStatus } from "../../team/records.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-keeper.ts";
 import { Worker, type WorkerEnd } from "../../worker/worker.ts";
+import { borderOf } from "../border.ts";
 import type { AnyCall } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -142,7 +143,7 @@ function openStatus(io: Io, ref: TeamRef, name: string, sessionId: string): Stat
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
     ...(io.env.TMUX_PANE === undefined ? {} : { paneId: io.env.TMUX_PANE }),
   };
-  return createStatusKeeper(ref, name, facts, systemClock);
+  return createStatusKeeper(ref, name, facts, systemClock, borderOf(io.env));
 }
 
 function openView(io: Io, member: TeamMember): PaneView {

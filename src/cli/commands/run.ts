@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { TeamError } from "../../errors.ts";
+import type { SpawnOptions } from "../../lead/spawn.ts";
+import { PERMISSION_MODES } from "../../schema/config.ts";
+import { checkAudit } from "../audit-check.ts";
+import { type Call, defineCommand } from "../command.ts";
+import { refuseNesting } from "../context.ts";
+import type { Io } from "../io.ts";
+import { type LeadPlan, leadHere } from "../lead-process.ts";
+import { leadInSession } from "../lead-session.ts";
+import {
+  chosenModel,
+  isScripted,
+  loadPlaybook,
+  playbookFile,
+  playbooksDirectory,
+  SCRIPTED,
+} from "../make-model.ts";
+import { line } from "../paint.ts";
+
+const ARGS = [
+  { name: "goal", summary: "what is to be done; `-` reads it from stdin", optional: true, many: true },
+] as const;
+
+const OPTIONS = {
+  model: { value: "model", summary: "the lead's model: haiku, sonnet, opus, an id, scripted[:file]" },
+  playbook: { value: "file", summary: "play a playbook instead of asking a model" },
+  teammateMode: { value: "mode", summary: "where teammates live", choices: TEAMMATE_MODES },
+  permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
+  delegate: { summary: "the lead only coordinates (permission mode delegate)" },
+  session: { summary: "give the team a tmux session of its own" },
+  here: { summary: "put teammates beside this pane instead of into a window of their own" },
+  noSidebar: { summary: "do not open the sidebar" },
+  detach: { summary: "lead in a detached tmux session and return at once" },
+  keep: { summary: "keep the team's files at the end" },
+  report: { value: "file", summary: "where the built-in audit writes its report (AUDIT.md)" },
+} as const;
+
+export const command = defineCommand({
+  name: "run",
+  summary: "Give a goal to a lead, which builds its team and works on it here",
+  args: ARGS,
+  options: OPTIONS,
+  examples: [
+    'teams run "review this repository for security problems"',
+    "teams run --model scripted --report /tmp/AUDIT.md",
+    'teams run --team docs --teammate-mode process "bring the docs up to date"',
+  ],
+  notes:
+    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is\n" +
+    "played: a team audits the git repository of this directory. Everything but the thinking is real.",
+  run: (call) => startRun(call),
+});
+
+type RunCall = Call<typeof ARGS, typeof OPTIONS>;
+
+async function startRun(call: RunCall): Promise<number> {
+  const { io, options, out } = call;
+  refuseNesting(call, "run a team of its own");
+  const plan = await planOf(call);
+  for (const text of plan.notes) out.note(text);
+  if (!io.env.TMUX && wantsSession(call, io)) return leadInSession(call, plan, { attach: !options.detach });
+  return leadHere(call, plan);
+}
+
+/** Outside tmux a terminal gets a session with the lead in its first pane; `--detach` wants one in any case. */
+function wantsSession({ options, out }: RunCall, io: Io): boolean {
+  if (options.detach) return true;
+  const usesTmux =
+    options.teammateMode === undefined || options.teammateMode === "auto" || options.teammateMode === "tmux";
+  return usesTmux && !out.json && io.terminal.stdin && io.terminal.stdout;
+}
+
+/** Everything that can be wrong is found here, before anything is made. */
+async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: readonly string[] }> {
+  const { args, options, io } = call;
+  const model = modelOf(call);
+  const goal = await goalOf(args.goal, io);
+  const builtIn = model === SCRIPTED;
+  if (!builtIn && goal === "" && !isScripted(model)) {
+    throw new TeamError("INVALID_INPUT", "There is no goal.", {
+      hint: 'Say what is to be done: teams run "…"',
+    });
+  }
+  if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd));
+  const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
+  const mode = options.delegate
+    ? "delegate"
+    : (options.permissionMode ?? (builtIn ? "bypassPermissions" : undefined));
+  return {
+    team: options.team ?? `run-${randomBytes(2).toString("hex")}`,
+    goal: goal === "" ? "Play the playbook." : goal,
+    model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
+    mode,
+    spawn: spawnOptions(call),
+    keep: options.keep,
+    sidebar: !options.noSidebar,
+    env: {
+      TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
+      ...(report === undefined ? {} : { TEAMS_REPORT: report }),
+    },
+    notes: builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [],
+  };
+}
+
+function modelOf({ options, io }: RunCall): string {
+  if (options.playbook === undefined) return chosenModel(io.env, options.model);
+  if (options.model !== undefined && !isScripted(options.model)) {
+    throw new TeamError("INVALID_INPUT", "--playbook plays without a model, and --model names one.", {
+      hint: "Leave one of them out.",
+    });
+  }
+  return `${SCRIPTED}:${options.playbook}`;
+}
+
+async function goalOf(words: readonly string[], io: Io): Promise<string> {
+  const goal = words.length === 1 && words[0] === "-" ? await io.readStdin() : words.join(" ");
+  return goal.trim();
+}
+
+function spawnOptions({ options, io }: RunCall): SpawnOptions {
+  const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
+  return { command: "run", placement, mode: options.teammateMode ?? "auto" };
+}
+
+function builtInNotes(goal: string, ownMode: boolean): string[] {
+  const first = "No model is set up: the built-in audit is played. Everything but the thinking is real.";
+  return [
+    goal === "" ? first : line`${first} It does not read the goal: ${goal}`,
+    ...(ownMode
+      ? ["Its commands are fixed and known, so they run without asking; only its report is written."]
+      : []),
+  ];
+}

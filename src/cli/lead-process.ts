@@ -1,0 +1,253 @@
+import { join } from "node:path";
+import type { Agent } from "../agent/agent.ts";
+import { EXIT, messageOf, TeamError } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { createTeam } from "../lead/create-team.ts";
+import { endRun } from "../lead/end-run.ts";
+import { answerPermission } from "../lead/permission-side.ts";
+import { isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
+import type { SpawnOptions } from "../lead/spawn.ts";
+import { supervise } from "../lead/supervise.ts";
+import { systemClock } from "../os/clock.ts";
+import type { Env } from "../os/env.ts";
+import { ownIdentity } from "../os/identity.ts";
+import { stripControls } from "../os/terminal-text.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import type { InboxEntry } from "../team/mailbox.ts";
+import { createStatusKeeper } from "../worker/status-keeper.ts";
+import { Worker, type WorkerEnd } from "../worker/worker.ts";
+import { assembleAgent } from "./agent-parts.ts";
+import type { AnyCall } from "./command.ts";
+import { leadContext } from "./context.ts";
+import { makeModel } from "./make-model.ts";
+import { line } from "./paint.ts";
+import { createPaneView, type PaneView } from "./pane-view.ts";
+import { type RunResult, reportToSession } from "./run-result.ts";
+import { type LoadedSettings, loadSettings } from "./settings.ts";
+import { closeSidebar, openSidebar } from "./sidebar-split.ts";
+import { homeOf } from "./team.ts";
+import { transcriptPath } from "./transcripts.ts";
+import { readTypedLines } from "./typed-lines.ts";
+import { openWorkerBell } from "./worker-bell.ts";
+
+/** Milliseconds that teammates have to agree at the end of a run, before signals. */
+const END_TIMEOUT = 10_000;
+
+/** What a run was asked to be; everything in it has been checked. */
+export interface LeadPlan {
+  readonly team: string;
+  readonly goal: string;
+  readonly model: string;
+  readonly mode: PermissionMode | undefined;
+  readonly spawn: SpawnOptions;
+  readonly keep: boolean;
+  readonly sidebar: boolean;
+  /** Variables for the lead and its teammates besides the caller's. */
+  readonly env: Env;
+}
+
+/** A lead at work in this process, from its team's making to its end. */
+interface Lead {
+  readonly call: AnyCall;
+  readonly plan: LeadPlan;
+  readonly ctx: LeadContext;
+  readonly settings: LoadedSettings;
+  readonly sessionId: string;
+  readonly view: PaneView;
+  readonly mode: PermissionMode;
+}
+
+/** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
+export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
+  const { io } = call;
+  const signal = io.interruption();
+  const lead = await begin(call, plan);
+  const sidebar = await tryOpenSidebar(lead);
+  const watching = new AbortController();
+  let end: WorkerEnd = "stopped";
+  const worker = await makeWorker(lead, signal);
+  const stopReading = readTypedLines(
+    (line) => worker.typed(line),
+    (error) => lead.view.error(messageOf(error)),
+  );
+  const watch = supervise(lead.ctx, {
+    signal: watching.signal,
+    onEnd: ({ name, how }) => lead.view.note(`${name} ${how === "shutdown" ? "has shut down" : how}`),
+    onChange: () => worker.lookAgain(),
+    onProblem: (text) => lead.view.error(text),
+  });
+  try {
+    await worker.typed(plan.goal);
+    end = await worker.run();
+  } finally {
+    stopReading();
+    watching.abort();
+    await watch;
+    await finish(lead, end, sidebar);
+  }
+  return conclude(lead, end, worker);
+}
+
+/** Makes the team, with this process as its lead. */
+async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
+  const { io } = call;
+  const home = homeOf(io.env);
+  const settings = loadSettings(home.root, io.cwd);
+  const mode = modeOf(plan, settings);
+  const { ref, sessionId } = await createTeam(home, systemClock, {
+    name: plan.team,
+    cwd: io.cwd,
+    model: plan.model,
+    mode,
+    process: ownIdentity(),
+  });
+  const open = { home, ref, config: readTeam(ref), actor: LEAD_NAME };
+  const ctx = await leadContext({ ...call, io: { ...io, env: { ...io.env, ...plan.env } } }, open, settings);
+  const view = createPaneView({
+    // With --json stdout is the result's alone.
+    write: call.out.json ? io.err : io.out,
+    name: LEAD_NAME,
+    width: () => process.stdout.columns ?? 80,
+    plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
+  });
+  view.header({
+    team: ref.team,
+    model: plan.model,
+    cwd: io.cwd,
+    hint: io.terminal.stdin ? "type a line to talk to the lead; Ctrl-C ends the team" : "",
+  });
+  for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
+  await sayWhere(call, plan, ctx, view);
+  return { call, plan, ctx, settings, sessionId, view, mode };
+}
+
+/** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
+function modeOf(plan: LeadPlan, settings: LoadedSettings): PermissionMode {
+  const mode = plan.mode ?? settings.permissions.defaultMode ?? "default";
+  if (mode === "bypassPermissions" && settings.permissions.disableBypassPermissionsMode === "disable") {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      "The mode bypassPermissions is forbidden by a setting; nothing was started.",
+      {
+        hint: "Name another: --permission-mode acceptEdits",
+      },
+    );
+  }
+  return mode;
+}
+
+/** Where the teammates will be, for someone who does not see their panes appear. */
+async function sayWhere(call: AnyCall, plan: LeadPlan, ctx: LeadContext, view: PaneView): Promise<void> {
+  const { backend, why } = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
+  if (call.io.env.TMUX) return;
+  const where =
+    backend.type === "tmux" ? `watch them: teams attach --team ${ctx.ref.team}` : "see teams peek <name>";
+  view.note(`teammates: ${why} · ${where}`);
+}
+
+async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
+  const { ctx, view, sessionId } = lead;
+  const { ref } = ctx;
+  const paths = ref.paths.agent(LEAD_NAME);
+  const bell = await openWorkerBell(ref, LEAD_NAME);
+  const facts = {
+    sessionId,
+    transcript: transcriptPath(ref.home.root, sessionId),
+    process: ownIdentity(),
+    bell: paths.bell,
+    ...(ctx.callerPane === undefined ? {} : { paneId: ctx.callerPane }),
+  };
+  return new Worker({
+    ref,
+    name: LEAD_NAME,
+    role: "lead",
+    mode: lead.mode,
+    modeAfterPlan: lead.mode,
+    planFile: join(ref.home.root, "plans", `${ref.team}.md`),
+    bell,
+    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock),
+    view,
+    clock: ctx.clock,
+    signal,
+    agent: (worker) => assembleLead(lead, worker),
+    idle: async (held) => (isRunOver(runFacts(ctx, held)) ? "over" : "wait"),
+    othersWork: async () => othersWork(ctx),
+    onSilent: (entry) => onSilent(lead, entry),
+  });
+}
+
+async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
+  const { call, plan, ctx, settings, sessionId } = lead;
+  const { io } = call;
+  const model = await makeModel({
+    model: plan.model,
+    agent: LEAD_NAME,
+    program: io.program,
+    cwd: io.cwd,
+    env: ctx.env,
+    names: settings.teams.models,
+  });
+  return assembleAgent({
+    ctx,
+    worker,
+    role: "lead",
+    model,
+    agentType: "general-purpose",
+    sessionId,
+    settings,
+    spawn: plan.spawn,
+    alone: !io.terminal.stdin,
+  });
+}
+
+/** What the lead's side does by code alone: its mode answers a permission request, or a person is told of it. */
+async function onSilent({ ctx, view, mode }: Lead, { message, protocol }: InboxEntry): Promise<void> {
+  if (protocol?.type !== "permission_request") return;
+  const how = await answerPermission(ctx, message.from, protocol, mode);
+  if (how === "person") {
+    view.waiting(
+      `${message.from} asks to use ${protocol.tool_name}: teams approve ${protocol.request_id}, or answer in its pane`,
+    );
+  }
+}
+
+async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean> {
+  if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return false;
+  try {
+    await openSidebar(call.io, ctx.ref, ctx.callerPane);
+    return true;
+  } catch (error) {
+    // A narrow pane has no room for it; the team works without.
+    view.note(`no sidebar: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+async function finish({ call, plan, ctx, view }: Lead, end: WorkerEnd, sidebar: boolean): Promise<void> {
+  if (end === "stopped") view.note("ending the team; once more Ctrl-C leaves it running, for teams kill");
+  for (const { name, outcome, left } of await endRun(ctx, { timeoutMs: END_TIMEOUT, keep: plan.keep })) {
+    view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
+  }
+  if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+}
+
+/** @throws TeamError MODEL_ERROR when the lead's last turn failed */
+function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): number {
+  const { team } = ctx.ref;
+  if (end !== "stopped" && worker.lastFailure !== undefined) {
+    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, {
+      hint: plan.keep
+        ? `The team is kept: teams status --team ${team}`
+        : "The team was ended; nothing of it is left.",
+    });
+  }
+  const outcome = end === "stopped" ? "interrupted" : "completed";
+  const result: RunResult = { team, outcome, result: worker.lastText };
+  const kept = plan.keep ? [line`The team is kept: teams status --team ${team}`] : [];
+  const text = outcome === "completed" ? ["", stripControls(worker.lastText)] : [];
+  call.out.answer(result, () => [...text, ...kept].join("\n"));
+  reportToSession(call.io.env, result);
+  return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
+}
