@@ -43,19 +43,18 @@ export function overview(
     .description(summary)
     .usage("<command> [options]")
     .helpCommand(false)
-    .option("-V, --version", "print the version");
+    .option("-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help");
   for (const { heading, commands } of groups) {
     for (const command of commands) {
-      const listed = parserOf(command).helpGroup(`${heading}:`);
-      program.addCommand(listed.name(command.name.slice(command.name.lastIndexOf(" ") + 1)));
+      program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));
     }
   }
   program.configureHelp({
     subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
     showGlobalOptions: false,
   });
-  program.addHelpText("after", `\nMore on a command, with examples: ${name} <command> --help`);
-  return program.helpInformation().trimEnd();
+  return `${program.helpInformation().trimEnd()}\n\nMore on a command, with examples: ${name} <command> --help`;
 }
 
 function parserOf(command: Command): Commander {
@@ -105,19 +104,14 @@ function optionValue(
 function refusal(command: Command, error: CommanderError): TeamError {
   const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
   if (error.code !== "commander.unknownOption" || flag === undefined) {
-    return usageError(command, `${sentence(error.message)}`);
+    return usageError(command, `refuses it: ${error.message.replace(/^error: /, "")}.`);
   }
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
   const hint = flag.startsWith("--") && nearest !== undefined ? `Did you mean ${nearest}?` : dashHint(flag);
-  return usageError(command, `It has no option ${flag}.`, hint);
+  return usageError(command, `has no option ${flag}.`, hint);
 }
 
 function dashHint(flag: string): string {
   return `A word that begins with - goes behind --, as in: -- ${flag}.`;
-}
-
-function sentence(message: string): string {
-  const text = message.replace(/^error: /, "");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -53,13 +53,13 @@ function bindOperands(command: Command, operands: readonly string[]): RawCall["a
   for (const spec of command.args) {
     const taken = spec.many ? rest.splice(0) : rest.splice(0, 1);
     if (taken.length === 0 && !spec.optional) {
-      throw usageError(command, `It needs <${spec.name}>: ${spec.summary}.`);
+      throw usageError(command, `needs <${spec.name}>: ${spec.summary}.`);
     }
     args[spec.name] = spec.many ? taken : taken[0];
   }
   const extra = rest[0];
   if (extra === undefined) return args;
-  throw usageError(command, `${JSON.stringify(extra)} is one word too many.`);
+  throw usageError(command, `takes no ${JSON.stringify(extra)}: it is one word too many.`);
 }
 
 function bindOptions(command: Command, given: ParsedLine["options"]): RawCall["options"] {
@@ -75,21 +75,21 @@ function bindOptions(command: Command, given: ParsedLine["options"]): RawCall["o
       const choices = spec.choices?.join(", ") ?? "";
       throw usageError(
         command,
-        `--${longName(key)} cannot be ${JSON.stringify(wrong)}; it is one of: ${choices}.`,
+        `takes no --${longName(key)} ${JSON.stringify(wrong)}; it is one of: ${choices}.`,
       );
     }
   }
   return bound;
 }
 
-/** A mistake on the command line: what it is, and how the command is used. */
+/** A mistake on the command line: what it is, as the rest of a sentence that the command begins, and how it is used. */
 export function usageError(
   command: Pick<Command, "name" | "args">,
   message: string,
   hint?: string,
 ): TeamError {
   const usage = `Usage: ${usageOf(command)} (more: teams ${command.name} --help)`;
-  return new TeamError("INVALID_INPUT", `teams ${command.name}: ${message}`, {
+  return new TeamError("INVALID_INPUT", `${command.name} ${message}`, {
     hint: hint === undefined ? usage : `${hint} ${usage}`,
   });
 }

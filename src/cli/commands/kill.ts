@@ -25,10 +25,11 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     if (args.name === undefined && options.team === undefined) {
-      throw usageError(command, "Say whom: an agent, a team, or --team.");
+      throw usageError(command, "needs an agent, a team, or --team.");
     }
     const target = resolveTarget(io.env, options, args.name);
-    if (options.purge && target.kind === "member") throw usageError(command, "--purge is for a whole team.");
+    if (options.purge && target.kind === "member")
+      throw usageError(command, "takes --purge for a whole team only.");
     requireOurs(target.open, { named: true, force: options.force });
     const ctx = await leadContext(call, target.open);
     const how = {

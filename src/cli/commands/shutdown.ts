@@ -27,7 +27,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     if ((args.agent.length === 0) === !options.all) {
-      throw usageError(command, options.all ? "Give names or --all, not both." : "Say who: names, or --all.");
+      throw usageError(command, options.all ? "takes names or --all, not both." : "needs names, or --all.");
     }
     const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? "").team);
     const names = options.all

@@ -3,6 +3,7 @@ import { TeamError } from "../../errors.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import type { SpawnInput } from "../../lead/spawn-draft.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
 import { line } from "../paint.ts";
@@ -43,21 +44,26 @@ export const command = defineCommand({
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     const ctx = await leadContext(call, open, settings);
     const prompt = await textOption(io, options.prompt, "prompt");
-    const input: SpawnInput = {
+    const input: SpawnInput = defined({
       name: args.name,
       unique: options.unique,
       plan: options.plan,
-      ...given("prompt", prompt),
-      ...given("agentType", options.agentType),
-      ...given("model", options.model),
-      ...given("permissionMode", options.permissionMode),
-      ...given("allowedTools", toolList(options.allowedTools)),
-      ...given("disallowedTools", toolList(options.disallowedTools)),
-      ...given("tools", toolList(options.tools)),
-      ...given("cwd", options.cwd),
-    };
+      prompt,
+      agentType: options.agentType,
+      model: options.model,
+      permissionMode: options.permissionMode,
+      allowedTools: toolList(options.allowedTools),
+      disallowedTools: toolList(options.disallowedTools),
+      tools: toolList(options.tools),
+      cwd: options.cwd,
+    });
     const mode = options.teammateMode ?? settings.teammateMode;
-    const [spawned] = await spawnTeammates(ctx, [input], { mode, placement: placementOf(options) });
+    const behind: Promise<unknown>[] = [];
+    const [spawned] = await spawnTeammates(ctx, [input], {
+      mode,
+      placement: placementOf(options),
+      background: (work) => behind.push(work),
+    });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
     out.done({ ...spawned, team: open.ref.team }, () => {
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
@@ -67,12 +73,9 @@ export const command = defineCommand({
         line`See it: teams attach ${spawned.name}   its screen: teams peek ${spawned.name}`,
       ].join("\n");
     });
+    await Promise.all(behind);
   },
 });
-
-function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
-}
 
 function placementOf(options: {
   readonly here: boolean;

@@ -107,13 +107,13 @@ describe("bind", () => {
 
   it("names a wrong choice and the right ones", () => {
     expect(() => parse("a", "--teammate-mode", "screen")).toThrow(
-      /--teammate-mode cannot be "screen"; it is one of: auto, tmux/,
+      /takes no --teammate-mode "screen"; it is one of: auto, tmux/,
     );
   });
 
   it("names a word too many", () => {
     const none = { ...sample, args: [] };
-    expect(() => slowly(none, ["x"])).toThrow(/"x" is one word too many/);
+    expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
   });
 });
 

@@ -7,7 +7,7 @@ describe("the program", () => {
     const plain = await teams([]);
     expect(plain.code).toBe(0);
     expect(plain.out).toContain("Usage: teams <command> [options]");
-    expect(plain.out).toMatch(/Messages:\n +send <agent> <text\.\.\.>/);
+    expect(plain.out).toMatch(/Messages:\n +send <agent> <text\.\.\.> +/);
     for (const words of [["help"], ["--help"], ["-h"]]) expect((await teams(words)).out).toBe(plain.out);
   });
 

@@ -28,7 +28,7 @@ export const command = defineCommand({
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     if ([status, options.owner, subject, description].every((value) => value === undefined)) {
-      throw usageError(command, "Say what is to change: --status, --owner, --subject or -d.");
+      throw usageError(command, "needs something to change: --status, --owner, --subject or -d.");
     }
     const { ref, config, actor } = openTeam(io.env, options);
     const id = taskId(args.id);
