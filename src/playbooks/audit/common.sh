@@ -14,7 +14,7 @@ max_commits=50000
 # Rows of each table.
 max_rows=15
 # What the first line of a report is; no other file is ever replaced.
-marker='<!-- Written by the audit of teams: the next audit replaces this file. -->'
+marker='<!-- written by teams: audit -->'
 
 # Why there is no figure, in a line that the playbook knows.
 stop() {

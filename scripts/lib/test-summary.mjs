@@ -1,0 +1,40 @@
+/**
+ * The last lines of scripts/test: what failed or was left out by name, then `N passed, N failed`.
+ *
+ *   node scripts/lib/test-summary.mjs <vitest's JSON report> <vitest's exit status> [failed checks…]
+ */
+import fs from "node:fs";
+
+/** Checks that scripts/test runs before the tests. */
+const CHECKS = 3;
+
+const [file = "", status = "1", ...failedChecks] = process.argv.slice(2);
+const text = fs.readFileSync(file, "utf8");
+const report = text === "" ? { testResults: [] } : JSON.parse(text);
+const suites = report.testResults;
+const tests = suites.flatMap((suite) => suite.assertionResults);
+
+const failed = tests.filter((test) => test.status === "failed").map((test) => test.fullName);
+// A file that could not even be loaded has no tests that could fail.
+const broken = suites
+  .filter((suite) => suite.status === "failed" && !hasFailure(suite))
+  .map((suite) => suite.name);
+const leftOut = tests
+  .filter((test) => !["passed", "failed"].includes(test.status))
+  .map((test) => test.fullName);
+const passed = tests.filter((test) => test.status === "passed").length + CHECKS - failedChecks.length;
+let failures = failedChecks.length + failed.length + broken.length;
+// An error outside of every test is vitest's own to tell; it is a failure all the same.
+if (failures === failedChecks.length && status !== "0") failures += 1;
+
+for (const name of failedChecks) console.log(`failed: ${name}`);
+for (const name of [...broken, ...failed]) console.log(`failed: ${name}`);
+for (const name of leftOut) console.log(`left out: ${name}`);
+console.log(
+  `${passed} passed, ${failures} failed${leftOut.length > 0 ? `, ${leftOut.length} left out` : ""}`,
+);
+if (failures > 0) process.exitCode = 1;
+
+function hasFailure(suite) {
+  return suite.assertionResults.some((test) => test.status === "failed");
+}
