@@ -1,4 +1,4 @@
-import { ModelError, type ModelFailure } from "./model.ts";
+import type { ModelFailure } from "./model.ts";
 
 /** What an HTTP status of the Messages API means for a call. */
 export function failureKind(status: number): ModelFailure {
@@ -12,14 +12,4 @@ export function failureKind(status: number): ModelFailure {
 /** Whether the same call may go well a little later. */
 export function mayPass(kind: ModelFailure): boolean {
   return kind !== "auth" && kind !== "invalid_request";
-}
-
-/** A failure with its hint for the person who reads it in a pane. */
-export function modelFailure(
-  kind: ModelFailure,
-  message: string,
-  status?: number,
-  cause?: unknown,
-): ModelError {
-  return new ModelError(kind, message, status, cause === undefined ? {} : { cause });
 }

@@ -1,0 +1,167 @@
+import type { Anthropic } from "@anthropic-ai/sdk";
+import { messageOf } from "../../errors.ts";
+import { type Clock, pause, systemClock } from "../../os/clock.ts";
+import { httpFetch } from "../../os/http-fetch.ts";
+import { failureKind } from "./failures.ts";
+import { type Model, ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
+import { nextDelay, retryAfterMs } from "./retry-policy.ts";
+import { AnswerBuilder } from "./wire-answer.ts";
+import { wireRequest } from "./wire-request.ts";
+
+export interface AnthropicOptions {
+  /** The id that the server knows. */
+  readonly model: string;
+  readonly apiKey?: string;
+  /** A bearer token; the key goes before it. */
+  readonly authToken?: string;
+  /** Any server that speaks the Messages API; Anthropic's own if not given. */
+  readonly baseUrl?: string;
+  /** Of one answer. */
+  readonly maxTokens?: number;
+  readonly fetch?: typeof fetch;
+  /** From 0 to 1, for the jitter of delays. */
+  readonly random?: () => number;
+  /** Waits, or ends early when the signal aborts. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  readonly clock?: Clock;
+}
+
+const ANTHROPIC_URL = "https://api.anthropic.com";
+const DEFAULT_MAX_TOKENS = 16_000;
+/** Milliseconds without a byte (servers send pings while a model thinks) after which a connection is given up. */
+const IDLE_TIMEOUT_MS = 120_000;
+
+/** A model behind the Messages API. The SDK is loaded at the first call; waiting and trying again is done here, not there. */
+export function anthropicModel(options: AnthropicOptions): Model {
+  const {
+    model,
+    maxTokens = DEFAULT_MAX_TOKENS,
+    random = Math.random,
+    sleep = pause,
+    clock = systemClock,
+  } = options;
+  let client: Promise<Anthropic> | undefined;
+  return {
+    name: model,
+    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+      signal.throwIfAborted();
+      client ??= connect(options);
+      const params = wireRequest(request, model, maxTokens);
+      for (let attempt = 1; ; attempt += 1) {
+        const failure = yield* tryOnce(await client, params, signal, clock);
+        if (failure === undefined) return;
+        signal.throwIfAborted();
+        const { kind, status, message } = failure.error;
+        const delayMs = nextDelay({ ...failure, kind, attempt }, random());
+        if (delayMs === undefined) throw failure.error;
+        if (failure.spoke) yield { type: "restart" };
+        yield { type: "retry", attempt, delayMs, status, reason: message };
+        await sleep(delayMs, signal);
+        signal.throwIfAborted();
+      }
+    },
+  };
+}
+
+async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions): Promise<Anthropic> {
+  const { Anthropic } = await import("@anthropic-ai/sdk");
+  if (!apiKey && !authToken && baseUrl === undefined) {
+    throw new ModelError(
+      "auth",
+      "There is no key for the model: set ANTHROPIC_API_KEY, or use --model scripted.",
+    );
+  }
+  // The SDK takes one credential; without any it would look for one elsewhere, which a server of one's own does not need.
+  const key = apiKey || (authToken ? undefined : "none");
+  return new Anthropic({
+    ...(key === undefined ? { authToken: authToken ?? "" } : { apiKey: key }),
+    baseURL: baseUrl ?? ANTHROPIC_URL,
+    // The SDK sends a key as a bearer token, which Anthropic's server takes; others know the older header.
+    ...(key === undefined || baseUrl === undefined ? {} : { defaultHeaders: { "x-api-key": key } }),
+    maxRetries: 0,
+    // A pane is no place for a library's log.
+    logLevel: "off",
+    fetch: fetch ?? httpFetch(IDLE_TIMEOUT_MS),
+  });
+}
+
+interface Failure {
+  readonly error: ModelError;
+  readonly retryAfterMs: number | undefined;
+  readonly shouldRetry: boolean | undefined;
+  /** Whether text of this try was passed on. */
+  readonly spoke: boolean;
+}
+
+/** One try. What went wrong is returned, so that its caller can decide on another. */
+async function* tryOnce(
+  client: Anthropic,
+  params: Anthropic.MessageCreateParamsStreaming,
+  signal: AbortSignal,
+  clock: Clock,
+): AsyncGenerator<ModelEvent, Failure | undefined> {
+  const answer = new AnswerBuilder();
+  let spoke = false;
+  try {
+    for await (const event of await client.messages.create(params, { signal })) {
+      const text = answer.add(event);
+      if (text === "") continue;
+      spoke = true;
+      yield { type: "text", text };
+    }
+    signal.throwIfAborted();
+    if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut in the middle.");
+  } catch (error) {
+    return { ...failureOf(error, clock.now()), spoke };
+  }
+  yield {
+    type: "message",
+    message: { role: "assistant", content: answer.content },
+    stopReason: answer.reason,
+    usage: answer.tokens,
+  };
+  return undefined;
+}
+
+/** What the SDK's errors have, of which its classes are only known once it is loaded. */
+interface ApiErrorLike {
+  readonly status?: unknown;
+  readonly headers?: { get(name: string): string | null };
+  readonly error?: { readonly error?: { readonly type?: unknown; readonly message?: unknown } };
+}
+
+/** Types of errors that come inside of a stream, where no status tells. */
+const STREAM_ERRORS: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  overloaded_error: 529,
+};
+
+function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke"> {
+  if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
+  const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
+  const type = String(body?.error?.type ?? "");
+  const status = typeof httpStatus === "number" ? httpStatus : STREAM_ERRORS[type];
+  const said = body?.error?.message;
+  const message = typeof said === "string" && said !== "" ? said : causeOf(thrown);
+  const kind = status === undefined ? "connection" : failureKind(status);
+  const text =
+    status === undefined ? `No answer from the model's server: ${message}` : `${status} ${message}`;
+  const told = headers?.get("x-should-retry");
+  return {
+    error: new ModelError(kind, text, status, { cause: thrown }),
+    retryAfterMs: retryAfterMs(headers, now),
+    shouldRetry: told === "false" ? false : undefined,
+  };
+}
+
+/** The SDK says "Connection error." and keeps why in the cause. */
+function causeOf(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause === undefined ? messageOf(thrown) : messageOf(cause);
+}

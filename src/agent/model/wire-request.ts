@@ -1,0 +1,94 @@
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type { AssistantBlock, ConversationMessage, ModelRequest, ToolSpec, UserBlock } from "./model.ts";
+
+type Params = Anthropic.MessageCreateParamsStreaming;
+type WireMessage = Anthropic.MessageParam;
+type WireBlock = Anthropic.ContentBlockParam;
+
+const CACHED = { cache_control: { type: "ephemeral" } } as const;
+/** Newest user messages that get a cache marker: a server takes four, two stand at the tools and the system prompt. */
+const CACHED_MESSAGES = 2;
+
+/** A request in the form of the Messages API, with markers for its prompt cache. */
+export function wireRequest(request: ModelRequest, model: string, maxTokens: number): Params {
+  return {
+    model,
+    max_tokens: maxTokens,
+    stream: true,
+    ...(request.system === "" ? {} : { system: [{ type: "text", text: request.system, ...CACHED }] }),
+    ...(request.tools.length === 0 ? {} : { tools: wireTools(request.tools) }),
+    messages: markCache(wireMessages(request.messages)),
+  };
+}
+
+function wireTools(tools: readonly ToolSpec[]): Anthropic.ToolUnion[] {
+  return tools.map(({ name, description, inputSchema }, i) => ({
+    name,
+    description,
+    input_schema: inputSchema as Anthropic.Tool.InputSchema,
+    ...(i === tools.length - 1 ? CACHED : {}),
+  }));
+}
+
+/** Neighbours of one role become one message, results in front, as the API wants them; empty ones are left out. */
+function wireMessages(messages: readonly ConversationMessage[]): WireMessage[] {
+  const wired: { role: "user" | "assistant"; content: WireBlock[] }[] = [];
+  for (const message of messages) {
+    const content =
+      message.role === "user"
+        ? message.content.flatMap(wireUserBlock)
+        : message.content.flatMap(wireAssistantBlock);
+    if (content.length === 0) continue;
+    const last = wired.at(-1);
+    if (last?.role === message.role) last.content.push(...content);
+    else wired.push({ role: message.role, content });
+  }
+  for (const { role, content } of wired) {
+    if (role === "user") content.sort((a, b) => rank(a) - rank(b));
+  }
+  return wired;
+}
+
+function rank(block: WireBlock): number {
+  return block.type === "tool_result" ? 0 : 1;
+}
+
+/** The API refuses empty text. */
+function wireText(text: string): WireBlock[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+function wireUserBlock(block: UserBlock): WireBlock[] {
+  if (block.type === "text") return wireText(block.text);
+  return [
+    {
+      type: "tool_result",
+      tool_use_id: block.toolUseId,
+      content: block.content === "" ? "(empty)" : block.content,
+      ...(block.isError ? { is_error: true } : {}),
+    },
+  ];
+}
+
+function wireAssistantBlock(block: AssistantBlock): WireBlock[] {
+  switch (block.type) {
+    case "text":
+      return wireText(block.text);
+    case "tool_use":
+      return [{ type: "tool_use", id: block.id, name: block.name, input: block.input }];
+    case "opaque":
+      return [block.value as WireBlock];
+  }
+}
+
+/** The end of each of the newest user messages: what the last call read is read from the cache by the next one. */
+function markCache(messages: WireMessage[]): WireMessage[] {
+  let left = CACHED_MESSAGES;
+  for (const message of [...messages].reverse()) {
+    if (message.role !== "user" || typeof message.content === "string" || left === 0) continue;
+    const block = message.content.at(-1);
+    if (block?.type === "text" || block?.type === "tool_result") block.cache_control = CACHED.cache_control;
+    left -= 1;
+  }
+  return messages;
+}

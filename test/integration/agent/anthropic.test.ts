@@ -1,0 +1,322 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type AnthropicOptions, anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import type { ConversationMessage, ModelEvent, ModelRequest } from "../../../src/agent/model/model.ts";
+import {
+  type FakeMessagesApi,
+  type FakeOptions,
+  type FakeReply,
+  type FakeScript,
+  startFakeMessagesApi,
+} from "../../support/fake-messages-api.ts";
+
+let api: FakeMessagesApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+async function serve(script: FakeScript, options?: FakeOptions): Promise<FakeMessagesApi> {
+  api = await startFakeMessagesApi(script, options);
+  return api;
+}
+
+const HELLO: FakeReply = { kind: "message", blocks: [{ type: "text", text: "Hello dear world" }] };
+const QUESTION: ModelRequest = {
+  system: "Be brief.",
+  messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+  tools: [{ name: "Read", description: "Reads", inputSchema: { type: "object", properties: {} } }],
+};
+
+interface Played {
+  readonly events: readonly ModelEvent[];
+  readonly slept: readonly number[];
+  readonly error?: unknown;
+}
+
+/** Plays one call to its end, without waiting between tries. */
+async function play(
+  server: FakeMessagesApi,
+  options: Partial<AnthropicOptions> = {},
+  request = QUESTION,
+  signal = new AbortController().signal,
+): Promise<Played> {
+  const slept: number[] = [];
+  const model = anthropicModel({
+    model: "fake-1",
+    apiKey: "key-of-a-test",
+    baseUrl: server.url,
+    random: () => 0,
+    sleep: async (ms) => slept.push(ms),
+    ...options,
+  });
+  const events: ModelEvent[] = [];
+  try {
+    for await (const event of model.stream(request, signal)) events.push(event);
+  } catch (error) {
+    return { events, slept, error };
+  }
+  return { events, slept };
+}
+
+const textOf = (events: readonly ModelEvent[]): string =>
+  events.map((event) => (event.type === "text" ? event.text : "")).join("");
+const lastOf = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: "message" }> => {
+  const last = events.at(-1);
+  if (last?.type !== "message") throw new Error(`the stream ended with ${JSON.stringify(last)}`);
+  return last;
+};
+
+describe("a call that goes well", () => {
+  test("text streams in pieces and comes whole at the end, with its usage", async () => {
+    const usage = {
+      input_tokens: 12,
+      output_tokens: 34,
+      cache_read_input_tokens: 56,
+      cache_creation_input_tokens: 78,
+    };
+    const { events } = await play(await serve([{ ...HELLO, usage } as FakeReply]));
+    expect(events.filter(({ type }) => type === "text")).toHaveLength(3);
+    expect(textOf(events)).toBe("Hello dear world");
+    expect(lastOf(events)).toEqual({
+      type: "message",
+      message: { role: "assistant", content: [{ type: "text", text: "Hello dear world" }] },
+      stopReason: "end_turn",
+      usage: { input: 12, output: 34, cacheRead: 56, cacheWrite: 78 },
+    });
+  });
+
+  test("tool calls come with their input put together", async () => {
+    const blocks = [
+      { type: "text", text: "I look." },
+      { type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: '/a "b"', limit: 3 } },
+      { type: "tool_use", id: "toolu_2", name: "Read", input: {} },
+    ] as const;
+    const last = lastOf((await play(await serve([{ kind: "message", blocks }]))).events);
+    expect(last.message.content).toEqual(blocks);
+    expect(last.stopReason).toBe("tool_use");
+  });
+
+  test("thinking goes back as it came, signature and all", async () => {
+    const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" } as const;
+    const redacted = { type: "redacted_thinking", data: "eHg=" } as const;
+    const blocks = [thinking, redacted, { type: "text", text: "Yes." }] as const;
+    const server = await serve([{ kind: "message", blocks }]);
+    const { message } = lastOf((await play(server)).events);
+    const messages: ConversationMessage[] = [
+      ...QUESTION.messages,
+      message,
+      { role: "user", content: [{ type: "text", text: "Why?" }] },
+    ];
+    await play(server, {}, { ...QUESTION, messages });
+    expect(server.requests[1]?.body.messages[1]).toEqual({ role: "assistant", content: blocks });
+  });
+
+  test("the prompt's stable parts and its newest ends are marked for the cache", async () => {
+    const server = await serve([HELLO]);
+    await play(server);
+    const { body } = server.requests[0] ?? {};
+    const marker = { type: "ephemeral" };
+    expect(body.system).toEqual([{ type: "text", text: "Be brief.", cache_control: marker }]);
+    expect(body.tools[0].cache_control).toEqual(marker);
+    expect(body.messages.at(-1).content.at(-1).cache_control).toEqual(marker);
+    expect(body).toMatchObject({ model: "fake-1", stream: true });
+  });
+
+  test("neighbours of one role are sent as one message, results first, and empty ones not at all", async () => {
+    const server = await serve([HELLO]);
+    const messages: ConversationMessage[] = [
+      { role: "user", content: [{ type: "text", text: "one" }] },
+      { role: "assistant", content: [], unfinished: true, turn: "a/0" },
+      { role: "user", content: [{ type: "text", text: "two" }] },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "Read", input: {} }] },
+      { role: "user", content: [{ type: "text", text: "three" }] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", toolUseId: "t1", content: "", isError: true, data: { secret: 1 } }],
+      },
+    ];
+    await play(server, {}, { ...QUESTION, messages });
+    const sent = server.requests[0]?.body.messages;
+    expect(sent.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(sent[0].content.map(({ text }: { text: string }) => text)).toEqual(["one", "two"]);
+    expect(sent[2].content[0]).toEqual({
+      type: "tool_result",
+      tool_use_id: "t1",
+      content: "(empty)",
+      is_error: true,
+    });
+    expect(sent[2].content[1]).toMatchObject({ type: "text", text: "three" });
+  });
+
+  test("the key goes as a key and a token as a bearer", async () => {
+    const server = await serve([HELLO], { key: "right" });
+    expect((await play(server, { apiKey: "right" })).error).toBeUndefined();
+    expect((await play(server, { apiKey: "", authToken: "right" })).error).toBeUndefined();
+    expect(server.requests[0]?.headers["x-api-key"]).toBe("right");
+    expect(server.requests[1]?.headers).toMatchObject({ authorization: "Bearer right" });
+    expect(server.requests[1]?.headers["x-api-key"]).toBeUndefined();
+  });
+
+  test("a server of one's own needs no key", async () => {
+    expect((await play(await serve([HELLO]), { apiKey: "" })).error).toBeUndefined();
+  });
+
+  test.each([
+    ["max_tokens", "max_tokens"],
+    ["refusal", "refusal"],
+    ["stop_sequence", "end_turn"],
+    ["model_context_window_exceeded", "max_tokens"],
+    ["something_new", "end_turn"],
+  ])("the stop reason %s is told as %s", async (stopReason, told) => {
+    const { events } = await play(await serve([{ ...HELLO, stopReason } as FakeReply]));
+    expect(lastOf(events).stopReason).toBe(told);
+  });
+
+  test("a tool's input that was cut at the limit stays an object, which no tool takes", async () => {
+    const input = { file_path: "/some/where" };
+    const block = { type: "tool_use", id: "t", name: "Read", input } as const;
+    const server = await serve([
+      { kind: "message", blocks: [block], stopReason: "max_tokens", dropDelta: 4 },
+    ]);
+    const last = lastOf((await play(server)).events);
+    expect(last.message.content).toEqual([
+      { ...block, input: { incomplete_json: expect.stringContaining("file_path") } },
+    ]);
+  });
+});
+
+describe("a call that fails", () => {
+  const busy = (status: number, type: string, headers: Record<string, string> = {}): FakeReply => ({
+    kind: "error",
+    status,
+    type,
+    message: "busy",
+    headers,
+  });
+
+  test("429 and 529 are tried again, after the time that the server names", async () => {
+    const { events, slept } = await play(
+      await serve([
+        busy(429, "rate_limit_error", { "retry-after": "7" }),
+        busy(529, "overloaded_error", { "retry-after-ms": "250" }),
+        HELLO,
+      ]),
+    );
+    expect(slept).toEqual([7000, 250]);
+    expect(events.slice(0, 2)).toEqual([
+      { type: "retry", attempt: 1, delayMs: 7000, status: 429, reason: "429 busy" },
+      { type: "retry", attempt: 2, delayMs: 250, status: 529, reason: "529 busy" },
+    ]);
+    expect(textOf(events)).toBe("Hello dear world");
+  });
+
+  test("a retry-after that is a date counts from now", async () => {
+    const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
+    const headers = { "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" };
+    const { slept } = await play(await serve([busy(429, "rate_limit_error", headers), HELLO]), { clock });
+    expect(slept).toEqual([30_000]);
+  });
+
+  test("500 is tried again with growing delays, and given up after a bounded number of tries", async () => {
+    const server = await serve([busy(500, "api_error")]);
+    const { error, slept } = await play(server);
+    expect(error).toMatchObject({ name: "ModelError", kind: "server", status: 500 });
+    expect(server.requests).toHaveLength(10);
+    expect(slept.slice(0, 4)).toEqual([1000, 2000, 4000, 8000]);
+    expect(Math.max(...slept)).toBe(60_000);
+  });
+
+  test("a wait longer than anybody would sit through is an error at once", async () => {
+    const server = await serve([busy(429, "rate_limit_error", { "retry-after": "86400" })]);
+    expect((await play(server)).error).toMatchObject({ kind: "rate_limited", status: 429 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("a bad key is said at once", async () => {
+    const server = await serve([HELLO], { key: "right" });
+    const { error, slept } = await play(server, { apiKey: "wrong" });
+    expect(error).toMatchObject({ kind: "auth", status: 401, message: "401 invalid x-api-key" });
+    expect(slept).toEqual([]);
+  });
+
+  test("no key at all is said without a call", async () => {
+    const model = anthropicModel({ model: "fake-1" });
+    const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(call.next()).rejects.toMatchObject({ kind: "auth" });
+  });
+
+  test("a request that is wrong is not sent twice", async () => {
+    const server = await serve([busy(400, "invalid_request_error")]);
+    expect((await play(server)).error).toMatchObject({ kind: "invalid_request", status: 400 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ["by the network", false],
+    ["by a server that ends early", true],
+  ])("a stream that is cut %s is begun again, and what had come does not count", async (_, cutCleanly) => {
+    const server = await serve([{ ...HELLO, cutAfter: 5, cutCleanly } as FakeReply, HELLO]);
+    const { events } = await play(server);
+    const kinds = events.map(({ type }) => type);
+    expect(kinds.slice(kinds.indexOf("restart"), kinds.indexOf("restart") + 2)).toEqual(["restart", "retry"]);
+    expect(textOf(events.slice(kinds.indexOf("restart")))).toBe("Hello dear world");
+    expect(lastOf(events).message.content).toEqual([{ type: "text", text: "Hello dear world" }]);
+  });
+
+  test("an error inside of a stream is told by its type", async () => {
+    const overloaded: FakeReply = { kind: "stream-error", type: "overloaded_error", message: "Overloaded" };
+    const { events } = await play(await serve([overloaded, HELLO]));
+    expect(events.find(({ type }) => type === "retry")).toMatchObject({ status: 529 });
+    const wrong: FakeReply = { kind: "stream-error", type: "invalid_request_error", message: "too long" };
+    await api?.close();
+    expect((await play(await serve([wrong]))).error).toMatchObject({ kind: "invalid_request" });
+  });
+
+  test("a connection that breaks before an answer is tried again", async () => {
+    const { events } = await play(await serve([{ kind: "refuse" }, HELLO]));
+    expect(events[0]).toMatchObject({ type: "retry", status: undefined });
+    expect(textOf(events)).toBe("Hello dear world");
+  });
+
+  test("nobody there: the error says so and where it comes from", async () => {
+    const server = await serve([HELLO]);
+    await server.close();
+    expect((await play(server)).error).toMatchObject({
+      kind: "connection",
+      message: expect.stringContaining("ECONNREFUSED"),
+    });
+  });
+});
+
+describe("an abort", () => {
+  test.each<[string, FakeReply]>([
+    ["while nothing has come", { kind: "hang" }],
+    ["in the middle of the text", { ...HELLO, paceMs: 60_000 } as FakeReply],
+  ])("%s ends the call at once", async (_, reply) => {
+    const server = await serve([reply]);
+    const controller = new AbortController();
+    const call = play(server, {}, QUESTION, controller.signal);
+    await server.received(1);
+    const since = performance.now();
+    controller.abort();
+    expect((await call).error).toMatchObject({ name: "AbortError" });
+    expect(performance.now() - since).toBeLessThan(1000);
+  });
+
+  test("while it waits for the next try ends the call at once", async () => {
+    const headers = { "retry-after": "600" };
+    const server = await serve([{ kind: "error", status: 429, type: "rate_limit_error", headers }]);
+    const controller = new AbortController();
+    const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl: server.url });
+    const events: ModelEvent[] = [];
+    const call = (async () => {
+      for await (const event of model.stream(QUESTION, controller.signal)) {
+        events.push(event);
+        controller.abort();
+      }
+    })();
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+    expect(events).toMatchObject([{ type: "retry", delayMs: expect.any(Number) }]);
+    expect(server.requests).toHaveLength(1);
+  });
+});
