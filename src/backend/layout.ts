@@ -69,7 +69,8 @@ function bestColumns(count: number, window: Size, min: Size): number {
     const height = (window.height - rows) / rows;
     if (width < 2 || height < 2) continue;
     const tooSmall = width < min.width || height < min.height ? 1000 : 0;
-    const score = tooSmall + Math.abs(Math.log(width / height / PLEASANT));
+    const uneven = (columns * rows - count) / count;
+    const score = tooSmall + uneven + Math.abs(Math.log(width / height / PLEASANT));
     if (score < bestScore) [best, bestScore] = [columns, score];
   }
   return best;

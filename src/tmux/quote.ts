@@ -2,13 +2,13 @@
 export type Command = readonly string[];
 
 /**
- * One word in tmux's configuration language, as `source-file` reads it. Control characters go as octal escapes: a
- * newline inside quotes would swallow the blanks behind it.
+ * One word in tmux's configuration language, as `source-file` reads it. Control characters go as octal escapes (a
+ * newline inside quotes would swallow the blanks behind it), and so does `~`, which is a home also within quotes.
  * @throws RangeError for a NUL, which no argument can hold
  */
 export function quote(word: string): string {
   if (word.includes("\0")) throw new RangeError("An argument of tmux cannot hold a NUL.");
-  const escaped = word.replace(/[\\"$]/g, "\\$&").replace(/[\x01-\x1f\x7f]/g, octal);
+  const escaped = word.replace(/[\\"$]/g, "\\$&").replace(/[\x01-\x1f\x7f~]/g, octal);
   return `"${escaped}"`;
 }
 

@@ -97,7 +97,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     server: tmuxServer({ socket: { name: id }, env, configFile }),
     session(name = "work", { width, height } = { width: 200, height: 50 }) {
       const text = tmux(
-        ...["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`],
+        ...["new-session", "-d", "-s", name, "-n", "mine", "-x", `${width}`, "-y", `${height}`],
         ...["-P", "-F", "#{session_id} #{pane_id}", "--", "env", "cat"],
         ...[";", "set-option", "-t", `=${name}:`, "destroy-unattached", "off"],
       );

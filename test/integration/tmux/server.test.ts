@@ -1,0 +1,243 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { run } from "../../../src/os/run.ts";
+import { literal } from "../../../src/tmux/format.ts";
+import { paneId } from "../../../src/tmux/ids.ts";
+import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
+import { look } from "../../../src/tmux/look.ts";
+import { chooseServer, inheritable, isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
+import { eventually } from "../../support/eventually.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const SPECIAL = [
+  "'",
+  '"',
+  "\\",
+  "$",
+  "`",
+  ";",
+  "#",
+  "{",
+  "}",
+  "(",
+  ")",
+  "~",
+  "%",
+  "@",
+  "=",
+  " ",
+  "\t",
+  "\n",
+  "é",
+  "検",
+  "😀",
+  "-",
+  "a",
+  "\x01",
+  "\x1b",
+  "\x7f",
+];
+
+describe("The escaper against a real server", () => {
+  test("carries 2,000 arbitrary arguments and environment values byte for byte, and runs nothing", async () => {
+    const t = privateTmux();
+    t.session();
+    const random = generator(20_261_121);
+    const words = Array.from({ length: 1000 }, () => word(random));
+    const values = Array.from({ length: 1000 }, () => word(random));
+    const out = join(t.home, "out");
+    const names = values.map((_, i) => `V${i}`);
+    const dump = `for a do printf '%s\\0' "$a"; done >"$OUT"; for n in ${names.join(" ")}; do eval "printf '%s\\\\0' \\"\\$$n\\""; done >>"$OUT"; mv "$OUT" "$OUT.done"`;
+    const result = await t.server.batch([
+      [
+        ...["new-window", "-d", "-t", "=work:", "-e", `OUT=${out}`],
+        ...values.flatMap((value, i) => ["-e", `V${i}=${value}`]),
+        ...["--", "/bin/sh", "-c", dump, "sh", ...words],
+      ],
+    ]);
+    expect(result.errors).toEqual([]);
+    await eventually("the dump", () => existsSync(`${out}.done`));
+    expect(readFileSync(`${out}.done`, "utf8").split("\0").slice(0, -1)).toEqual([...words, ...values]);
+  });
+
+  test("carries 300 arbitrary names of windows and options as they are", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const random = generator(7);
+    const names = Array.from({ length: 300 }, () => word(random).replace(/[\x00-\x1f\x7f]/g, ""));
+    for (const name of names) {
+      await t.server.batch([
+        ["set-option", "-p", "-t", pane, "@name", name],
+        ["rename-window", "-t", pane, literal(`x${name}`)],
+      ]);
+      const [option, window] = (
+        await t.server.call(["display-message", "-p", "-t", pane, "#{@name}\n#{window_name}"])
+      ).split("\n");
+      expect(option).toBe(name);
+      // tmux writes backslashes of its own into window names, and a hash before a bracket stays doubled, as styles read it.
+      const plain = (text = "") => text.replaceAll("\\", "").replaceAll(/#+\[/g, "#[");
+      expect(plain(window)).toBe(plain(`x${name}`));
+    }
+  });
+});
+
+describe("A batch", () => {
+  test("does what stands behind a failing command, and says what failed", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const result = await t.server.batch([
+      ["kill-pane", "-t", "%999"],
+      ["display-message", "-p", "-t", pane, "still here"],
+    ]);
+    expect(result.lines).toEqual(["still here"]);
+    expect(result.errors).toEqual([expect.stringContaining("%999")]);
+  });
+
+  test("may be larger than what one call carries", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const big = "x".repeat(100_000);
+    await t.server.batch([["set-option", "-p", "-t", pane, "@big", big]]);
+    expect((await t.server.call(["show-options", "-p", "-v", "-t", pane, "@big"])).trim()).toBe(big);
+  });
+
+  test("starts a server only when told to", async () => {
+    const t = privateTmux();
+    const refused = t.server.batch([["list-sessions"]]);
+    await expect(refused).rejects.toSatisfy(isNoServer);
+    await t.server.batch([["new-session", "-d", "-s", "x", "--", "env", "cat"]], { start: true });
+    expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("x");
+  });
+
+  test("hands a server that it starts nothing of the agent that it runs in", async () => {
+    const t = privateTmux();
+    const env = {
+      ...t.env,
+      TEAMS_INSTANCE: "u",
+      TEAMS_AGENT: "a@b",
+      CLAUDECODE: "1",
+      CLAUDE_CODE_ENTRYPOINT: "cli",
+    };
+    const { socket } = t.server;
+    const server = tmuxServer({ ...(socket === undefined ? {} : { socket }), env });
+    await server.batch([["new-session", "-d", "-s", "x", "--", "env", "cat"]], { start: true });
+    expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|TEAMS_AGENT|CLAUDE/);
+  });
+});
+
+describe("What goes wrong with tmux itself", () => {
+  test("is TMUX_NOT_FOUND with a hint when it is missing", async () => {
+    const t = privateTmux();
+    const server = tmuxServer({ env: { ...t.env, PATH: t.home } });
+    await expect(look(server)).rejects.toMatchObject({
+      code: "TMUX_NOT_FOUND",
+      hint: expect.stringContaining("Install tmux 3.2"),
+    });
+  });
+
+  test("is TMUX_ERROR that names the version when it is too old", async () => {
+    const t = privateTmux();
+    t.session();
+    const old = join(t.home, "old");
+    mkdirSync(old);
+    const path = (await run("which", ["tmux"])).stdout.trim();
+    symlinkSync(path, join(old, "real-tmux"));
+    // Answers the version as a server of 2020 would.
+    writeFileSync(join(old, "tmux"), `#!/bin/sh\nreal-tmux "$@" | sed 's/3\\.[0-9][a-z]*/3.1c/'\n`);
+    chmodSync(join(old, "tmux"), 0o755);
+    const { socket } = t.server;
+    const server = tmuxServer({ ...(socket && { socket }), env: { ...t.env, PATH: `${old}:${t.env.PATH}` } });
+    await expect(look(server)).rejects.toMatchObject({
+      code: "TMUX_ERROR",
+      message: expect.stringContaining("3.1c is too old"),
+    });
+  });
+
+  test("is an error with the command when it refuses", async () => {
+    const t = privateTmux();
+    t.session();
+    await expect(t.server.call(["kill-window", "-t", "@99"])).rejects.toMatchObject({
+      code: "TMUX_ERROR",
+      details: { kind: "refused", command: ["kill-window", "-t", "@99"] },
+    });
+  });
+
+  test("is an empty look when no server runs, and none is started by looking", async () => {
+    const t = privateTmux();
+    expect(await look(t.server)).toEqual({ running: false, serverPid: undefined, panes: [] });
+    expect(() => t.tmux("list-sessions")).toThrow();
+  });
+});
+
+describe("Check and act", () => {
+  test("acts on the pane that is meant, and on no other when that is gone", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const here = paneId(pane);
+    const gone = paneId("%77");
+    if (here === undefined || gone === undefined) throw new Error("ids");
+    const act = (id: typeof here) =>
+      t.server.call(onlyIf(id, `#{==:#{pane_id},${id}}`, ["display-message", "-p", "acted"]));
+    expect((await act(here)).trim()).toBe("acted");
+    expect((await act(gone)).trim()).toBe(MISS);
+  });
+});
+
+describe("Talking to a program that reads keys", () => {
+  test("a paste arrives as one bracket without control characters", async () => {
+    const t = privateTmux();
+    t.session();
+    const out = join(t.home, "keys");
+    const text = "first\nsecond \x1b[201~ \x07third é😀";
+    const pane = paneId(
+      t.tmux(
+        ...["new-window", "-d", "-t", "=work:", "-P", "-F", "#{pane_id}", "--", "/bin/sh", "-c"],
+        `stty raw -echo; printf '\\033[?2004h'; printf x; dd bs=1 count=${12 + Buffer.byteLength("first\rsecond [201~ third é😀")} of='${out}' 2>/dev/null; mv '${out}' '${out}.done'`,
+      ),
+    );
+    if (pane === undefined) throw new Error("no pane");
+    await eventually("the program", () => t.tmux("capture-pane", "-p", "-t", pane).includes("x"));
+    await t.server.batch(paste(pane, text, "teams-test"));
+    await eventually("the paste", () => existsSync(`${out}.done`));
+    expect(readFileSync(`${out}.done`, "utf8")).toBe("\x1b[200~first\rsecond [201~ third é😀\x1b[201~");
+    expect(t.tmux("list-buffers")).toBe("");
+  });
+});
+
+describe("The server that a caller means", () => {
+  test.each([
+    [{ TMUX: "/tmp/a,b/sock,12,0", TEAMS_TMUX_SOCKET: "x" }, { path: "/tmp/a,b/sock" }],
+    [{ TEAMS_TMUX_SOCKET: "x" }, { name: "x" }],
+    [{ TMUX: "" }, undefined],
+    [{}, undefined],
+  ])("of %j is %j", (env, socket) => {
+    expect(chooseServer(env)).toEqual(socket);
+  });
+
+  test("inherits neither the caller's pane nor an agent's marks", () => {
+    const env = {
+      PATH: "/bin",
+      TMUX: "x",
+      TMUX_PANE: "%1",
+      TEAMS_INSTANCE: "u",
+      CLAUDE_CODE_X: "1",
+      TEAMS_HOME: "/r",
+    };
+    expect(inheritable(env)).toEqual({ PATH: "/bin", TEAMS_HOME: "/r" });
+  });
+});
+
+function word(random: () => number): string {
+  const length = Math.floor(random() * 24);
+  return Array.from({ length }, () => SPECIAL[Math.floor(random() * SPECIAL.length)]).join("");
+}
+
+/** Numbers that look random and are the same in each run. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { belongsToPane, childEnvironment } from "../../../src/launch/environment.ts";
+
+test("A teammate has the caller's environment without the caller's pane and without an outer agent's marks (S11, S12)", () => {
+  const caller = {
+    PATH: "/bin",
+    HOME: "/home/u",
+    KEY: "k",
+    UNSET: undefined,
+    TERM: "xterm",
+    TERM_PROGRAM: "x",
+    COLORTERM: "truecolor",
+    TMUX: "/s,1,0",
+    TMUX_PANE: "%1",
+    PWD: "/x",
+    SHLVL: "3",
+    COLUMNS: "80",
+    CLAUDE_CODE_CHILD_SESSION: "1",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    TEAMS_AGENT: "rev@audit",
+    TEAMS_INSTANCE: "old",
+    TEAMS_HOME: "/root",
+  };
+  expect(childEnvironment(caller, { TEAMS_TEAM: "audit" })).toEqual({
+    PATH: "/bin",
+    HOME: "/home/u",
+    KEY: "k",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    TEAMS_HOME: "/root",
+    CLAUDECODE: "1",
+    CLAUDE_CODE_ENTRYPOINT: "cli",
+    CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1",
+    TEAMS_TEAM: "audit",
+  });
+});
+
+test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("%s is the pane's", (name) => {
+  expect(belongsToPane(name)).toBe(true);
+});
+
+test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("%s is the caller's", (name) => {
+  expect(belongsToPane(name)).toBe(false);
+});
