@@ -1,0 +1,139 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { withLock } from "../../../src/store/lock.ts";
+import { ownerRecord } from "../../../src/store/lock-owner.ts";
+import { script } from "../../support/run-ts.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+const holdLock = script("hold-lock");
+const countUp = script("count-up");
+const SHORT = { waitMs: 60 };
+
+test("a lock is free again after the work, and leaves nothing behind", async () => {
+  const directory = temporaryDirectory();
+  expect(await withLock(join(directory, "f"), () => readdirSync(directory).sort())).toEqual([
+    "f.lock",
+    "f.lock.owner",
+    "f.q",
+  ]);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+test("the lock directory stays empty, since foreign peers remove it with rmdir", async () => {
+  const path = join(temporaryDirectory(), "f");
+  await withLock(path, () => expect(readdirSync(`${path}.lock`)).toEqual([]));
+});
+
+test("work that throws gives the lock back", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const broken = withLock(path, () => {
+    throw new Error("broken");
+  });
+  await expect(broken).rejects.toThrow("broken");
+  expect(await withLock(path, () => "next", SHORT)).toBe("next");
+});
+
+test("calls of one process run one after the other, in their order", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const seen: string[] = [];
+  const work = (n: number) => async () => {
+    seen.push(`${n} in`);
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.push(`${n} out`);
+  };
+  await Promise.all([1, 2, 3].map((n) => withLock(path, work(n))));
+  expect(seen).toEqual(["1 in", "1 out", "2 in", "2 out", "3 in", "3 out"]);
+});
+
+test("a foreign lock is respected until it is given back", async () => {
+  const path = join(temporaryDirectory(), "f");
+  mkdirSync(`${path}.lock`);
+  await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
+  rmdirSync(`${path}.lock`);
+  expect(await withLock(path, () => "now", SHORT)).toBe("now");
+});
+
+test("a foreign lock that shows no sign of life for 10 s is taken (S26)", async () => {
+  const path = join(temporaryDirectory(), "f");
+  mkdirSync(`${path}.lock`);
+  const old = new Date(Date.now() - 10_500);
+  utimesSync(`${path}.lock`, old, old);
+  expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
+});
+
+test("a lock whose holder was killed is taken at once (S26)", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const holder = holdLock(path);
+  expect(await holder.line()).toBe("held 1");
+  await expect(withLock(path, () => "never", SHORT)).rejects.toThrow(String(holder.child.pid));
+  holder.child.kill("SIGKILL");
+  await holder.ended();
+  expect(existsSync(`${path}.lock`)).toBe(true);
+  expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test("a dead holder's record never frees a lock that somebody else has taken since", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const holder = holdLock(path);
+  await holder.line();
+  holder.child.kill("SIGKILL");
+  await holder.ended();
+  rmdirSync(`${path}.lock`);
+  mkdirSync(`${path}.lock`);
+  await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
+});
+
+test("an owner that cannot be judged from here keeps its lock for 10 s (S77)", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const [pid, start, , space, boot] = ownerRecord().split(".");
+  symlinkSync([pid, start, "abcdef", space, boot, "word"].join("."), `${path}.q`);
+  await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
+});
+
+test("a holder that was robbed notices it before its change and does it again", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const holder = holdLock(path);
+  expect(await holder.line()).toBe("held 1");
+  // What a foreign peer does after 10 s without a sign of life.
+  rmdirSync(`${path}.lock`);
+  mkdirSync(`${path}.lock`);
+  holder.say("go on");
+  rmdirSync(`${path}.lock`);
+  expect(await holder.line()).toBe("held 2");
+  holder.say("go on");
+  expect(await holder.line()).toBe("done 2");
+});
+
+test("what a robbed holder gives back is not the robber's lock", async () => {
+  const path = join(temporaryDirectory(), "f");
+  await withLock(path, () => {
+    rmdirSync(`${path}.lock`);
+    mkdirSync(`${path}.lock`);
+  });
+  expect(existsSync(`${path}.lock`)).toBe(true);
+});
+
+test("a directory that is missing is an error and is not made", async () => {
+  const directory = join(temporaryDirectory(), "gone");
+  await expect(withLock(join(directory, "f"), () => 1)).rejects.toMatchObject({ code: "ENOENT" });
+  expect(existsSync(directory)).toBe(false);
+});
+
+test("eight processes that count in one file lose no step", async () => {
+  const file = join(temporaryDirectory(), "n.json");
+  writeFileSync(file, '{"n": 0}');
+  const runs = Array.from({ length: 8 }, () => countUp(file, "25").ended());
+  expect(await Promise.all(runs)).toEqual(Array(8).fill({ code: 0, signal: null, stderr: "" }));
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ n: 200 });
+});

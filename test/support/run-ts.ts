@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+
+const SCRIPTS = fileURLToPath(new URL("../fixtures/scripts/", import.meta.url));
+
+/**
+ * `test/fixtures/scripts/<name>.ts`, with all that it imports, made into one file that Node runs (these Nodes run no
+ * TypeScript) before the first test of a file and gone after the last. To be called at the top of a test file.
+ * @returns starts it with these arguments
+ */
+export function script(name: string): (...args: readonly string[]) => Script {
+  let directory = "";
+  const file = (): string => join(directory, `${name}.mjs`);
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "tt-scripts-"));
+    await build({
+      input: join(SCRIPTS, `${name}.ts`),
+      platform: "node",
+      logLevel: "silent",
+      output: { file: file(), format: "es", codeSplitting: false },
+    });
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return (...args) => start(file(), args);
+}
+
+/** A process that a test started, which says what it does line by line. */
+export interface Script {
+  readonly child: ChildProcess;
+  /** The next line of its standard output; throws when it ended before. */
+  line(): Promise<string>;
+  say(line: string): void;
+  /** Its exit code, or the signal that ended it, and what it wrote to standard error. */
+  ended(): Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string }>;
+}
+
+/** It is gone when the test is over. */
+function start(file: string, args: readonly string[]): Script {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    line: async () => {
+      const next = await lines.next();
+      if (next.done) throw new Error(`${file} ended: ${JSON.stringify(await ended)}`);
+      return next.value;
+    },
+    say: (line) => child.stdin.write(`${line}\n`),
+    ended: () => ended,
+  };
+}
