@@ -13,6 +13,8 @@ export type AgentEvent =
       readonly id: string;
       readonly tool: string;
       readonly content: string;
+      /** What a pane shows in place of the content. */
+      readonly display?: string;
       readonly isError: boolean;
       readonly ms: number;
     }

@@ -137,6 +137,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
     id: use.id,
     tool: tool.name,
     content: block.content,
+    ...(result.display === undefined ? {} : { display: result.display }),
     isError: block.isError,
     ms: run.clock.now() - started,
   });

@@ -32,7 +32,7 @@ export class WordContext {
     for (let i = 0; i < text.length; i += 1) {
       const taken = this.step(text.charAt(i), text.slice(i + 1, i + 1 + AHEAD));
       if (i + taken >= text.length) this.unsafe ??= "behind a backslash";
-      this.previous = taken > 0 ? "x" : text.charAt(i);
+      this.previous = text.charAt(i) === "\\" ? "x" : text.charAt(i + taken);
       i += taken;
     }
   }

@@ -26,6 +26,8 @@ export interface ToolResult {
   readonly content: string;
   readonly isError?: boolean;
   readonly data?: unknown;
+  /** What a pane shows in place of the content; a person has no use for JSON. */
+  readonly display?: string;
   /** The turn ends behind this call (ExitPlanMode waits for its verdict). */
   readonly endTurn?: boolean;
 }

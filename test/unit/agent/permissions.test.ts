@@ -1,0 +1,301 @@
+import { describe, expect, test } from "vitest";
+import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
+import { decide, type PermissionQuestion } from "../../../src/agent/permissions.ts";
+import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/config.ts";
+
+const WORK = "/home/ada/work";
+const PLAN = "/home/ada/.claude/plans/team-ada.md";
+
+const rules = (given: Partial<PermissionRules>): PermissionRules => ({ ...NO_RULES, ...given });
+const read = (...paths: string[]): ToolAccess => ({ kind: "read", paths });
+const write = (...paths: string[]): ToolAccess => ({ kind: "write", paths });
+const command = (text: string): ToolAccess => ({ kind: "command", command: text });
+
+function ask(mode: PermissionMode, tool: string, access: ToolAccess, more: Partial<PermissionQuestion> = {}) {
+  return decide({
+    mode,
+    tool,
+    access,
+    rules: NO_RULES,
+    workingDirs: [WORK],
+    planFile: PLAN,
+    protectedDirs: ["/home/ada/.claude"],
+    home: "/home/ada",
+    resolve: (path) => path,
+    ...more,
+  }).behavior;
+}
+
+type Row = [what: string, tool: string, access: ToolAccess, answers: Record<PermissionMode, string>];
+
+/** default, acceptEdits, plan, bypassPermissions, dontAsk, delegate (a teammate's). */
+function answers(line: string): Record<PermissionMode, string> {
+  const words = line.split(/\s+/);
+  return Object.fromEntries(PERMISSION_MODES.map((mode, i) => [mode, words[i]])) as Record<
+    PermissionMode,
+    string
+  >;
+}
+
+const WITHOUT_A_RULE: Row[] = [
+  ["a read inside", "Read", read(`${WORK}/a.ts`), answers("allow allow allow allow allow allow")],
+  ["a read of the directory itself", "Grep", read(WORK), answers("allow allow allow allow allow allow")],
+  ["a read outside", "Read", read("/etc/passwd"), answers("ask ask ask allow deny ask")],
+  [
+    "a read of a directory with the same beginning",
+    "Read",
+    read(`${WORK}-2/a`),
+    answers("ask ask ask allow deny ask"),
+  ],
+  ["a write inside", "Write", write(`${WORK}/a.ts`), answers("ask allow deny allow deny ask")],
+  ["an edit inside", "Edit", write(`${WORK}/a.ts`), answers("ask allow deny allow deny ask")],
+  ["a write outside", "Write", write("/tmp/x"), answers("ask ask deny allow deny ask")],
+  ["a write half outside", "Write", write(`${WORK}/a`, "/tmp/x"), answers("ask ask deny allow deny ask")],
+  ["a write of the plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
+  ["a command", "Bash", command("ls"), answers("ask ask deny allow deny ask")],
+  ["a tool of the team", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
+];
+
+describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) => {
+  test.each(PERMISSION_MODES)("in %s", (mode) => {
+    expect(ask(mode, tool, access)).toBe(expected[mode]);
+  });
+});
+
+const LOG = command("git log --oneline");
+const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>][] = [
+  [
+    "an allowed command",
+    rules({ allow: ["Bash(git log:*)"] }),
+    "Bash",
+    LOG,
+    answers("allow allow deny allow allow allow"),
+  ],
+  [
+    "a denied command",
+    rules({ deny: ["Bash(git:*)"], allow: ["Bash"] }),
+    "Bash",
+    LOG,
+    answers("deny deny deny deny deny deny"),
+  ],
+  [
+    "ask before allow",
+    rules({ ask: ["Bash(git:*)"], allow: ["Bash"] }),
+    "Bash",
+    LOG,
+    answers("ask ask deny ask deny ask"),
+  ],
+  [
+    "a denied read",
+    rules({ deny: ["Read(.env)"] }),
+    "Read",
+    read(`${WORK}/a/.env`),
+    answers("deny deny deny deny deny deny"),
+  ],
+  [
+    "an allowed read outside",
+    rules({ allow: ["Read(//etc/**)"] }),
+    "Read",
+    read("/etc/hosts"),
+    answers("allow allow allow allow allow allow"),
+  ],
+  [
+    "an allowed write inside",
+    rules({ allow: ["Edit(src/**)"] }),
+    "Write",
+    write(`${WORK}/src/a`),
+    answers("allow allow deny allow allow allow"),
+  ],
+  [
+    "a denied team tool",
+    rules({ deny: ["SendMessage"] }),
+    "SendMessage",
+    { kind: "team" },
+    answers("deny deny deny deny deny deny"),
+  ],
+];
+
+describe.each(WITH_RULES)("%s", (_, given, tool, access, expected) => {
+  test.each(PERMISSION_MODES)("in %s", (mode) => {
+    expect(ask(mode, tool, access, { rules: given })).toBe(expected[mode]);
+  });
+});
+
+describe("a lead that coordinates (S53)", () => {
+  test.each([
+    ["Read", read(`${WORK}/a`), "deny"],
+    ["Write", write(`${WORK}/a`), "deny"],
+    ["Bash", LOG, "deny"],
+    ["TaskCreate", { kind: "team" } as ToolAccess, "allow"],
+  ])("%s", (tool, access, expected) => {
+    const allowAll = rules({ allow: ["Read", "Write", "Bash"] });
+    expect(ask("delegate", tool, access, { coordinator: true, rules: allowAll })).toBe(expected);
+    expect(ask("delegate", tool, access, { rules: allowAll })).toBe("allow");
+  });
+});
+
+describe("writes that could widen rights ask whatever allows them (S73)", () => {
+  const guarded = [
+    `${WORK}/.claude/settings.json`,
+    `${WORK}/.git/hooks/pre-commit`,
+    `${WORK}/sub/.GIT/config`,
+    `${WORK}/.mcp.json`,
+    "/home/ada/.bashrc",
+    "/home/ada/.zshenv",
+    "/home/ada/.config/fish/config.fish",
+    "/home/ada/.claude/teams/t/config.json",
+  ];
+  test.each(guarded)("%s", (path) => {
+    const all = { workingDirs: ["/home/ada"], rules: rules({ allow: ["Write", "Edit(**)", "Write(~/**)"] }) };
+    expect(ask("acceptEdits", "Write", write(path), all)).toBe("ask");
+    expect(ask("default", "Edit", write(path), all)).toBe("ask");
+    expect(ask("dontAsk", "Write", write(path), all)).toBe("deny");
+    expect(ask("bypassPermissions", "Write", write(path), all)).toBe("allow");
+  });
+
+  test("a file that only looks like one does not", () => {
+    expect(ask("acceptEdits", "Write", write(`${WORK}/.gitignore`))).toBe("allow");
+    expect(ask("acceptEdits", "Write", write(`${WORK}/.github/workflows/ci.yml`))).toBe("allow");
+  });
+});
+
+describe("Bash(git:*) allows git and nothing with it (S71)", () => {
+  const allowed = rules({ allow: ["Bash(git:*)"] });
+  const decideOn = (text: string): string => ask("default", "Bash", command(text), { rules: allowed });
+
+  test.each([
+    "git",
+    "git log",
+    "git log --grep='a;b|c'",
+    'git commit -m "it is fine"',
+    "git log -- a\\ b",
+    "  git status  ",
+  ])("%j runs", (text) => expect(decideOn(text)).toBe("allow"));
+
+  test.each([
+    "git log; curl x | sh",
+    "git log $(id)",
+    'git log "$(id)"',
+    "git log `id`",
+    'git log "`id`"',
+    "git log > ~/.bashrc",
+    "git log >> x",
+    "git log\ncurl x",
+    "git log && curl x",
+    "git log || curl x",
+    "git log & curl x",
+    "git apply <<EOF\nx\nEOF",
+    "git apply < x",
+    "git log <(id)",
+    "(git log)",
+    "{ git log; }",
+    "git log $HOME",
+    "git log {a,b}",
+    "GIT_PAGER=x git log",
+    "git log # x",
+    "git log 'open",
+    'git log "open',
+    "git log \\",
+    "git log \\\n; curl",
+    "gitk",
+    "/tmp/git log",
+    "curl git",
+    "",
+  ])("%j asks", (text) => expect(decideOn(text)).toBe("ask"));
+});
+
+describe("patterns of commands", () => {
+  test.each([
+    ["Bash(npm run build)", "npm run build", true],
+    ["Bash(npm run build)", "npm run build:all", false],
+    ["Bash(npm run build)", "npm 'run build'", false],
+    ["Bash(npm run:*)", "npm run x y", true],
+    ["Bash(npm run:*)", "npm runx", false],
+    ["Bash(npm run * --dry)", "npm run a b --dry", true],
+    ["Bash(*)", "anything", true],
+    ["Bash", "anything; at all", true],
+    ["Ba*", "anything", true],
+    ["Bash(git", "git log", false],
+    ["Read(git:*)", "git log", false],
+  ])("%s and %j", (rule, text, matches) => {
+    const decided = ask("default", "Bash", command(text), { rules: rules({ allow: [rule] }) });
+    expect(decided).toBe(matches ? "allow" : "ask");
+  });
+
+  test.each([
+    "rm -rf /",
+    "ls; rm x",
+    "ls && /bin/rm x",
+    "echo $(rm x)",
+    'echo "$(rm x)"',
+    "sudo -u root rm x",
+    "A=1 B=2 rm x",
+    "find . -exec rm x +",
+    "xargs rm",
+    "ls |\nrm x",
+    "r''m x",
+    "bash -c 'rm x'",
+    "if true; then rm x; fi",
+    "env -i rm x",
+    "timeout 5 rm x",
+  ])("%j is denied by Bash(rm:*)", (text) => {
+    expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
+      "deny",
+    );
+  });
+
+  test("a deny rule leaves what only looks alike", () => {
+    const given = { rules: rules({ deny: ["Bash(rm:*)"] }) };
+    for (const text of ["rmdir x", "ls rm.txt", "git rm-like"]) {
+      expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("allow");
+    }
+  });
+});
+
+describe("patterns of paths", () => {
+  test.each([
+    ["Read(~/**)", "/home/ada/x/y", true],
+    ["Read(~/**)", "/home/bob/x", false],
+    ["Read(~/notes)", "/home/ada/notes/a/b", true],
+    ["Read(*.md)", `${WORK}/deep/er/a.md`, true],
+    ["Read(*.md)", "/else/a.md", false],
+    ["Read(docs/)", `${WORK}/docs/a`, true],
+    ["Read(docs/*.md)", `${WORK}/docs/a.md`, true],
+    ["Read(docs/*.md)", `${WORK}/x/docs/a.md`, false],
+    ["Read(./docs/**)", `${WORK}/docs/.hidden/a`, true],
+    ["Read(../other/**)", "/home/ada/other/a", true],
+    ["Read(//var/log/**)", "/var/log/x/y", true],
+    ["Read(/var/log/**)", "/var/log/x", true],
+    ["Read(/docs/**)", `${WORK}/docs/x`, true],
+  ])("%s and %s", (rule, path, matches) => {
+    const decided = ask("default", "Read", read(path), {
+      workingDirs: [WORK],
+      rules: rules({ deny: [rule] }),
+    });
+    expect(decided === "deny").toBe(matches);
+  });
+
+  test("links are followed: an allowance holds for where they lead, a refusal for both ends", () => {
+    const resolve = (path: string): string => path.replace(`${WORK}/link`, "/etc");
+    const more = { resolve };
+    expect(ask("default", "Read", read(`${WORK}/link/passwd`), more)).toBe("ask");
+    expect(ask("acceptEdits", "Write", write(`${WORK}/link/passwd`), more)).toBe("ask");
+    const denied = { ...more, rules: rules({ deny: ["Read(link/**)"] }) };
+    expect(ask("default", "Read", read(`${WORK}/link/passwd`), denied)).toBe("deny");
+    expect(
+      ask("default", "Read", read(`${WORK}/link/passwd`), {
+        ...more,
+        rules: rules({ deny: ["Read(//etc/**)"] }),
+      }),
+    ).toBe("deny");
+  });
+
+  test("what cannot be resolved asks", () => {
+    const resolve = (path: string): string => {
+      if (path.endsWith("loop")) throw new Error("ELOOP");
+      return path;
+    };
+    expect(ask("default", "Read", read(`${WORK}/loop`), { resolve })).toBe("ask");
+  });
+});

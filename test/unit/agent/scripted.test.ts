@@ -1,0 +1,288 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell's, not ours
+import { describe, expect, test } from "vitest";
+import type {
+  AssistantMessage,
+  ConversationMessage,
+  InputOrigin,
+  ModelEvent,
+  UserMessage,
+} from "../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
+
+type Agents = Readonly<Record<string, readonly Turn[]>>;
+
+interface Options {
+  readonly agent?: string;
+  readonly planFile?: string;
+  readonly signal?: AbortSignal;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One call of the scripted model, a thousand times as fast as life. */
+async function call(agents: Agents, messages: readonly ConversationMessage[], options: Options = {}) {
+  const { agent = "ada", planFile, signal = new AbortController().signal, env = {} } = options;
+  const playbook = parsePlaybook(JSON.stringify({ version: 1, agents }), "test.json");
+  const model = scriptedModel({ playbook, agent, cwd: "/work", env, speed: 1000 });
+  const request = { system: "", messages, tools: [], ...(planFile === undefined ? {} : { planFile }) };
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream(request, signal)) events.push(event);
+  return events;
+}
+
+async function answer(agents: Agents, messages: readonly ConversationMessage[], options?: Options) {
+  const last = (await call(agents, messages, options)).at(-1);
+  if (last?.type !== "message") throw new Error("no message");
+  return last;
+}
+
+function says(text: string, origin: Partial<InputOrigin> = {}): UserMessage {
+  return { role: "user", content: [{ type: "text", text }], origin: { text, from: "team-lead", ...origin } };
+}
+
+function result(toolUseId: string, content: string, data?: unknown): UserMessage {
+  const block = { type: "tool_result", toolUseId, content, isError: false } as const;
+  return { role: "user", content: [data === undefined ? block : { ...block, data }] };
+}
+
+const textOf = ({ content }: AssistantMessage): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+const usesOf = ({ content }: AssistantMessage) => content.filter((block) => block.type === "tool_use");
+const bash = (command: string, as?: string) => ({
+  name: "Bash",
+  input: { command },
+  ...(as === undefined ? {} : { as }),
+});
+
+describe("which turn is played", () => {
+  test("turns come in order, each once, and then nothing is said", async () => {
+    const agents = { ada: [{ say: "one" }, { say: "two" }] };
+    const messages: ConversationMessage[] = [says("a")];
+    for (const expected of ["one", "two", ""]) {
+      const { message, stopReason } = await answer(agents, messages);
+      expect(textOf(message)).toBe(expected);
+      expect(stopReason).toBe("end_turn");
+      messages.push(message, says("next"));
+    }
+  });
+
+  test("`on` picks the first unplayed turn that fits the newest input", async () => {
+    const agents = {
+      ada: [
+        { on: { contains: "stop" }, say: "stopping" },
+        { on: { matches: "^go (now|later)$" }, say: "going" },
+      ],
+    };
+    expect(textOf((await answer(agents, [says("go now")])).message)).toBe("going");
+    expect(textOf((await answer(agents, [says("please stop")])).message)).toBe("stopping");
+    expect(textOf((await answer(agents, [says("go nowhere")])).message)).toBe("");
+  });
+
+  test("an agent's own list goes before the list of all", async () => {
+    const agents = { "*": [{ say: "anyone" }], ada: [{ on: { contains: "ada" }, say: "ada herself" }] };
+    expect(textOf((await answer(agents, [says("hi ada")])).message)).toBe("ada herself");
+    expect(textOf((await answer(agents, [says("hi")])).message)).toBe("anyone");
+    expect(textOf((await answer(agents, [says("hi ada")], { agent: "bob" })).message)).toBe("anyone");
+  });
+
+  test("a tool's result goes on to the next turn, and is what `on` is held against", async () => {
+    const agents = {
+      ada: [
+        { tools: [bash("ls")] },
+        { on: { contains: "nothing" }, say: "empty" },
+        { on: { contains: "README" }, say: "found" },
+      ],
+    };
+    const messages: ConversationMessage[] = [says("nothing to say")];
+    const first = (await answer(agents, messages)).message;
+    messages.push(first, result(usesOf(first)[0]?.id ?? "", "README.md"));
+    expect(textOf((await answer(agents, messages)).message)).toBe("found");
+  });
+
+  test("a repeated turn is played again and again", async () => {
+    const agents = { ada: [{ say: "echo {{input}}", repeat: true }] };
+    const messages: ConversationMessage[] = [];
+    for (const word of ["a", "b", "c"]) {
+      messages.push(says(word));
+      const { message } = await answer(agents, messages);
+      expect(textOf(message)).toBe(`echo ${word}`);
+      messages.push(message);
+    }
+  });
+
+  test("a model made anew goes on behind what the conversation shows as played", async () => {
+    const agents = { ada: [{ say: "one" }], "*": [{ say: "two" }] };
+    const played: AssistantMessage = { role: "assistant", content: [], turn: "ada/0" };
+    const { message } = await answer(agents, [says("a"), played, says("b")]);
+    expect(message).toMatchObject({ turn: "*/0", content: [{ text: "two" }] });
+  });
+
+  test("a turn that was begun and interrupted is not played again", async () => {
+    const agents = { ada: [{ say: "long", delayMs: 600_000 }, { say: "short" }] };
+    const controller = new AbortController();
+    const begun = call(agents, [says("a")], { signal: controller.signal });
+    controller.abort();
+    await expect(begun).rejects.toMatchObject({ name: "AbortError" });
+    const cut: AssistantMessage = { role: "assistant", content: [], turn: "ada/0", unfinished: true };
+    expect(textOf((await answer(agents, [says("a"), cut, says("b")])).message)).toBe("short");
+  });
+});
+
+describe("a shutdown request", () => {
+  const request = says("Shutdown request s1.", { protocolType: "shutdown_request", requestId: "s1" });
+  const approval = { type: "shutdown_response", request_id: "s1", approve: true };
+
+  test.each<[string, Agents]>([
+    ["no turn is left", { ada: [] }],
+    ["no turn fits", { "*": [{ on: { contains: "hello" }, say: "hi" }] }],
+    [
+      "turns without `on` wait for something else",
+      { ada: [{ say: "my work" }, { say: "echo", repeat: true }] },
+    ],
+  ])("is approved where %s", async (_, agents) => {
+    const { message, stopReason } = await answer(agents, [request]);
+    expect(usesOf(message)).toMatchObject([{ name: "SendMessage", input: approval }]);
+    expect(stopReason).toBe("tool_use");
+    const messages = [request, message, result(usesOf(message)[0]?.id ?? "", "ok")];
+    expect(usesOf((await answer({}, messages)).message)).toEqual([]);
+  });
+
+  test("goes to a turn that asks for it, or answers it", async () => {
+    const asks = { ada: [{ on: { contains: "Shutdown" }, say: "no" }] };
+    expect(textOf((await answer(asks, [request])).message)).toBe("no");
+    const refusal = {
+      type: "shutdown_response",
+      request_id: "{{request_id}}",
+      approve: false,
+      content: "busy",
+    };
+    const answers = { ada: [{ tools: [{ name: "SendMessage", input: refusal }] }] };
+    expect(usesOf((await answer(answers, [request])).message)[0]?.input).toEqual({
+      ...refusal,
+      request_id: "s1",
+    });
+  });
+});
+
+describe("placeholders", () => {
+  const filled = async (text: string, messages: readonly ConversationMessage[], options?: Options) =>
+    textOf((await answer({ "*": [{ say: text, repeat: true }] }, messages, options)).message);
+
+  test("stand for the newest message, the place and the environment", async () => {
+    const hello = says("<hello & all>", { from: "bob", requestId: "r7" });
+    const text = "{{input}} {{message.from}} {{request_id}} {{plan_file}} {{cwd}} {{env.WHO}} {{ cwd }}";
+    const told = await filled(text, [hello], { planFile: "/p.md", env: { WHO: "me" } });
+    expect(told).toBe("<hello & all> bob r7 /p.md /work me /work");
+  });
+
+  test("what is inserted is not looked at again, and other braces stay", async () => {
+    expect(await filled("{{input}} {{.Name}} {{}} ${x}", [says("{{cwd}} $&")])).toBe(
+      "{{cwd}} $& {{.Name}} {{}} ${x}",
+    );
+  });
+
+  test("name a tool's result: its data by path, JSON in its text, its whole text", async () => {
+    const agents = {
+      ada: [
+        { tools: [bash("a", "plain"), bash("b", "json"), bash("c", "data")] },
+        { say: "{{plain}}|{{json.list.1.id}}|{{data.stdout}}|{{data.deep}}|{{json}}" },
+      ],
+    };
+    const messages: ConversationMessage[] = [says("go")];
+    const { message } = await answer(agents, messages);
+    const [a, b, c] = usesOf(message).map(({ id }) => id);
+    const content = [
+      ...result(a ?? "", "just text\n").content,
+      ...result(b ?? "", '{"list":[{"id":1},{"id":22}]}').content,
+      ...result(c ?? "", "shown", { stdout: "line\n\n", deep: { x: [1] } }).content,
+    ];
+    messages.push(message, { role: "user", content });
+    const told = textOf((await answer(agents, messages)).message);
+    expect(told).toBe('just text|22|line|{"x":[1]}|{"list":[{"id":1},{"id":22}]}');
+  });
+
+  test("the newest result of a name counts", async () => {
+    const agents = {
+      ada: [
+        { on: { contains: "run" }, tools: [bash("a", "x")], repeat: true },
+        { on: { contains: "say" }, say: "{{x}}" },
+      ],
+    };
+    const messages: ConversationMessage[] = [];
+    for (const output of ["old", "new"]) {
+      messages.push(says("run"));
+      const { message } = await answer(agents, messages);
+      messages.push(message, result(usesOf(message)[0]?.id ?? "", output));
+    }
+    expect(textOf((await answer(agents, [...messages, says("say")])).message)).toBe("new");
+  });
+
+  test("one that stands for nothing is an error that names agent, turn and placeholder", async () => {
+    const agents = { ada: [{ say: "fine" }, { say: "{{nobody.knows}}" }] };
+    const played: AssistantMessage = { role: "assistant", content: [], turn: "ada/0" };
+    await expect(answer(agents, [says("a"), played, says("b")])).rejects.toMatchObject({
+      name: "ModelError",
+      message: expect.stringMatching(/"ada", turn 1.*\{\{nobody\.knows\}\}/),
+    });
+  });
+
+  test("in a command of Bash each is one word; elsewhere it is text", async () => {
+    const evil = "a b'; rm -rf / #";
+    const tools = [
+      { name: "Bash", input: { command: "wc -l {{input}}", description: "{{input}}" } },
+      { name: "Read", input: { file_path: "{{input}}", nested: ["{{cwd}}", 3, null] } },
+    ];
+    const uses = usesOf((await answer({ ada: [{ tools }] }, [says(evil)])).message);
+    expect(uses[0]?.input).toEqual({ command: "wc -l 'a b'\\''; rm -rf / #'", description: evil });
+    expect(uses[1]?.input).toEqual({ file_path: evil, nested: ["/work", 3, null] });
+  });
+});
+
+describe("errors", () => {
+  const overloaded = { status: 529, type: "overloaded_error" };
+
+  test("one that passes is told as a retry, as often as it says, and then the turn is played", async () => {
+    const events = await call({ ada: [{ error: { ...overloaded, times: 2 }, say: "at last" }] }, [says("a")]);
+    const kinds = events.map(({ type }) => type);
+    expect(kinds.slice(0, 3)).toEqual(["begun", "retry", "retry"]);
+    expect(events[1]).toMatchObject({ status: 529, attempt: 1, reason: "529 overloaded_error" });
+    expect(kinds.at(-1)).toBe("message");
+  });
+
+  test("one that comes too often is given up", async () => {
+    const endless = call({ ada: [{ error: { ...overloaded, times: 99 } }] }, [says("a")]);
+    await expect(endless).rejects.toMatchObject({ kind: "overloaded", status: 529 });
+  });
+
+  test("one that does not pass ends the call, and the turn is played when its errors are over", async () => {
+    const agents = {
+      ada: [{ error: { status: 401, type: "authentication_error" }, say: "now" }, { say: "later" }],
+    };
+    await expect(call(agents, [says("a")])).rejects.toMatchObject({ kind: "auth", status: 401 });
+    const failed: AssistantMessage = { role: "assistant", content: [], turn: "ada/0", unfinished: true };
+    expect(textOf((await answer(agents, [says("a"), failed, says("b")])).message)).toBe("now");
+  });
+
+  test("a turn that is nothing but an error is over behind it", async () => {
+    const agents = { ada: [{ error: { status: 400, type: "invalid_request_error" } }, { say: "next" }] };
+    const failed: AssistantMessage = { role: "assistant", content: [], turn: "ada/0", unfinished: true };
+    expect(textOf((await answer(agents, [says("a"), failed, says("b")])).message)).toBe("next");
+  });
+});
+
+test("text streams in pieces, and usage is as written", async () => {
+  const events = await call({ ada: [{ say: "one two\n three", usage: { input: 5, output: 7 } }] }, [
+    says("a"),
+  ]);
+  const pieces = events.flatMap((event) => (event.type === "text" ? [event.text] : []));
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.join("")).toBe("one two\n three");
+  expect(events.at(-1)).toMatchObject({ usage: { input: 5, output: 7, cacheRead: 0, cacheWrite: 0 } });
+});
+
+test("an abort ends a delay at once", async () => {
+  const controller = new AbortController();
+  const waiting = call({ ada: [{ delayMs: 600_000 }] }, [says("a")], { signal: controller.signal });
+  setImmediate(() => controller.abort());
+  await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+});
