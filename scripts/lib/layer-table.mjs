@@ -43,7 +43,7 @@ export const HOMES = [
     instead: "take a Clock as an argument, or call pause of os/clock.ts",
   },
   { names: ["execa"], homes: ["os/"], instead: "call run of os/run.ts" },
-  { names: ["proper-lockfile"], homes: ["store/"], instead: "call withLock of store/lock.ts" },
+  { names: ["proper-lockfile"], homes: ["os/", "store/"], instead: "call withLock of store/lock.ts" },
   { names: ["blessed"], homes: ["sidebar/screen.ts"], instead: "draw through sidebar/screen.ts" },
   {
     names: ["@anthropic-ai/sdk"],
@@ -94,7 +94,7 @@ export const EFFECTS = [
     instead: "take the signal as an argument, or call pause of os/clock.ts",
   },
   {
-    names: ["setTimeout", "setInterval", "setImmediate"],
+    names: ["setTimeout", "setInterval"],
     homes: ["os/"],
     instead: "call pause of os/clock.ts, or add the timer to os/",
   },
