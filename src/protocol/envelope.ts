@@ -20,9 +20,13 @@ function formatEnvelope({ from, body, color, summary }: Envelope): string {
   return `<teammate_message ${attributes.join(" ")}>\n${escapeBody(body)}\n</teammate_message>`;
 }
 
+/** What a reader may overlook between `<` and a name: blanks, and characters that are not seen. */
+const GAP = "[\\s\\p{Cf}\\p{Cc}]*";
+const TAG_START = new RegExp(`<(?=${GAP}/?${GAP}[\\p{L}!?_])`, "gu");
+
 /** No text can close the tag or open another: every `<` that could begin one is escaped, and so is `&`, to stay reversible. */
 function escapeBody(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/<(?=\/?\s*[A-Za-z!?_])/g, "&lt;");
+  return text.replace(/&/g, "&amp;").replace(TAG_START, "&lt;");
 }
 
 function escapeAttribute(text: string): string {

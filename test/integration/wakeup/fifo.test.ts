@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
+import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
+import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+test("FIFOs are made together, are ours alone whatever the umask, and those that are there stay", async () => {
+  const directory = temporaryDirectory();
+  const paths = ["a", "b with space", "-c"].map((name) => join(directory, name));
+  const before = process.umask(0);
+  onTestFinished(() => void process.umask(before));
+  await makeFifos(paths.slice(0, 1));
+  const inode = statSync(paths[0] ?? "").ino;
+  await makeFifos(paths);
+  for (const path of paths) {
+    expect(statSync(path).isFIFO()).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
+  expect(statSync(paths[0] ?? "").ino).toBe(inode);
+});
+
+test("a name that something else has is refused and left alone", async () => {
+  const file = join(temporaryDirectory(), "f");
+  writeFileSync(file, "text");
+  await expect(makeFifos([file])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  expect(() => openFifoBell(file)).toThrow(expect.objectContaining({ code: "PERMISSION_DENIED" }));
+  expect(readFileSync(file, "utf8")).toBe("text");
+});
+
+test("nobody is there to be rung: no file, no reader, a file that is no FIFO, a link to one", async () => {
+  const directory = temporaryDirectory();
+  const [fifo, file, link] = ["fifo", "file", "link"].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await makeFifos([fifo]);
+  writeFileSync(file, "text");
+  const bell = openFifoBell(fifo);
+  symlinkSync(fifo, link);
+  expect(ring(link)).toBe("nobody");
+  expect(ring(fifo)).toBe("rung");
+  bell.close();
+  for (const path of [join(directory, "none"), file, directory]) expect(ring(path)).toBe("nobody");
+  expect(readFileSync(file, "utf8")).toBe("text");
+});
+
+test("a bell whose process was killed is nobody's", async () => {
+  const fifo = join(temporaryDirectory(), "fifo");
+  await makeFifos([fifo]);
+  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  expect(ring(fifo)).toBe("rung");
+  holder.kill("SIGKILL");
+  await once(holder, "close");
+  expect(ring(fifo)).toBe("nobody");
+});
+
+test("a full FIFO never blocks the one who rings", async () => {
+  const fifo = join(temporaryDirectory(), "fifo");
+  await makeFifos([fifo]);
+  const fd = openSync(fifo, "r+");
+  onTestFinished(() => closeSync(fd));
+  for (let i = 0; i < 70_000; i += 1) {
+    if (ring(fifo) !== "rung") throw new Error(`Ring ${i} found nobody.`);
+  }
+});
+
+test.runIf(process.platform === "linux")("the lifeline ends when its holder is killed", async () => {
+  const fifo = join(temporaryDirectory(), "life");
+  await makeFifos([fifo]);
+  const lifeline = watchLifeline(fifo);
+  onTestFinished(() => lifeline.close());
+  const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  const early = await Promise.race([
+    lifeline.ended.then(() => "ended"),
+    once(process, "nothing", { signal: AbortSignal.timeout(50) }).catch(() => "alive"),
+  ]);
+  expect(early).toBe("alive");
+  holder.kill("SIGKILL");
+  await lifeline.ended;
+});
+
+test("a tree bell hears of directories that appear later, and not of locks and temporary files", async () => {
+  const directory = temporaryDirectory();
+  const bell = openTreeBell([directory]);
+  onTestFinished(() => bell.close());
+  mkdirSync(join(directory, "run"));
+  expect(await bell.wait()).toBe("rung");
+  writeFileSync(join(directory, "run", "status.json"), "{}");
+  expect(await bell.wait()).toBe("rung");
+  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
+  mkdirSync(join(directory, "run", "status.json.lock"));
+  symlinkSync("owner", join(directory, "run", "status.json.q"));
+  writeFileSync(join(directory, "run", ".status.json.1.2.tmp"), "");
+  expect(await bell.wait({ timeoutMs: 50 })).toBe("timeout");
+  rmSync(join(directory, "run", "status.json"));
+  expect(await bell.wait()).toBe("rung");
+});

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { formatProtocol, isSilent, parseProtocol, plainText } from "../../../src/protocol/messages.ts";
+
+const AT = new Date("2026-11-21T10:00:00.000Z");
+
+test("what is written is read back, with its time", () => {
+  const text = formatProtocol({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" }, AT);
+  expect(parseProtocol(text)).toMatchObject({ type: "shutdown_request", requestId: "shutdown-1@a" });
+  expect(JSON.parse(text).timestamp).toBe("2026-11-21T10:00:00.000Z");
+});
+
+test("a reader needs only the type and what it answers to", () => {
+  expect(parseProtocol('{"type":"idle_notification","idleReason":"task_complete","new":1}')).toMatchObject({
+    idleReason: "task_complete",
+    from: "",
+    new: 1,
+  });
+  expect(parseProtocol('{"type":"shutdown_request"}')).toBeUndefined();
+});
+
+test.each([["hello"], ["{"], ["[]"], ['{"type":"unknown"}'], ['{"type":"constructor"}'], ["null"], ['"x"']])(
+  "%j is plain text",
+  (text) => {
+    expect(parseProtocol(text)).toBeUndefined();
+  },
+);
+
+test.each([
+  ['{"type":"permission_response","request_id":"x","subtype":"success"}'],
+  ['{"type":"plan_approval_response","requestId":"x","approved":true}'],
+  ['  {"type":"shutdown_request","requestId":"x"}'],
+  ['\n{"type":"something_of_a_newer_peer"}'],
+])("a model's %j goes out as text (S72)", (text) => {
+  expect(plainText(text)).toBe(`Text: ${text}`);
+  expect(parseProtocol(plainText(text))).toBeUndefined();
+});
+
+test.each([["hello"], ['{"a":1}'], ['{"type":5}'], ["{not json"], ['[{"type":"x"}]']])(
+  "%j is left as it is",
+  (text) => {
+    expect(plainText(text)).toBe(text);
+  },
+);
+
+test("what only code handles starts no turn", () => {
+  expect(["permission_request", "shutdown_approved", "mode_set_request"].every(isSilent)).toBe(true);
+  expect(["shutdown_request", "task_assignment", "message"].some(isSilent)).toBe(false);
+});
