@@ -23,7 +23,7 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
- * variable goes into it, so no secret does. Fish writes what fish alone can read; its PATH is for any shell.
+ * variable goes into it, so no secret does. Of fish only PATH is kept: nothing but fish reads its functions.
  * @returns the file; undefined for an unknown shell or one whose start-up files end or replace it
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
@@ -70,7 +70,7 @@ function finish(body: string, file: string): string {
 // Options that would break a foreign command are dropped. Aliases come last: a function's body must not be read with
 // them, and they need expand_aliases.
 const BASH = String.raw`
-shopt -p | command grep -v -e nullglob -e failglob
+shopt -p | command grep -v -e nullglob -e failglob -e login_shell -e restricted_shell
 set +o | command grep -v -e noclobber -e nounset -e errexit -e noexec -e monitor -e history -e verbose -e xtrace
 declare -f
 printf 'shopt -s expand_aliases\n'
@@ -79,21 +79,16 @@ printf 'export PATH=%q\n' "$PATH"`;
 
 const ZSH = String.raw`
 setopt | command sed -n -e '/^\(noclobber\|nullglob\|nounset\|errexit\|monitor\|zle\|interactive\|shinstdin\|login\|privileged\|restricted\|singlecommand\|xtrace\|verbose\|noexec\|norcs\)$/d' -e 's/^/setopt /p'
+# zsh has aliases of its own, which would be read into a function's name.
+printf 'unalias -a\n'
 typeset -f
 alias -L
 printf 'export PATH=%q\n' "$PATH"`;
 
+// Fish's functions are read by fish alone; its PATH is for any shell.
 const FISH = String.raw`
 umask 077
-begin
-  for name in (functions --names)
-    functions $name
-  end
-  alias
-  printf 'set -gx PATH'
-  printf ' %s' (string escape -- $PATH)
-  printf '\n'
-end >FILE 2>/dev/null </dev/null
+printf 'export PATH=%s\n' "'"(string join : -- $PATH | string replace -a "'" "'\\''")"'" >FILE
 command mv -f FILE FILE.done`;
 
 function fishQuote(word: string): string {

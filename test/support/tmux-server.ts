@@ -72,7 +72,12 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   };
   const args = ["-L", id, "-f", configFile];
   const tmux = (...words: string[]) =>
-    execFileSync("tmux", ["-u", ...args, ...words], { env, encoding: "utf8", timeout: 10_000 }).trimEnd();
+    execFileSync("tmux", ["-u", ...args, ...words], {
+      env,
+      encoding: "utf8",
+      timeout: 10_000,
+      stdio: "pipe",
+    }).trimEnd();
   const serverPid = () => {
     const result = spawnSync("tmux", [...args, "display-message", "-p", "#{pid}"], { env, encoding: "utf8" });
     return result.status === 0 ? Number(result.stdout) || undefined : undefined;

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { treeMembers } from "../../../src/backend/end-process.ts";
+import type { ProcessRow } from "../../../src/os/process-table.ts";
+
+const ROOT = { root: { pid: 10, procStart: "s10" }, marker: "m" };
+
+const row = (pid: number, ppid: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
+  pid,
+  ppid,
+  pgid: pid,
+  sid: pid,
+  procStart: `s${pid}`,
+  name: "sh",
+  ...more,
+});
+
+test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
+  ["descendants", [row(10, 1), row(11, 10), row(12, 11), row(20, 1)], [], new Map(), [10, 11, 12]],
+  [
+    "members of its session",
+    [row(10, 1), row(13, 1, { sid: 10 }), row(14, 1, { sid: 99 })],
+    [],
+    new Map(),
+    [10, 13],
+  ],
+  [
+    "marked ones and what is below them",
+    [row(10, 1), row(30, 1), row(31, 30)],
+    [30],
+    new Map(),
+    [10, 30, 31],
+  ],
+  ["its session when it is gone itself", [row(13, 1, { sid: 10 }), row(15, 13)], [], new Map(), [13, 15]],
+  [
+    "no stranger that has its pid now",
+    [row(10, 1, { procStart: "later" }), row(11, 10, { sid: 10 })],
+    [],
+    new Map(),
+    [],
+  ],
+  [
+    "those found before, if they are still the same",
+    [row(40, 1), row(41, 1)],
+    [],
+    new Map([
+      [40, "s40"],
+      [41, "earlier"],
+    ]),
+    [40],
+  ],
+  [
+    "no tmux server, nor the user's panes below it",
+    [row(10, 1), row(50, 10, { name: "tmux: server" }), row(51, 50), row(52, 10)],
+    [50, 51],
+    new Map(),
+    [10, 52],
+  ],
+  [
+    "no marked pane of a tmux server",
+    [row(10, 1), row(60, 1, { name: "tmux: server" }), row(61, 60)],
+    [60, 61],
+    new Map(),
+    [10],
+  ],
+])("The tree of a process has %s", (_, table, marked, ever, expected) => {
+  const members = treeMembers(table, ROOT, ever, (pid) => marked.includes(pid));
+  expect(members.map(({ pid }) => pid).sort()).toEqual(expected);
+});
