@@ -19,14 +19,14 @@ function heading({ team, leadAlive, tasks }: TeamStatus, { paint }: Pick<Output,
   return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}`;
 }
 
-function memberTable({ members }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
   if (members.every((member) => member.name === LEAD_NAME)) {
     return 'Nobody but the lead yet. Try: teams spawn <name> --prompt "…"';
   }
   const { paint } = out;
   const rows = members.map((member): Cell[] => [
     paint(member.name, { member: member.color ?? undefined }),
-    paint(member.state, ...STATE_TINTS[member.state]),
+    isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
     member.taskIds.map((id) => `#${id}`).join(" "),
     member.unread === 0 ? "" : member.unread,
     tokensOf(member),
@@ -34,6 +34,11 @@ function memberTable({ members }: TeamStatus, out: Pick<Output, "paint" | "colum
   ]);
   const headings = ["MEMBER", "STATE", "TASK", "UNREAD", "TOKENS", "DOES"];
   return table(headings, rows, { columns: out.columns, right: [3, 4] });
+}
+
+/** A lead without a process has no state: a person or a script leads. */
+function isByHand(name: string, leadAlive: boolean | null): boolean {
+  return name === LEAD_NAME && leadAlive === null;
 }
 
 /** What it does now; of one that ended, how. */

@@ -74,12 +74,6 @@ export function momentOption(value: string | undefined, option: string, now: num
   });
 }
 
-/** Tool rules, parted by commas or spaces outside of brackets: `Read,Bash(git log, git diff)`. None given: undefined. */
-export function toolList(values: readonly string[]): string[] | undefined {
-  if (values.length === 0) return undefined;
-  return values.flatMap((value) => value.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []);
-}
-
 /** A task's number as somebody types it: `3` or `#3`. @throws TeamError INVALID_INPUT */
 export function taskId(word: string): string {
   const id = word.replace(/^#/, "");

@@ -1,5 +1,6 @@
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
+import { toolList } from "../../launch/flags.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import type { SpawnInput } from "../../lead/spawn-draft.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
@@ -9,7 +10,7 @@ import { leadContext, refuseNesting } from "../context.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
-import { textOption, toolList } from "../text.ts";
+import { textOption } from "../text.ts";
 
 export const command = defineCommand({
   name: "spawn",

@@ -5,6 +5,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { defineCommand } from "../command.ts";
 import { filesContext } from "../context.ts";
 import { follow } from "../follow.ts";
+import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { memberOf, openTeam } from "../team.ts";
 import { secondsOption } from "../text.ts";
@@ -36,10 +37,12 @@ export const command = defineCommand({
     };
     const ctx = filesContext(call, open);
     let status = await teamStatus(ctx);
+    const told = new Set<string>();
     const outcome = await follow(
       open.ref,
       async () => {
         status = await teamStatus(ctx);
+        sayWhoAsks(status, wanted, told, out);
         return missing(status, wanted, ctx) === undefined;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
@@ -75,6 +78,15 @@ function missing(status: TeamStatus, wanted: Wanted, ctx: LeadContext): string |
   if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
   const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
   return wanted.message && unread === 0 ? `no message is there for ${ctx.actor}` : undefined;
+}
+
+/** One that waits for a person may be waited for long: that is said once. */
+function sayWhoAsks(status: TeamStatus, wanted: Wanted, told: Set<string>, out: Output): void {
+  for (const { name, state } of wanted.idle ? watched(status, wanted.names) : []) {
+    if ((state !== "needs-input" && state !== "awaiting-approval") || told.has(name)) continue;
+    told.add(name);
+    out.note(line`${name} waits for you: teams approvals`);
+  }
 }
 
 function watched({ members }: TeamStatus, names: readonly string[]): MemberStatus[] {

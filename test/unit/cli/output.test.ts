@@ -3,7 +3,7 @@ import { line, painter, visible } from "../../../src/cli/paint.ts";
 import { failureOf, report } from "../../../src/cli/report.ts";
 import { compact, statusLine, taskTable } from "../../../src/cli/status-text.ts";
 import { table } from "../../../src/cli/table.ts";
-import { countOption, listOption, momentOption, secondsOption, toolList } from "../../../src/cli/text.ts";
+import { countOption, listOption, momentOption, secondsOption } from "../../../src/cli/text.ts";
 import { TeamError } from "../../../src/errors.ts";
 
 const plain = painter(false);
@@ -101,14 +101,8 @@ describe("values of options", () => {
     expect(() => momentOption("soon", "since", 0)).toThrow(TeamError);
   });
 
-  it("lists take commas, and tool rules keep those in brackets", () => {
+  it("lists take commas", () => {
     expect(listOption(["1, 2", "3", ""])).toEqual(["1", "2", "3"]);
-    expect(toolList(["Read,Bash(git log, git diff) Edit"])).toEqual([
-      "Read",
-      "Bash(git log, git diff)",
-      "Edit",
-    ]);
-    expect(toolList([])).toBeUndefined();
   });
 });
 

@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/built.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+function home(): {
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly teams: ReturnType<typeof teamsIn>;
+} {
+  const directory = temporaryDirectory();
+  const env = {
+    ...process.env,
+    HOME: directory,
+    TEAMS_HOME: join(directory, "root"),
+    XDG_RUNTIME_DIR: directory,
+  };
+  return { directory, env, teams: teamsIn(env, directory) };
+}
+
+/** Prints at its end, as one line of JSON on stderr, every file that was loaded. */
+const TRACER = `
+process.on("exit", () => require("fs").writeSync(2, JSON.stringify(Object.keys(require.cache)) + "\\n"));
+`;
+
+describe("the built program", () => {
+  it("loads neither commander nor execa nor the SDK nor blessed for a cold command", async () => {
+    const { directory, teams } = home();
+    await teams(["create", "a"]);
+    const tracer = join(directory, "tracer.cjs");
+    writeFileSync(tracer, TRACER);
+    const traced = (words: readonly string[]): Promise<string> =>
+      teams(words, { nodeArgs: ["-r", tracer] }).then(({ code, err }) => {
+        expect(code).toBe(0);
+        const loaded = JSON.parse(err.trim().split("\n").at(-1) ?? "[]") as string[];
+        return loaded.map((file) => readFileSync(file, "utf8")).join("\n");
+      });
+    const heavy = /CommanderError|ExecaError|APIConnectionError|require\("blessed"\)/;
+    for (const words of [
+      ["send", "team-lead", "hello"],
+      ["inbox"],
+      ["inbox", "--json"],
+      ["status", "--line"],
+    ]) {
+      expect(heavy.test(await traced(words)), words.join(" ")).toBe(false);
+    }
+    expect(heavy.test(await traced(["send", "--help"]))).toBe(true);
+  });
+
+  it("ends with the exit status of each kind of failure, its error on stderr alone", async () => {
+    const { teams } = home();
+    await teams(["create", "a"]);
+    for (const [words, code] of [
+      [["ls"], 0],
+      [["nonsense"], 2],
+      [["status", "b"], 3],
+      [["create", "a"], 4],
+      [["wait", "--message", "--timeout", "0"], 5],
+    ] as const) {
+      const ended = await teams(words);
+      expect(ended.code, words.join(" ")).toBe(code);
+      expect(ended.err === "", words.join(" ")).toBe(code === 0);
+    }
+  });
+
+  it("ends quietly when the reader of its output goes away", async () => {
+    const { directory, env, teams } = home();
+    await teams(["create", "a"]);
+    await teams(["task", "add", "big", "-d", "-"], { stdin: "x".repeat(2_000_000) });
+    const ended = spawnSync(
+      "/bin/sh",
+      ["-c", `"$0" "$1" task show 1 --json | head -c 5`, process.execPath, TEAMS],
+      {
+        env,
+        cwd: directory,
+        encoding: "utf8",
+      },
+    );
+    expect(ended).toMatchObject({ stdout: '{"tas', stderr: "" });
+  });
+
+  it("writes a long answer whole into a pipe", async () => {
+    const { directory, env, teams } = home();
+    await teams(["create", "a"]);
+    const description = "y".repeat(2_000_000);
+    await teams(["task", "add", "big", "-d", "-"], { stdin: description });
+    const out = execFileSync(
+      "/bin/sh",
+      ["-c", `"$0" "$1" task show 1 --json | cat`, process.execPath, TEAMS],
+      {
+        env,
+        cwd: directory,
+        encoding: "utf8",
+        maxBuffer: 16_000_000,
+      },
+    );
+    expect((JSON.parse(out) as { task: { description: string } }).task.description).toBe(description);
+  });
+
+  it("ends with 130 when a wait is interrupted", async () => {
+    const { directory, env, teams } = home();
+    await teams(["create", "a"]);
+    const { child, ended } = startTeams(["status", "--watch", "--json"], env, directory);
+    await new Promise((resolve) => child.stdout?.once("data", resolve));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+  });
+
+  it("says that its directory is gone", async () => {
+    const { directory, env } = home();
+    const gone = join(directory, "gone");
+    mkdirSync(gone);
+    const ended = spawnSync(
+      "/bin/sh",
+      ["-c", `cd "$2" && rmdir "$2" && exec "$0" "$1" create a --json`, process.execPath, TEAMS, gone],
+      {
+        env,
+        encoding: "utf8",
+      },
+    );
+    rmSync(gone, { recursive: true, force: true });
+    expect(ended.status).toBe(2);
+    expect(ended.stderr).toContain("The current directory is not there any more");
+  });
+
+  it("has a wrapper whose words are those of teams agent", async () => {
+    const { teams } = home();
+    const wrapped = await teams([], { program: TEAMS_AGENT });
+    const plain = await teams(["agent"]);
+    expect(wrapped.code).toBe(plain.code);
+    expect(wrapped.err).toBe(plain.err);
+    expect(wrapped.code).not.toBe(0);
+  });
+});

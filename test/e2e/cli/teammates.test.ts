@@ -1,0 +1,211 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+interface Status {
+  readonly members: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly alive: boolean | null;
+    readonly paneId: string | null;
+    readonly exit: { readonly signal: string | null } | null;
+  }[];
+  readonly approvals: readonly { readonly id: string; readonly kind: string; readonly from: string }[];
+}
+
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "*": [
+      {
+        on: { contains: "hello" },
+        say: "I heard {{input}}",
+        tools: [{ name: "Bash", input: { command: "echo from-the-shell" } }],
+      },
+      { say: "all done" },
+    ],
+    stubborn: [
+      {
+        on: { matches: "Shutdown request" },
+        tools: [
+          {
+            name: "SendMessage",
+            input: {
+              type: "shutdown_response",
+              request_id: "{{request_id}}",
+              approve: false,
+              content: "not finished",
+            },
+          },
+        ],
+      },
+      { say: "I stay" },
+    ],
+  },
+};
+
+/** A team in a private home and a private tmux, led by commands. */
+async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: ReturnType<typeof teamsIn> }> {
+  const tmux = privateTmux();
+  const teams = teamsIn(tmux.env, tmux.home);
+  writeFileSync(join(tmux.home, "play.json"), JSON.stringify(PLAYBOOK));
+  expect((await teams(["create", "crew"])).code).toBe(0);
+  return { tmux, teams };
+}
+
+const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
+
+describe.each([
+  ["tmux", "pane"],
+  ["process", "process"],
+])("a teammate in %s", (mode, place) => {
+  it("is spawned, spoken to, looked at and shut down by commands, and leaves nothing", async () => {
+    const { tmux, teams } = await team();
+    const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);
+    expect(spawned).toMatchObject({ code: 0, err: "" });
+    expect(spawned.out).toMatch(new RegExp(`^dev is ready: ${place}.*, pid \\d+\\.`));
+    expect((await teams(["wait", "dev", "--timeout", "20"])).out).toBe("dev is idle\n");
+    const screen = (await teams(["peek", "dev", "-n", "40"])).out;
+    expect(screen).toContain("I heard hello");
+    expect(screen).toContain("from-the-shell");
+    const peeked = (await teams(["peek", "dev", "--json"])).json<{ agent: string; lines: string[] }>();
+    expect(peeked.lines.join("\n")).toContain("all done");
+    expect((await teams(["inbox"])).out).toContain("dev is idle");
+    const down = await teams(["shutdown", "--all", "--json"]);
+    expect(down.json()).toMatchObject({ shutdowns: [{ name: "dev", outcome: "approved" }] });
+    expect((await teams(["status"])).out).toContain("Nobody but the lead yet.");
+    expect(existsSync(join(tmux.paths("crew").agent("dev").runtime, "bell"))).toBe(false);
+    expect((await teams(["delete"])).code).toBe(0);
+    expect(readdirSync(join(tmux.root, "teams"))).toEqual([]);
+  });
+
+  it("that refuses to shut down is left (exit 1), and ended by kill --force", async () => {
+    const { teams } = await team();
+    await teams(["spawn", "stubborn", ...SPAWN, "--teammate-mode", mode]);
+    const refused = await teams(["shutdown", "stubborn", "--json"]);
+    expect(refused.code).toBe(1);
+    expect(refused.json()).toMatchObject({
+      shutdowns: [{ name: "stubborn", outcome: "rejected", reason: "not finished" }],
+    });
+    const deleted = await teams(["delete", "--json"]);
+    expect(deleted.code).toBe(1);
+    expect(deleted.error().code).toBe("ACTIVE_MEMBERS");
+    const killed = await teams(["kill", "stubborn", "--force", "--json"]);
+    expect(killed.code).toBe(0);
+    expect(killed.json()).toMatchObject({ kills: [{ name: "stubborn", outcome: "killed", left: [] }] });
+    expect((await teams(["status", "--json"])).json<Status>().members).toHaveLength(1);
+  });
+});
+
+describe("attach", () => {
+  it("prints the exact command where no terminal can be switched (S15)", async () => {
+    const { tmux, teams } = await team();
+    await teams(["spawn", "dev", ...SPAWN]);
+    const attach = await teams(["attach", "dev", "--json"]);
+    const { command } = attach.json<{ command: string[] }>();
+    expect(command.slice(0, 2)).toEqual(["tmux", "-S"]);
+    expect(command).toContain("attach-session");
+    const session = tmux.tmux("list-sessions", "-F", "#{session_name}");
+    expect(command.at(-1)).toMatch(new RegExp(`^=${session}:@\\d+\\.%\\d+$`));
+    expect((await teams(["attach"])).out).toContain(`'=${session}:`);
+    await teams(["kill", "dev", "--force"]);
+    const gone = await teams(["attach", "crew", "--json"]);
+    expect(gone.code).toBe(1);
+    expect(gone.error().code).toBe("RECIPIENT_INACTIVE");
+  });
+});
+
+describe("sidebar --split", () => {
+  it("opens a pane at the right of the caller's, and closes it when it is there", async () => {
+    const { tmux, teams } = await team();
+    const { pane } = tmux.session("mine", { width: 120, height: 30 });
+    const panes = (): string[] => tmux.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_width}").split("\n");
+    const env = tmux.inside(pane);
+    const opened = await teams(["sidebar", "--split", "--json"], { env });
+    expect(opened.json()).toMatchObject({ open: true });
+    expect(panes()).toHaveLength(2);
+    const { paneId } = opened.json<{ paneId: string }>();
+    await eventually("the drawn sidebar", () =>
+      tmux.tmux("capture-pane", "-p", "-t", paneId).includes("crew"),
+    );
+    expect((await teams(["sidebar", "--split", "--json"], { env })).json()).toMatchObject({ open: false });
+    expect(panes()).toEqual([`${pane} 120`]);
+  });
+
+  it("is refused outside of tmux, as is a sidebar without a terminal", async () => {
+    const { teams } = await team();
+    expect((await teams(["sidebar", "--split"])).code).toBe(2);
+    expect((await teams(["sidebar"])).err).toContain("status --watch");
+  });
+});
+
+describe("a permission that is asked for", () => {
+  it("shows in approvals and status, is noted by wait, and is answered by approve (S61)", async () => {
+    const { teams } = await team();
+    await teams(["spawn", "dev", "--model", "scripted:play.json", "--prompt", "hello"]);
+    const asked = await eventually("the request", async () => {
+      const { approvals } = (await teams(["approvals", "--json"])).json<Status>();
+      return approvals[0];
+    });
+    expect(asked).toMatchObject({ kind: "permission", from: "dev" });
+    expect((await teams(["status"])).out).toContain(`teams approve ${asked.id}`);
+    const waited = await teams(["wait", "dev", "--timeout", "0.2"]);
+    expect(waited.code).toBe(5);
+    expect(waited.err).toContain("dev waits for you: teams approvals");
+    expect((await teams(["approve", asked.id])).out).toBe("Approved: permission of dev.\n");
+    const again = await teams(["reject", asked.id, "--json"]);
+    expect([3, 4]).toContain(again.code);
+    expect((await teams(["wait", "dev", "--timeout", "20"])).code).toBe(0);
+    expect((await teams(["peek", "dev"])).out).toContain("from-the-shell");
+    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+  });
+});
+
+describe("an agent that is killed by a signal", () => {
+  it("is crashed in status with the signal, ends a wait with exit 1, and can be removed (S33)", async () => {
+    const { teams } = await team();
+    const spawned = (await teams(["spawn", "dev", ...SPAWN, "--json"])).json<{ pid: number }>();
+    await teams(["task", "add", "never done"]);
+    const waiting = teams(["wait", "--tasks", "dev", "--timeout", "20", "--json"]);
+    process.kill(spawned.pid, "SIGKILL");
+    const crashed = await eventually("the crash", async () => {
+      const { members } = (await teams(["status", "--json"])).json<Status>();
+      return members.find(({ name, state }) => name === "dev" && state === "crashed");
+    });
+    expect(crashed).toMatchObject({ alive: false, exit: { signal: "SIGKILL" } });
+    const ended = await waiting;
+    expect(ended.code).toBe(1);
+    expect(ended.error().message).toContain("dev crashed (SIGKILL)");
+    const sent = await teams(["send", "dev", "still there?", "--json"]);
+    expect(sent.json()).toMatchObject({ queuedForRestart: true });
+    expect((await teams(["kill", "dev"])).out).toContain("dev did not run any more");
+  });
+});
+
+describe("a spawn that cannot be", () => {
+  it("is refused with its code, and leaves the team as it was (S13)", async () => {
+    const { tmux, teams } = await team();
+    for (const [words, code, exit] of [
+      [["spawn", "team-lead"], "INVALID_NAME", 2],
+      [["spawn", "a@b"], "INVALID_NAME", 2],
+      [["spawn", "dev", "--cwd", "/nonexistent"], "INVALID_INPUT", 2],
+      [["spawn", "dev", "--model", "no such model"], "INVALID_MODEL", 2],
+      [["spawn", "dev", "--agent-type", "no-such-type"], "INVALID_TYPE", 2],
+      [["spawn", "dev", "--here", "--session"], "INVALID_INPUT", 2],
+      [["spawn", "dev", "--teammate-mode", "in-process"], "INVALID_INPUT", 2],
+    ] as const) {
+      const ended = await teams([...words, "--json"]);
+      expect([ended.code, ended.error().code], words.join(" ")).toEqual([exit, code]);
+    }
+    const nested = await teams(["spawn", "x", "--json"], { env: { TEAMS_AGENT: "dev@crew" } });
+    expect(nested.error().code).toBe("NESTED_TEAM");
+    const noTmux = await teams(["spawn", "dev", "--teammate-mode", "tmux", "--json"], {
+      env: { PATH: tmux.home },
+    });
+    expect([noTmux.code, noTmux.error().code]).toEqual([6, "TMUX_NOT_FOUND"]);
+    expect((await teams(["status", "--json"])).json<Status>().members).toHaveLength(1);
+  });
+});
