@@ -5,10 +5,13 @@ import { type PaneId, paneId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import { look, type PaneView } from "../tmux/look.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { TAG } from "./tags.ts";
+import { MIN_PANE } from "./layout.ts";
+import { ownerTag, TAG } from "./tags.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
+/** Columns in which it still works; its neighbour keeps as many. */
+const NARROWEST = 20;
 
 export interface SidebarRequest {
   /** The pane at whose right it opens; it keeps the focus. */
@@ -21,31 +24,28 @@ export interface SidebarRequest {
 }
 
 /**
- * Opens the sidebar at the right of a pane.
+ * Opens the sidebar at the right of a pane; in a narrow one it takes less.
  * @returns its pane
  * @throws TeamError TMUX_ERROR when there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const beside = paneId(request.beside);
+  const beside = (await look(server)).panes.find((pane) => pane.id === request.beside);
+  if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
+  const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
+  if (beside.width < 2 * NARROWEST + 1) throw refused(`${beside.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
   const made = await server.batch([
     [
-      "split-window",
-      ...["-d", "-h", "-l", String(SIDEBAR_WIDTH), "-t", beside ?? request.beside],
+      ...["split-window", "-d", "-h", "-l", String(width), "-t", beside.id],
       ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
     ],
   ]);
   const pane = paneId(made.lines[0]);
-  if (beside === undefined || pane === undefined) {
-    throw new TeamError("TMUX_ERROR", `tmux made no pane for the sidebar: ${made.errors.join("; ")}.`, {
-      hint: `The pane at its left needs more than ${SIDEBAR_WIDTH} columns.`,
-      details: { kind: "refused", errors: made.errors },
-    });
-  }
+  if (pane === undefined) throw refused(made.errors.join("; "), made.errors);
   await server.batch([
-    ["set-option", "-p", "-t", pane, TAG.sidebar, `${request.rootTag}/${request.team}`],
+    ["set-option", "-p", "-t", pane, TAG.sidebar, ownerTag(request)],
     ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
   ]);
   return pane;
@@ -78,6 +78,13 @@ export async function findSidebarPane(
   const seen = await look(server, [TAG.sidebar]);
   const window = seen.panes.find((pane) => pane.id === beside)?.window;
   return seen.panes.find(
-    (pane) => pane.window === window && pane.options[TAG.sidebar] === `${rootTag}/${team}`,
+    (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
   );
+}
+
+function refused(why: string, errors: readonly string[]): TeamError {
+  return new TeamError("TMUX_ERROR", `tmux made no pane for the sidebar: ${why}.`, {
+    hint: "Make the window wider, or run `teams sidebar` in a pane of its own.",
+    details: { kind: "refused", errors },
+  });
 }
