@@ -74,7 +74,8 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   );
   const watch = supervise(lead.ctx, {
     signal: watching.signal,
-    onEnd: ({ name, how }) => lead.view.note(`${name} ${how === "shutdown" ? "has shut down" : how}`),
+    // The news comes to the lead as a message, which its pane shows.
+    onEnd: () => undefined,
     onChange: () => worker.lookAgain(),
     onProblem: (text) => lead.view.error(text),
   });
@@ -107,7 +108,7 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const ctx = await leadContext({ ...call, io: { ...io, env: { ...io.env, ...plan.env } } }, open, settings);
   const view = createPaneView({
     // With --json stdout is the result's alone.
-    write: call.out.json ? io.err : io.out,
+    write: call.options.quiet ? () => undefined : call.out.json ? io.err : io.out,
     name: LEAD_NAME,
     width: () => process.stdout.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
@@ -246,7 +247,8 @@ function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): nu
   const outcome = end === "stopped" ? "interrupted" : "completed";
   const result: RunResult = { team, outcome, result: worker.lastText };
   const kept = plan.keep ? [line`The team is kept: teams status --team ${team}`] : [];
-  const text = outcome === "completed" ? ["", stripControls(worker.lastText)] : [];
+  // Whoever saw the lead at work has just read its last words.
+  const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, result);
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;

@@ -63,7 +63,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
       for (const row of excerpt(text, MESSAGE_ROWS)) page.row(`  ${row}`);
     },
-    queued: (from) => notice("◂", `queued: message from ${from}`, TONE.quiet),
+    queued: (from) => page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet)),
     typed(line) {
       page.begin("message");
       page.row(paint("bold", `› ${gridText(line)}`));
@@ -80,7 +80,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${gridText(requestId)}`)}`);
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
-    note: (text) => notice("·", text, TONE.quiet),
+    note: (text) => page.aside(() => notice("·", text, TONE.quiet)),
     error: (text) => notice("✗", text, TONE.bad),
   };
 }
@@ -97,12 +97,15 @@ interface Page {
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
   notice(sign: string, text: string, ink: Ink): void;
+  /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
+  aside(show: () => void): void;
 }
 
 function pageOf(options: PaneViewOptions): Page {
   const sheet = paper(options.write);
   const paint = painter(options.plain);
   let stripper: ControlStripper | undefined;
+  let waiting: (() => void)[] = [];
   const begin = (block: Block): void => {
     stripper = undefined;
     sheet.begin(block);
@@ -120,6 +123,13 @@ function pageOf(options: PaneViewOptions): Page {
     },
     paragraphEnds() {
       stripper = undefined;
+      const asides = waiting;
+      waiting = [];
+      for (const show of asides) show();
+    },
+    aside(show) {
+      if (stripper === undefined) show();
+      else waiting.push(show);
     },
     notice(sign, text, ink) {
       begin("notice");
@@ -141,13 +151,15 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
     page.row(`${paint(page.own, "●")} ${paint("bold", gridText(tool))}${paint(TONE.quiet, `(${what})`)}`);
     open = id;
   };
-  const toolEnded = ({ id, tool, content, isError }: Extract<AgentEvent, { type: "tool_ended" }>): void => {
+  const toolEnded = (event: Extract<AgentEvent, { type: "tool_ended" }>): void => {
+    const { id, tool, isError } = event;
+    const text = event.display ?? event.content;
     page.begin("tool");
     const whose = open === id ? "" : `${gridText(tool)}: `;
-    const rows = excerpt(`${whose}${content.trim() === "" ? "(no output)" : content}`, RESULT_ROWS);
+    const rows = excerpt(`${whose}${text.trim() === "" ? "(no output)" : text}`, RESULT_ROWS);
     for (const [i, row] of rows.entries()) {
-      const text = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
-      page.row(paint(isError ? TONE.bad : TONE.quiet, text));
+      const shown = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
+      page.row(paint(isError ? TONE.bad : TONE.quiet, shown));
     }
   };
   const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
@@ -185,6 +197,7 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
         notice("◑", throttledText(event), TONE.attention);
         break;
       case "turn_ended":
+        page.paragraphEnds();
         if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);
         if (event.outcome === "failed") notice("✗", event.failure ?? "the turn failed", TONE.bad);
         break;

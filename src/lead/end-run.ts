@@ -1,6 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { readTeam, removeTeamFiles } from "../team/config.ts";
+import { readTeam } from "../team/config.ts";
 import type { LeadContext } from "./context.ts";
 import { deleteTeam } from "./delete-team.ts";
 import { type KillReport, killTeammates } from "./kill.ts";
@@ -21,10 +21,7 @@ export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<
   try {
     names = readTeam(ctx.ref).members.map((member) => member.name);
   } catch (error) {
-    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") {
-      await removeTeamFiles(ctx.ref);
-      return [];
-    }
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
     throw error;
   }
   const reports = await killTeammates(

@@ -71,17 +71,20 @@ export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
       }
       const [spawned] = await spawnTeammates(ctx, [inputOf(call)], spawn);
       if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
-      return answer({
-        status: "teammate_spawned",
-        teammate_id: spawned.agentId,
-        agent_id: spawned.agentId,
-        agent_type: spawned.agentType,
-        model: spawned.model,
-        name: spawned.name,
-        color: spawned.color,
-        team_name: ctx.ref.team,
-        plan_mode_required: spawned.planModeRequired,
-        pane_id: spawned.paneId,
-      });
+      return answer(
+        {
+          status: "teammate_spawned",
+          teammate_id: spawned.agentId,
+          agent_id: spawned.agentId,
+          agent_type: spawned.agentType,
+          model: spawned.model,
+          name: spawned.name,
+          color: spawned.color,
+          team_name: ctx.ref.team,
+          plan_mode_required: spawned.planModeRequired,
+          pane_id: spawned.paneId,
+        },
+        `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
+      );
     }),
 });

@@ -15,9 +15,12 @@ export interface TeamToolContext {
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;
 
-/** A result that a model reads as JSON and a playbook as a value. */
-export function answer(data: Record<string, unknown>): ToolResult {
-  return { content: JSON.stringify(data, undefined, 2), data };
+/**
+ * A result that a model reads as JSON and a playbook as a value.
+ * @param display what a person reads in the pane; the data's `message` without it
+ */
+export function answer(data: Record<string, unknown>, display = String(data.message ?? "")): ToolResult {
+  return { content: JSON.stringify(data, undefined, 2), data, ...(display === "" ? {} : { display }) };
 }
 
 /** A refusal that the model can act on; what is no TeamError goes on as a failure of the program. */
@@ -27,7 +30,7 @@ export async function refusing(work: () => Promise<ToolResult>): Promise<ToolRes
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     const data = { success: false, code: error.code, message: messageOf(error), hint: error.hint };
-    return { content: JSON.stringify(data, undefined, 2), data, isError: true };
+    return { content: JSON.stringify(data, undefined, 2), data, display: data.message, isError: true };
   }
 }
 

@@ -98,9 +98,10 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
   const later = sent.queuedForRestart
     ? ` ${target.name} does not run; it reads it when it is started again.`
     : "";
+  const message = `Message sent to ${target.name}.${later}`;
   return answer({
     success: true,
-    message: `Message sent to ${target.name}.${later}`,
+    message,
     routing: {
       sender: ctx.actor,
       senderColor: worker.color,
@@ -116,7 +117,8 @@ async function toAll({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await broadcast(ctx.ref, { ...sender(worker), text: plainText(textOf(call)), ...summary });
   const skipped = sent.skipped.length === 0 ? "" : ` Not running: ${sent.skipped.join(", ")}.`;
-  return answer({ success: true, message: `Sent to ${sent.recipients.length}.${skipped}`, ...sent });
+  const message = `Sent to ${sent.recipients.join(", ") || "nobody"}.${skipped}`;
+  return answer({ success: true, message, ...sent });
 }
 
 async function askToStop({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {

@@ -20,6 +20,6 @@ export const taskCreate: TeamTool = ({ ctx }) => ({
   execute: (task: z.infer<typeof input>) =>
     refusing(async () => {
       const { id, subject } = await addTask(ctx.ref, ctx.actor, defined(task));
-      return answer({ task: { id, subject } });
+      return answer({ task: { id, subject } }, `#${id} ${subject}`);
     }),
 });

@@ -12,5 +12,8 @@ export const taskGet: TeamTool = ({ ctx }) => ({
   access: () => TEAM_ACCESS,
   summary: ({ taskId }: z.infer<typeof input>) => `#${taskId}`,
   execute: ({ taskId }: z.infer<typeof input>) =>
-    refusing(async () => answer({ task: shown(getTask(ctx.ref, taskId)) })),
+    refusing(async () => {
+      const task = getTask(ctx.ref, taskId);
+      return answer({ task: shown(task) }, `#${task.id} ${task.subject}: ${task.status}`);
+    }),
 });

@@ -14,7 +14,9 @@ export const taskList: TeamTool = ({ ctx }) => ({
     refusing(async () => {
       const tasks = listTasks(ctx.ref);
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
-      return answer({
+      const open = tasks.length - done.size;
+      const display = `${tasks.length} tasks, ${done.size} completed, ${open} open`;
+      const list = {
         tasks: tasks.map(({ id: taskId, subject, status, owner, blockedBy }) => ({
           id: taskId,
           subject,
@@ -22,6 +24,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
           owner: owner ?? null,
           blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
         })),
-      });
+      };
+      return answer(list, display);
     }),
 });

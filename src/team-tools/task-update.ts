@@ -30,13 +30,18 @@ export const taskUpdate: TeamTool = (tools) => ({
       const { ctx } = tools;
       const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change));
       noteHeld(tools, taskId, task);
-      return answer({
-        success: true,
-        task: task === undefined ? { id: taskId, status: "deleted" } : shown(task),
-      });
+      const state = task === undefined ? { id: taskId, status: "deleted" } : shown(task);
+      return answer({ success: true, task: state }, displayOf(taskId, task));
     }),
 });
 
 function noteHeld({ worker }: TeamToolContext, taskId: string, task: Task | undefined): void {
   worker.holds(taskId, task !== undefined && task.owner === worker.name && task.status === "in_progress");
+}
+
+function displayOf(taskId: string, task: Task | undefined): string {
+  if (task === undefined) return `#${taskId} is deleted.`;
+  const waits = task.status === "pending" && task.blockedBy.length > 0;
+  const after = waits ? `, after ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : "";
+  return `#${taskId} ${task.subject}: ${task.status}${after}`;
 }

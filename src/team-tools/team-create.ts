@@ -29,11 +29,14 @@ export const teamCreate: TeamTool = ({ ctx }) => ({
             : member,
         ),
       }));
-      return answer({
-        team_name: config.name,
-        display_name: team_name,
-        team_file_path: ctx.ref.paths.config,
-        lead_agent_id: config.leadAgentId,
-      });
+      return answer(
+        {
+          team_name: config.name,
+          display_name: team_name,
+          team_file_path: ctx.ref.paths.config,
+          lead_agent_id: config.leadAgentId,
+        },
+        `You lead ${team_name}.`,
+      );
     }),
 });

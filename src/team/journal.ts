@@ -1,9 +1,10 @@
 import { processEnv } from "../os/env.ts";
-import { fileSize, readFrom } from "../os/fs.ts";
+import { fileSize, isMissing, readFrom } from "../os/fs.ts";
 import { maskValue, secretsOf } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
 import { appendJsonLines, readJsonLines } from "../store/jsonl.ts";
 import type { TeamRef } from "./ref.ts";
+import { teamNotFound } from "./team-lock.ts";
 
 /** How far back a message is looked for that should be in the journal already; what is older is written once more, which harms nothing. */
 const TAIL_BYTES = 256 * 1024;
@@ -15,13 +16,20 @@ export interface JournalOptions {
   readonly secrets?: readonly string[];
 }
 
-/** Appends to the team's journal: every message and what became of it. Two writers' lines never mix. */
+/**
+ * Appends to the team's journal: every message and what became of it. Two writers' lines never mix.
+ * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
+ */
 export function appendJournal(
   ref: TeamRef,
   lines: readonly JournalLine[],
   { sync = false, secrets = secretsOf(processEnv()) }: JournalOptions = {},
 ): void {
-  appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
+  try {
+    appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
+  } catch (error) {
+    throw isMissing(error) ? teamNotFound(ref) : error;
+  }
 }
 
 /** Tells whether the end of the journal names a message; costs the same however long the journal is. */

@@ -157,9 +157,12 @@ export class Worker {
 
   /** Called by the agent once a turn's input is in the conversation and on disk. */
   async inputRecorded(): Promise<void> {
-    await this.#mail.done(this.#turnKeys);
-    if (this.#turnKeys.length > 0)
-      await noteProgress(this.ref, this.name, [...this.#turnKeys], "turn_started");
+    const keys = [...this.#turnKeys];
+    if (keys.length === 0) return;
+    await this.#inTeam(async () => {
+      await this.#mail.done(keys);
+      await noteProgress(this.ref, this.name, keys, "turn_started");
+    });
   }
 
   /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
@@ -217,6 +220,8 @@ export class Worker {
 
   async #runTurn(entries: readonly InboxEntry[], typed: readonly string[]): Promise<void> {
     const { view, status, ref } = this.#options;
+    await this.#inTeam(() => patchMember(ref, this.name, { isActive: true }));
+    if (this.#end !== undefined) return;
     const turn = new AbortController();
     this.#turn = turn;
     try {
@@ -227,7 +232,6 @@ export class Worker {
       }
       for (const line of typed) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`);
-      await this.#inTeam(() => patchMember(ref, this.name, { isActive: true }));
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);
       await this.#inTeam(() => noteProgress(ref, this.name, [...input.keys], "done"));
@@ -249,7 +253,7 @@ export class Worker {
     if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(result));
     status.happened("turn_ended", "");
     if (!goesIdle) return;
-    view.idle();
+    if (role === "teammate") view.idle();
     await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));
   }
 
