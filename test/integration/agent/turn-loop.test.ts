@@ -1,0 +1,435 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
+import type { AgentEvent } from "../../../src/agent/events.ts";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import type { ConversationMessage } from "../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { NO_RULES } from "../../../src/agent/permission-rules.ts";
+import type { AgentPermissions, PermissionAsk } from "../../../src/agent/tool-calls.ts";
+import { builtinTools } from "../../../src/agent/tools/registry.ts";
+import type { Tool } from "../../../src/agent/tools/tool.ts";
+import { openTranscript } from "../../../src/agent/transcript.ts";
+import { secretsOf } from "../../../src/os/secrets.ts";
+import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+
+let home: string;
+let cwd: string;
+let events: AgentEvent[];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "teams-agent-"));
+  cwd = join(home, "work");
+  mkdirSync(cwd);
+  events = [];
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const path = (): string => join(home, "sessions", "s1.jsonl");
+const SECRET = "sk-very-secret-value";
+const ENV = { PATH: process.env.PATH, HOME: "/nowhere", SOME_API_KEY: SECRET };
+
+function input(text: string, keys: readonly string[] = []): TurnInput {
+  return { text, origin: { text, from: "team-lead" }, keys };
+}
+
+interface Given extends Partial<AgentOptions> {
+  readonly turns?: readonly Turn[];
+  readonly allow?: Partial<AgentPermissions>;
+}
+
+function agent({ turns = [], allow = {}, ...options }: Given = {}): Agent {
+  const playbook = parsePlaybook(JSON.stringify({ version: 1, agents: { "*": turns } }), "test");
+  return createAgent({
+    model: scriptedModel({ playbook, agent: "ada", cwd, env: ENV, speed: 1000 }),
+    tools: builtinTools(),
+    system: "You are ada.",
+    transcript: openTranscript(path(), { sessionId: "s1", secrets: secretsOf(ENV) }),
+    cwd,
+    env: ENV,
+    permissions: {
+      mode: () => "bypassPermissions",
+      rules: NO_RULES,
+      workingDirs: [cwd],
+      ask: async () => ({ allowed: false }),
+      ...allow,
+    },
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+}
+
+const never = new AbortController().signal;
+const bash = (command: string, as?: string) => ({ name: "Bash", input: { command }, ...(as ? { as } : {}) });
+const kinds = (): string[] => events.map(({ type }) => type);
+const resultsOf = (messages: readonly ConversationMessage[]): string[] =>
+  messages.flatMap(({ content }) => content.flatMap((b) => (b.type === "tool_result" ? [b.content] : [])));
+
+/** Every call has its result right behind it: what a server insists on. */
+function expectValid(messages: readonly ConversationMessage[]): void {
+  for (const [i, message] of messages.entries()) {
+    const ids = message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    const next = messages[i + 1]?.content.flatMap((b) => (b.type === "tool_result" ? [b.toolUseId] : []));
+    if (ids.length > 0) expect(next).toEqual(ids);
+  }
+}
+
+function tool(name: string, execute: Tool["execute"], more: Partial<Tool> = {}): Tool {
+  return {
+    name,
+    description: name,
+    input: z.object({}),
+    access: () => ({ kind: "team" }),
+    summary: () => "",
+    execute,
+    ...more,
+  };
+}
+
+describe("a turn", () => {
+  test("calls tools until the model is done, and tells everything as it happens", async () => {
+    writeFileSync(join(cwd, "a.txt"), "hello\n");
+    const turns = [
+      { say: "I look.", tools: [bash("cat a.txt", "cat")], usage: { input: 3, output: 4 } },
+      { say: "It says {{cat.stdout}}.", usage: { input: 5, output: 6 } },
+    ];
+    const ada = agent({ turns });
+    const result = await ada.run(input("look"), never);
+    expect(result).toEqual({
+      outcome: "completed",
+      text: "It says hello.",
+      toolCalls: 1,
+      usage: { input: 8, output: 10, cacheRead: 0, cacheWrite: 0 },
+    });
+    expect(ada.tokens).toEqual(result.usage);
+    expect(kinds().filter((kind, i, all) => kind !== all[i - 1])).toEqual([
+      "turn_started",
+      "text",
+      "message",
+      "tool_started",
+      "tool_ended",
+      "text",
+      "message",
+      "turn_ended",
+    ]);
+    expect(events.find(({ type }) => type === "tool_started")).toMatchObject({
+      tool: "Bash",
+      summary: "cat a.txt",
+    });
+    expect(events.find(({ type }) => type === "tool_ended")).toMatchObject({
+      content: "hello",
+      isError: false,
+    });
+  });
+
+  test("its input is on the disk before it is said to be recorded, and the model is called behind that", async () => {
+    const seen: unknown[] = [];
+    const ada = agent({
+      turns: [{ say: "hi" }],
+      onInputRecorded: async () => {
+        seen.push(readFileSync(path(), "utf8").includes('"keys":["k1","k2"]'), kinds().includes("text"));
+      },
+    });
+    await ada.run(input("x", ["k1", "k2"]), never);
+    expect(seen).toEqual([true, false]);
+    expect([...ada.handledKeys]).toEqual(["k1", "k2"]);
+  });
+
+  test("wrong input and unknown tools are results that say so", async () => {
+    const tools = [
+      { name: "Read", input: { path: "a" } },
+      { name: "Fly", input: {} },
+    ];
+    const ada = agent({ turns: [{ tools }, { say: "ok" }] });
+    expect((await ada.run(input("x"), never)).outcome).toBe("completed");
+    const [wrong, unknown] = resultsOf(ada.messages);
+    expect(wrong).toMatch(/^Wrong input for Read: file_path: /);
+    expect(unknown).toMatch(/^There is no tool Fly here\. There are: Read, Write/);
+  });
+
+  test("a tool that throws is an error result", async () => {
+    const bad = tool("Bad", async () => {
+      throw new Error("broken inside");
+    });
+    const ada = agent({ turns: [{ tools: [{ name: "Bad", input: {} }] }], tools: [bad] });
+    await ada.run(input("x"), never);
+    expect(ada.messages.flatMap(({ content }) => [...content])).toContainEqual(
+      expect.objectContaining({ content: "broken inside", isError: true }),
+    );
+  });
+
+  test("a result is cut at 100,000 characters", async () => {
+    const long = tool("Long", async () => ({ content: "x".repeat(250_000) }));
+    const ada = agent({ turns: [{ tools: [{ name: "Long", input: {} }] }], tools: [long] });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)[0]).toMatch(/^x{100000}\n… \(150000 more/);
+  });
+
+  test("a tool may end it, and what stands behind that tool is not run", async () => {
+    const ran: string[] = [];
+    const end = tool("End", async () => ({ content: "waiting", endTurn: true }));
+    const other = tool("Other", async () => {
+      ran.push("other");
+      return { content: "" };
+    });
+    const tools = [
+      { name: "End", input: {} },
+      { name: "Other", input: {} },
+    ];
+    const ada = agent({ turns: [{ tools }, { say: "not yet" }], tools: [end, other] });
+    expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", endedBy: "End" });
+    expect(ran).toEqual([]);
+    expectValid(ada.messages);
+  });
+
+  test("calls that may go side by side do, the others one after another", async () => {
+    const log: string[] = [];
+    let open = 0;
+    const make = (name: string, parallel: boolean) =>
+      tool(
+        name,
+        async () => {
+          open += 1;
+          log.push(`${name} ${open}`);
+          await new Promise((resolve) => setImmediate(resolve));
+          open -= 1;
+          return { content: name };
+        },
+        { parallel },
+      );
+    const names = ["R", "R", "W", "W", "R"];
+    const ada = agent({
+      turns: [{ tools: names.map((name) => ({ name, input: {} })) }],
+      tools: [make("R", true), make("W", false)],
+    });
+    await ada.run(input("x"), never);
+    expect(log).toEqual(["R 1", "R 2", "W 1", "W 1", "R 1"]);
+    expect(resultsOf(ada.messages)).toEqual(names);
+  });
+});
+
+describe("permissions", () => {
+  const turns = [{ tools: [bash("echo ran")] }, { say: "done" }];
+
+  test("what asks goes to the one who answers, and a note comes with the result (S61)", async () => {
+    const asked: PermissionAsk[] = [];
+    const ask = async (request: PermissionAsk) => {
+      asked.push(request);
+      return { allowed: true, note: "only this once" };
+    };
+    const ada = agent({ turns, allow: { mode: () => "default", ask } });
+    await ada.run(input("x"), never);
+    expect(asked).toMatchObject([{ tool: "Bash", summary: "echo ran", input: { command: "echo ran" } }]);
+    expect(resultsOf(ada.messages)[0]).toBe("ran\n\nNote with the permission: only this once");
+    expect(kinds()).toEqual(expect.arrayContaining(["permission_asked", "permission_decided"]));
+  });
+
+  test("what is refused is not run", async () => {
+    const ask = async () => ({ allowed: false, note: "use ls" });
+    const ada = agent({ turns: [{ tools: [bash("touch x")] }], allow: { mode: () => "default", ask } });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)[0]).toMatch(/^Permission for Bash was refused\. .* Note: use ls$/);
+    expect(statSync(join(cwd, "x"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("the mode and the rules of this very moment count", async () => {
+    let mode: "plan" | "bypassPermissions" = "plan";
+    const ada = agent({ turns: [...turns, ...turns], allow: { mode: () => mode } });
+    await ada.run(input("x"), never);
+    mode = "bypassPermissions";
+    await ada.run(input("y"), never);
+    expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("plan mode"), "ran"]);
+  });
+});
+
+describe("an interrupt", () => {
+  test("in a tool ends the tool at once and leaves a valid conversation", async () => {
+    const controller = new AbortController();
+    const ada = agent({
+      turns: [{ tools: [bash("sleep 600"), bash("touch never")] }, { say: "going on" }],
+      onEvent: (event) => {
+        if (event.type === "tool_started") setTimeout(() => controller.abort(), 50);
+      },
+    });
+    const since = performance.now();
+    expect(await ada.run(input("x"), controller.signal)).toMatchObject({ outcome: "interrupted" });
+    expect(performance.now() - since).toBeLessThan(5000);
+    expectValid(ada.messages);
+    expect(resultsOf(ada.messages)).toEqual([
+      expect.stringContaining("Interrupted"),
+      expect.stringContaining("Not run"),
+    ]);
+    expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "going on" });
+  });
+
+  test("in the model keeps what it had said, and the turn is over", async () => {
+    const controller = new AbortController();
+    const turns: Turn[] = [{ say: "one two three four five six" }, { say: "next" }];
+    const ada = agent({
+      turns,
+      onEvent: (event) => {
+        if (event.type === "text") controller.abort();
+      },
+    });
+    const result = await ada.run(input("x"), controller.signal);
+    expect(result.outcome).toBe("interrupted");
+    expect(ada.messages.at(-2)).toMatchObject({
+      role: "assistant",
+      unfinished: true,
+      content: [{ text: "one " }],
+    });
+    expect((await ada.run(input("y"), never)).text).toBe("next");
+  });
+
+  test("while somebody is asked ends the asking", async () => {
+    const controller = new AbortController();
+    const ask = (_: PermissionAsk, signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        controller.abort();
+      });
+    const ada = agent({ turns: [{ tools: [bash("ls")] }], allow: { mode: () => "default", ask } });
+    expect((await ada.run(input("x"), controller.signal)).outcome).toBe("interrupted");
+    expectValid(ada.messages);
+  });
+
+  test("between two calls, by something urgent, leaves the rest undone", async () => {
+    let looks = 0;
+    const ada = agent({
+      turns: [{ tools: [bash("echo 1"), bash("echo 2"), bash("echo 3")] }, { say: "no" }],
+      betweenTools: async () => {
+        looks += 1;
+        return looks === 2 ? "stop" : "go";
+      },
+    });
+    expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "interrupted", toolCalls: 2 });
+    expect(resultsOf(ada.messages)).toEqual(["1", "2", expect.stringContaining("Not run")]);
+    expectValid(ada.messages);
+  });
+});
+
+describe("a model that fails", () => {
+  test("ends the turn and not the agent", async () => {
+    const turns = [{ error: { status: 401, type: "authentication_error" } }, { say: "better" }];
+    const ada = agent({ turns });
+    expect(await ada.run(input("x"), never)).toMatchObject({
+      outcome: "failed",
+      failure: "401 authentication_error",
+    });
+    expect(events.at(-1)).toMatchObject({ type: "turn_ended", outcome: "failed" });
+    expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "better" });
+  });
+
+  test("with 529 is throttled, and goes on by itself (S36)", async () => {
+    const ada = agent({ turns: [{ error: { status: 529, type: "overloaded_error" }, say: "here" }] });
+    expect((await ada.run(input("x"), never)).text).toBe("here");
+    expect(events.filter(({ type }) => type === "throttled")).toMatchObject([{ status: 529, attempt: 1 }]);
+  });
+});
+
+describe("over the Messages API", () => {
+  test("tool calls, their results and thinking make one valid conversation", async () => {
+    writeFileSync(join(cwd, "a.txt"), "42\n");
+    const api = await startFakeMessagesApi([
+      {
+        kind: "message",
+        blocks: [
+          { type: "thinking", thinking: "hm", signature: "s" },
+          { type: "tool_use", id: "t1", name: "Read", input: { file_path: "a.txt" } },
+          { type: "tool_use", id: "t2", name: "Grep", input: { pattern: "4", output_mode: "content" } },
+        ],
+      },
+      {
+        kind: "message",
+        blocks: [{ type: "text", text: "It is 42." }],
+        usage: { input_tokens: 9, output_tokens: 2 },
+      },
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ text: "It is 42.", toolCalls: 2 });
+      const sent = api.requests[1]?.body.messages;
+      expect(sent[1].content[0]).toEqual({ type: "thinking", thinking: "hm", signature: "s" });
+      expect(sent[2].content).toMatchObject([
+        { tool_use_id: "t1", content: "     1\t42" },
+        { tool_use_id: "t2", content: "a.txt:1:42" },
+      ]);
+      expect(api.requests[0]?.body.tools.map(({ name }: { name: string }) => name)).toContain("Bash");
+    } finally {
+      await api.close();
+    }
+  });
+
+  test("an answer that is cut at its longest is gone on with, and a refusal is a failure", async () => {
+    const part = (text: string, stopReason: string) =>
+      ({ kind: "message", blocks: [{ type: "text", text }], stopReason }) as const;
+    const api = await startFakeMessagesApi([
+      part("One", "max_tokens"),
+      part("two.", "end_turn"),
+      part("", "refusal"),
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "two." });
+      expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "failed" });
+    } finally {
+      await api.close();
+    }
+  });
+});
+
+describe("a conversation that is taken up again", () => {
+  const turns = [{ tools: [bash("echo one", "x")] }, { say: "got {{x.stdout}}" }, { say: "and again {{x}}" }];
+
+  test("goes on where it was: messages, keys, tokens, the playbook's place", async () => {
+    const first = agent({ turns });
+    await first.run(input("a", ["k1"]), never);
+    const second = agent({ turns });
+    expect(second.messages).toEqual(first.messages);
+    expect([...second.handledKeys]).toEqual(["k1"]);
+    expect(second.tokens).toEqual(first.tokens);
+    expect((await second.run(input("b"), never)).text).toBe("and again one");
+  });
+
+  test("a call without a result, and a last line in half, do no harm (S21)", async () => {
+    await agent({ turns }).run(input("a", ["k1"]), never);
+    const whole = readFileSync(path(), "utf8");
+    const lines = whole.trimEnd().split("\n");
+    const upToCall = lines.slice(0, 3).join("\n");
+    expect(upToCall).toContain("tool_use");
+    writeFileSync(path(), `${upToCall}\n${lines[3]?.slice(0, 40)}`);
+    const again = agent({ turns });
+    expectValid(again.messages);
+    expect(resultsOf(again.messages)).toEqual([expect.stringContaining("restarted")]);
+    expect(readFileSync(path(), "utf8")).toBe(`${upToCall}\n`);
+    await again.run(input("b", ["k2"]), never);
+    expectValid(agent({ turns }).messages);
+    expect([...agent({ turns }).handledKeys]).toEqual(["k1", "k2"]);
+  });
+
+  test("a line that makes no sense is passed over", async () => {
+    await agent({ turns }).run(input("a"), never);
+    writeFileSync(path(), `rubbish\n{"type":"from the future"}\n${readFileSync(path(), "utf8")}`);
+    expect(agent({ turns }).messages).toHaveLength(4);
+  });
+
+  test("the file is private", async () => {
+    await agent({ turns }).run(input("a"), never);
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, "sessions")).mode & 0o777).toBe(0o700);
+  });
+});
+
+test("a key that a tool prints is in no line of the conversation and in no event (S75)", async () => {
+  const ada = agent({
+    turns: [{ tools: [bash('echo $SOME_API_KEY; echo "\\"$SOME_API_KEY\\""')] }, { say: `so ${SECRET}` }],
+  });
+  await ada.run(input(`my key is ${SECRET}`), never);
+  expect(resultsOf(ada.messages)[0]).toContain(SECRET);
+  expect(readFileSync(path(), "utf8")).not.toContain(SECRET);
+  expect(readFileSync(path(), "utf8")).toContain("[secret]");
+  expect(JSON.stringify(events.filter(({ type }) => type !== "text"))).not.toContain(SECRET);
+});
