@@ -67,32 +67,30 @@ function taskListExists(ref: TeamRef): boolean {
 }
 
 function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
-  return {
+  const leadAgentId = agentId(LEAD_NAME, ref.team);
+  // Parsed, so that its fields stand in the order in which every later rewrite puts them.
+  return teamConfig.parse({
     name: ref.team,
-    ...(input.description === undefined ? {} : { description: input.description }),
+    description: input.description,
     createdAt: input.now,
-    leadAgentId: agentId(LEAD_NAME, ref.team),
+    leadAgentId,
     leadSessionId: input.leadSessionId,
-    ...(input.leadProcess === undefined
-      ? {}
-      : { leadProcess: { ...input.leadProcess, claimedAt: input.now } }),
+    leadProcess: input.leadProcess && { ...input.leadProcess, claimedAt: input.now },
     members: [
       {
-        agentId: agentId(LEAD_NAME, ref.team),
         name: LEAD_NAME,
+        agentId: leadAgentId,
         agentType: input.leadAgentType ?? LEAD_NAME,
-        ...(input.leadModel === undefined ? {} : { model: input.leadModel }),
+        model: input.leadModel,
         joinedAt: input.now,
-        tmuxPaneId: "",
         cwd: input.leadCwd,
-        subscriptions: [],
-        ...(input.leadMode === undefined ? {} : { mode: input.leadMode }),
+        mode: input.leadMode,
       },
     ],
     schemaVersion: SCHEMA_VERSION,
-    ...(input.name === ref.team ? {} : { displayName: input.name }),
+    displayName: input.name === ref.team ? undefined : input.name,
     joinedCount: 0,
-  };
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { replaceFile } from "../os/fs.ts";
-import { COLORS, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../schema/config.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
 import { formatJson } from "../store/json-file.ts";
 import { readTeam, updateTeam } from "./config.ts";
@@ -68,15 +68,14 @@ export async function addMembers(
 
 function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: number): TeamMember {
   const name = newAgentName(input.name);
-  return {
-    tmuxPaneId: "",
+  // Parsed, so that its fields stand in the order in which every later rewrite puts them.
+  return teamMember.parse({
     ...input,
     name,
     agentId: agentId(name, ref.team),
     color: colorOf(joinedBefore),
     joinedAt: now,
-    subscriptions: [],
-  };
+  });
 }
 
 /** Colours by order of joining, then again from the first. */

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { readTeam } from "../../../src/team/config.ts";
+import { deliver, ensureInbox, history, pending } from "../../../src/team/mailbox.ts";
+import {
+  addMembers,
+  findMember,
+  patchMember,
+  removeMember,
+  retireMember,
+} from "../../../src/team/members.ts";
+import { readStatus, writeStatus } from "../../../src/team/records.ts";
+import { statusOf } from "../../support/records.ts";
+import { script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+
+const join = script("join");
+
+test("members join together, with colours by order", async () => {
+  const ref = await testTeam();
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+  const added = await addMembers(
+    ref,
+    names.map((name) => ({ name, cwd: "/w", model: "haiku" })),
+  );
+  expect(added.map(({ color }) => color)).toEqual(
+    "blue green yellow purple orange pink cyan red blue".split(" "),
+  );
+  expect(readTeam(ref).members.slice(1)).toEqual(added);
+  expect(added[0]).toMatchObject({ agentId: "a@crew", cwd: "/w", model: "haiku", subscriptions: [] });
+});
+
+test("a colour is not given again when somebody has left", async () => {
+  const ref = await testTeam(["a", "b"]);
+  await retireMember(ref, "b", "shutdown", 5);
+  expect((await addMembers(ref, [{ name: "c", cwd: "/" }]))[0]?.color).toBe("yellow");
+});
+
+test("a name that is taken, in whatever case, is refused, and nobody of the batch is added", async () => {
+  const ref = await testTeam(["rev"]);
+  const both = addMembers(ref, [
+    { name: "new", cwd: "/" },
+    { name: "REV", cwd: "/" },
+  ]);
+  await expect(both).rejects.toMatchObject({ code: "DUPLICATE_NAME" });
+  expect(readTeam(ref).members).toHaveLength(2);
+});
+
+test("with unique each gets the next free name", async () => {
+  const ref = await testTeam(["rev"]);
+  const added = await addMembers(
+    ref,
+    [
+      { name: "rev", cwd: "/" },
+      { name: "rev", cwd: "/" },
+    ],
+    { unique: true },
+  );
+  expect(added.map(({ name }) => name)).toEqual(["rev-2", "rev-3"]);
+});
+
+test("a reserved name is nobody's", async () => {
+  const ref = await testTeam();
+  await expect(addMembers(ref, [{ name: "Team-Lead", cwd: "/" }])).rejects.toMatchObject({
+    code: "INVALID_NAME",
+  });
+});
+
+test("twenty processes that join at once are twenty members in twenty steps of colour (S14)", async () => {
+  const ref = await testTeam();
+  const joined = Array.from({ length: 20 }, (_, i) => join(ref.home.root, ref.team, `m${i}`).ended());
+  for (const end of await Promise.all(joined)) expect(end).toMatchObject({ code: 0, stderr: "" });
+  const { members, joinedCount } = readTeam(ref);
+  expect(new Set(members.slice(1).map(({ name }) => name)).size).toBe(20);
+  expect(joinedCount).toBe(20);
+  expect(members.slice(1, 10).map(({ color }) => color)).toEqual(
+    "blue green yellow purple orange pink cyan red blue".split(" "),
+  );
+});
+
+test("one name that two processes want at once is one member's and one refusal (S14)", async () => {
+  const ref = await testTeam();
+  const tries = [0, 1].map(() => join(ref.home.root, ref.team, "same").line());
+  expect((await Promise.all(tries)).sort()).toEqual(["DUPLICATE_NAME", "blue"]);
+});
+
+test("a member is found by name or id, and by nothing that only looks like it (S55)", async () => {
+  const config = readTeam(await testTeam(["writer", "writer-2"]));
+  expect(findMember(config, "writer").name).toBe("writer");
+  expect(findMember(config, "WRITER-2@crew").name).toBe("writer-2");
+  for (const other of ["write", "writer-", "writer@other", ""]) {
+    expect(() => findMember(config, other)).toThrow(expect.objectContaining({ code: "AGENT_NOT_FOUND" }));
+  }
+  expect(() => findMember(config, "wrtier")).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("writer") }),
+  );
+});
+
+test("a patch changes what it names, once", async () => {
+  const ref = await testTeam(["a"]);
+  await patchMember(ref, "a", { isActive: true, tmuxPaneId: "%3", mode: undefined });
+  const before = readFileSync(ref.paths.config, "utf8");
+  expect(findMember(readTeam(ref), "a")).toMatchObject({ isActive: true, tmuxPaneId: "%3", color: "blue" });
+  await patchMember(ref, "a", { isActive: true });
+  expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+  await expect(patchMember(ref, "b", { isActive: true })).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
+});
+
+test("who has ended is remembered as former, and ends once", async () => {
+  const ref = await testTeam(["a"]);
+  const ends = await Promise.all([
+    retireMember(ref, "a", "shutdown", 7),
+    retireMember(ref, "a", "killed", 8),
+  ]);
+  expect(ends).toEqual([true, false]);
+  expect(readTeam(ref)).toMatchObject({
+    members: [{ name: "team-lead" }],
+    former: [{ name: "a", agentId: "a@crew", endedAt: 7, how: "shutdown" }],
+  });
+});
+
+test("a failed start leaves config and inbox as they were (S13)", async () => {
+  const ref = await testTeam(["a"]);
+  const before = readFileSync(ref.paths.config, "utf8");
+  await addMembers(ref, [{ name: "b", cwd: "/" }]);
+  await deliver(ref, { from: "team-lead", to: "b", text: "your prompt" });
+  writeStatus(ref, "b", statusOf());
+  await removeMember(ref, "b");
+  expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+  expect(existsSync(ref.paths.inbox("b"))).toBe(false);
+  expect(readStatus(ref, "b")).toBeUndefined();
+  await removeMember(ref, "b");
+});
+
+test("a name used again starts with an empty inbox, and what was unread is journalled as bounced", async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "team-lead", to: "a", text: "never read" });
+  writeStatus(ref, "a", statusOf());
+  await retireMember(ref, "a", "killed", 5);
+  await addMembers(ref, [{ name: "a", cwd: "/" }]);
+  expect(await pending(ref, "a")).toEqual([]);
+  expect(readStatus(ref, "a")).toBeUndefined();
+  expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+});
+
+test("an inbox is made once, and never emptied by that", async () => {
+  const ref = await testTeam(["a"]);
+  await ensureInbox(ref, "a");
+  expect(readFileSync(ref.paths.inbox("a"), "utf8")).toBe("[]");
+  await deliver(ref, { from: "team-lead", to: "a", text: "x" });
+  await ensureInbox(ref, "a");
+  expect(await pending(ref, "a")).toHaveLength(1);
+});
