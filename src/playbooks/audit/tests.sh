@@ -28,7 +28,7 @@ function is_test(name,   base) {
   sub(/^.*\//, "", base)
   return tolower(name) ~ /(^|\/)(tests?|specs?|__tests__|testing|e2e)\// || \
     tolower(base) ~ /[._-](test|tests|spec|specs)\.[a-z0-9]+$/ || tolower(base) ~ /^(test|spec)[_-]/ || \
-    base ~ /[a-z0-9](Test|Tests|Spec)\.[A-Za-z]+$/
+    base ~ /[A-Za-z0-9](Test|Tests|Spec)\.[A-Za-z]+$/
 }
 END {
   printf "    Test files: %d of %d tracked files\n", tests, tracked
