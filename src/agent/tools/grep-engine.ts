@@ -1,6 +1,6 @@
-import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { join, relative } from "node:path";
 import { createContext, Script } from "node:vm";
+import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { run } from "../../os/run.ts";
 import { fileFilter, isFile, listFiles } from "./list-files.ts";
@@ -45,17 +45,19 @@ export async function searchWithRipgrep(
   { env, signal }: GrepContext,
 ): Promise<GrepOutcome | undefined> {
   const args = [
-    ..."--json --no-config --no-messages --hidden --sort path --glob !.git".split(" "),
+    ..."--json --no-config --no-messages --crlf --hidden --sort path --glob !.git".split(" "),
     ...(ignoreCase ? ["--ignore-case"] : []),
     ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
-    ...(glob === undefined ? [] : ["--glob", glob]),
     ...["--regexp", pattern, "--", path],
   ];
   const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
   signal.throwIfAborted();
   if (failure === "not-found") return undefined;
   if (code === 2 && stdout === "") return { flaw: stderr.trim() };
-  return { matches: stdout.split("\n").flatMap(readRipgrepLine) };
+  // Its own --glob would bring back what .gitignore leaves out.
+  const fits = isFile(path) ? () => true : fileFilter(glob);
+  const matches = stdout.split("\n").flatMap(readRipgrepLine);
+  return { matches: matches.filter(({ file }) => fits(relative(path, file))) };
 }
 
 interface RipgrepText {
@@ -90,7 +92,7 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   const sandbox = createContext({ find: () => [] as GrepMatch[] });
   const script = new Script("find()");
   for (const [i, file] of files.entries()) {
-    if (i % BATCH === 0) await setImmediate();
+    if (i % BATCH === 0) await pause(0, context.signal);
     context.signal.throwIfAborted();
     const content = readTextFile(file);
     if (content.flaw !== undefined) continue;

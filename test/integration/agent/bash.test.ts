@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { bashTool } from "../../../src/agent/tools/bash.ts";
+import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import { startOf } from "../../../src/os/identity.ts";
+
+let cwd: string;
+let env: Record<string, string | undefined>;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "teams-bash-"));
+  env = { PATH: process.env.PATH, HOME: cwd };
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+function bash(command: string, more: Partial<ToolContext> & { timeout?: number } = {}): Promise<ToolResult> {
+  const { timeout, ...context } = more;
+  const input = { command, ...(timeout === undefined ? {} : { timeout }) };
+  const signal = new AbortController().signal;
+  return bashTool.execute(input, {
+    cwd,
+    env,
+    signal,
+    toolUseId: "toolu_1",
+    seenFiles: new Map(),
+    ...context,
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error("the condition did not come true");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const pidIn = (name: string): number => {
+  try {
+    return Number(readFileSync(join(cwd, name), "utf8"));
+  } catch {
+    return 0;
+  }
+};
+
+describe("a command", () => {
+  test("gives both streams and its exit code, as text and as values", async () => {
+    const result = await bash("echo out; echo err >&2; exit 3");
+    expect(result).toEqual({
+      content: "Exit code 3\nout\nerr",
+      isError: true,
+      data: { stdout: "out\n", stderr: "err\n", exitCode: 3 },
+    });
+    expect(await bash("true")).toMatchObject({ content: "(no output)", isError: false });
+  });
+
+  test("runs in bash, in the working directory", async () => {
+    expect((await bash("[[ x == x ]] && echo bash; pwd -P")).content).toContain("bash\n/");
+    expect((await bash('basename "$PWD"')).content).toBe(cwd.split("/").at(-1));
+  });
+
+  test("has no terminal, nothing to read, and a session of its own", async () => {
+    const { content } = await bash("cat; tty; (: </dev/tty) 2>&1; ps -o sid= -p $$ | tr -d ' '; echo $$");
+    const lines = content.split("\n");
+    expect(content).toContain("not a tty");
+    expect(content).toMatch(/\/dev\/tty: No such device|Device not configured/);
+    expect(lines.at(-1)).toBe(lines.at(-2));
+  });
+
+  test("sees the environment but for what opens the model", async () => {
+    env = {
+      ...env,
+      ANTHROPIC_API_KEY: "k",
+      ANTHROPIC_AUTH_TOKEN: "t",
+      ANTHROPIC_CUSTOM_HEADERS: "h",
+      ANTHROPIC_BASE_URL: "u",
+      TEAMS_AGENT: "ada@team",
+    };
+    const { content } = await bash("env | grep -E 'ANTHROPIC|TEAMS' | sort");
+    expect(content).toBe("ANTHROPIC_BASE_URL=u\nTEAMS_AGENT=ada@team");
+  });
+
+  test("sources the snapshot first: functions, aliases, PATH", async () => {
+    const snapshot = join(cwd, "snapshot-bash-1-a.sh");
+    writeFileSync(
+      snapshot,
+      "hello() { echo hello $1; }\nshopt -s expand_aliases\nalias hi='hello you'\necho noise\n",
+    );
+    expect((await bash("hi; hello 'a; b'", { snapshot })).content).toBe("hello you\nhello a; b");
+    expect((await bash("echo it runs", { snapshot: join(cwd, "snapshot-bash-2-gone.sh") })).content).toBe(
+      "it runs",
+    );
+    expect((await bash("echo plain", { snapshot: join(cwd, "snapshot-fish-3-b.sh") })).content).toBe("plain");
+  });
+
+  test("in a directory that is gone is refused", async () => {
+    const gone = join(cwd, "gone");
+    expect((await bash("pwd", { cwd: gone })).content).toContain("is not there any more");
+  });
+
+  test("cuts what it shows at 30,000 characters and keeps the whole in a private file", async () => {
+    const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end", {
+      toolUseId: `u${process.pid}`,
+    });
+    const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
+    try {
+      expect(content.slice(0, 30_001)).toMatch(/^x{30000}\n/);
+      expect(content.length).toBeLessThan(30_300);
+      expect(readFileSync(file, "utf8")).toBe(`${"x".repeat(200_000)}end\n`);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(data).toMatchObject({ exitCode: 0 });
+    } finally {
+      rmSync(join(file, "../.."), { recursive: true, force: true });
+    }
+  });
+
+  test("that prints without end is not kept without end", async () => {
+    const { data } = await bash("yes | head -c 3000000", { toolUseId: `v${process.pid}` });
+    rmSync(join(tmpdir(), `teams-${process.getuid?.()}`, cwd.replaceAll("/", "-")), {
+      recursive: true,
+      force: true,
+    });
+    expect((data as { stdout: string }).stdout).toHaveLength(100_000);
+  });
+
+  test("does not wait for what it leaves in the background", async () => {
+    const since = performance.now();
+    const { content } = await bash("echo started; sleep 600 & echo $! > pid");
+    process.kill(pidIn("pid"), "SIGKILL");
+    expect(content).toBe("started");
+    expect(performance.now() - since).toBeLessThan(5000);
+  });
+});
+
+describe("the end of a command by force", () => {
+  const stubborn = "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo $$ > parent; wait";
+  const gone = (): boolean => startOf(pidIn("child")) === undefined && startOf(pidIn("parent")) === undefined;
+
+  test("at its timeout takes the whole group, also what ignores SIGTERM", async () => {
+    const result = await bash(stubborn, { timeout: 300 });
+    expect(result).toMatchObject({
+      isError: true,
+      content: expect.stringContaining("Not done after 300 ms"),
+    });
+    expect(pidIn("child")).toBeGreaterThan(0);
+    await until(gone);
+  });
+
+  test("at an interrupt does the same at once, and keeps what was printed", async () => {
+    const controller = new AbortController();
+    const running = bash(`echo before; ${stubborn}`, { signal: controller.signal });
+    await until(() => pidIn("child") > 0 && pidIn("parent") > 0);
+    controller.abort();
+    expect((await running).content).toMatch(/^Interrupted; .*\nbefore$/);
+    await until(gone);
+  });
+});

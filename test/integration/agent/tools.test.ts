@@ -1,0 +1,316 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { editTool } from "../../../src/agent/tools/edit.ts";
+import { globTool } from "../../../src/agent/tools/glob.ts";
+import { grepTool } from "../../../src/agent/tools/grep.ts";
+import {
+  type GrepOutcome,
+  type GrepQuery,
+  searchOurselves,
+  searchWithRipgrep,
+} from "../../../src/agent/tools/grep-engine.ts";
+import { readTool } from "../../../src/agent/tools/read.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import { writeTool } from "../../../src/agent/tools/write.ts";
+
+let cwd: string;
+let context: ToolContext;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "teams-tools-"));
+  context = {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd },
+    signal: new AbortController().signal,
+    toolUseId: "t1",
+    seenFiles: new Map(),
+  };
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const at = (name: string): string => join(cwd, name);
+const put = (name: string, text: string): void => {
+  mkdirSync(join(at(name), ".."), { recursive: true });
+  writeFileSync(at(name), text);
+};
+const use = (tool: AnyTool, value: object): Promise<ToolResult> =>
+  tool.execute(tool.input.parse(value) as object, context);
+const git = (...args: string[]): void => {
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd, stdio: "ignore" });
+};
+
+describe("Read", () => {
+  test("numbers lines, and takes a part by offset and limit", async () => {
+    put("a", "one\ntwo\r\nthree\nfour\n");
+    expect((await use(readTool, { file_path: "a" })).content).toBe(
+      "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour",
+    );
+    const part = await use(readTool, { file_path: at("a"), offset: 2, limit: 2 });
+    expect(part.content).toBe("     2\ttwo\n     3\tthree\n(lines 2 to 3 of 4; go on with offset 4)");
+    expect(part.data).toMatchObject({ totalLines: 4, startLine: 2 });
+  });
+
+  test("says of an empty file, an end and a long line what there is", async () => {
+    put("empty", "");
+    put("short", "x");
+    put("wide", "y".repeat(5000));
+    expect((await use(readTool, { file_path: "empty" })).content).toContain("is empty");
+    expect((await use(readTool, { file_path: "short", offset: 9 })).content).toContain("has 1 lines");
+    expect((await use(readTool, { file_path: "wide" })).content).toMatch(
+      /^ {5}1\ty{2000}… \(5000 characters\)$/,
+    );
+  });
+
+  test("refuses what is no text, each in plain words", async () => {
+    put("photo.PNG", "x");
+    writeFileSync(at("binary"), Buffer.from([1, 2, 0, 3]));
+    execFileSync("mkfifo", [at("pipe")]);
+    const flaws: Record<string, string> = {
+      "photo.PNG": "is an image",
+      binary: "is a binary file",
+      pipe: "no regular file",
+      ".": "is a directory",
+      nothing: "does not exist",
+    };
+    for (const [file_path, flaw] of Object.entries(flaws)) {
+      expect(await use(readTool, { file_path })).toMatchObject({
+        isError: true,
+        content: expect.stringContaining(flaw),
+      });
+    }
+  });
+
+  test("touches what it is asked for, from the working directory or from home", () => {
+    const touched = (file_path: string) => readTool.access({ file_path }, context);
+    expect(touched("a/../b")).toEqual({ kind: "read", paths: [at("b")] });
+    expect(touched("~/x")).toEqual({ kind: "read", paths: [at("x")] });
+    expect(touched("/etc/x")).toEqual({ kind: "read", paths: ["/etc/x"] });
+  });
+});
+
+describe("Write", () => {
+  test("makes a new file with the directories above it, as the umask says", async () => {
+    const result = await use(writeTool, { file_path: "new/deep/a", content: "one\ntwo\n" });
+    expect(result.content).toBe(`Created ${at("new/deep/a")} (2 lines).`);
+    expect(readFileSync(at("new/deep/a"), "utf8")).toBe("one\ntwo\n");
+    const umask = process.umask();
+    expect(statSync(at("new/deep/a")).mode & 0o777).toBe(0o666 & ~umask);
+    expect(statSync(at("new/deep")).mode & 0o777).toBe(0o777 & ~umask);
+  });
+
+  test("replaces only a file that was read and is still what was read", async () => {
+    put("a", "old");
+    const write = () => use(writeTool, { file_path: "a", content: "new" });
+    expect(await write()).toMatchObject({ isError: true, content: expect.stringContaining("not been read") });
+    await use(readTool, { file_path: "a" });
+    utimesSync(at("a"), 1, 1);
+    expect(await write()).toMatchObject({ isError: true, content: expect.stringContaining("has changed") });
+    expect(readFileSync(at("a"), "utf8")).toBe("old");
+    await use(readTool, { file_path: "a" });
+    expect((await write()).isError).toBeUndefined();
+    expect((await use(writeTool, { file_path: "a", content: "newer" })).isError).toBeUndefined();
+    expect(readFileSync(at("a"), "utf8")).toBe("newer");
+  });
+
+  test("keeps mode, links and the file's other names, and leaves nothing beside it", async () => {
+    put("real", "old");
+    chmodSync(at("real"), 0o751);
+    symlinkSync("real", at("link"));
+    put("twin", "old");
+    linkSync(at("twin"), at("twin2"));
+    for (const file_path of ["link", "twin"]) {
+      await use(readTool, { file_path });
+      await use(writeTool, { file_path, content: "new" });
+    }
+    expect(readFileSync(at("real"), "utf8")).toBe("new");
+    expect(statSync(at("real")).mode & 0o777).toBe(0o751);
+    expect(readFileSync(at("twin2"), "utf8")).toBe("new");
+    expect(readdirSync(cwd)).toEqual(["link", "real", "twin", "twin2"]);
+  });
+
+  test("refuses a directory", async () => {
+    expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
+  });
+});
+
+describe("Edit", () => {
+  const edit = async (text: string, change: object): Promise<ToolResult> => {
+    put("a", text);
+    await use(readTool, { file_path: "a" });
+    return use(editTool, { file_path: "a", ...change });
+  };
+  const now = (): string => readFileSync(at("a"), "utf8");
+
+  test("replaces the one place, or all of them", async () => {
+    const one = await edit("a\nb\nc\n", { old_string: "b", new_string: "$& $1" });
+    expect(one.data).toMatchObject({ replacements: 1, line: 2 });
+    expect(now()).toBe("a\n$& $1\nc\n");
+    await edit("x x x", { old_string: "x", new_string: "y", replace_all: true });
+    expect(now()).toBe("y y y");
+  });
+
+  test("takes lines as they were shown in a file with carriage returns", async () => {
+    await edit("one\r\ntwo\r\nthree\r\n", { old_string: "one\ntwo", new_string: "1\n2" });
+    expect(now()).toBe("1\r\n2\r\nthree\r\n");
+  });
+
+  test.each([
+    ["more than one place", "x x", { old_string: "x", new_string: "y" }, "occurs 2 times"],
+    ["no place", "x", { old_string: "z", new_string: "y" }, "does not occur"],
+    ["no change", "x", { old_string: "x", new_string: "x" }, "the same"],
+    ["nothing to look for", "x", { old_string: "", new_string: "x" }, "empty"],
+  ])("refuses %s and changes nothing", async (_, text, change, flaw) => {
+    expect(await edit(text, change)).toMatchObject({ isError: true, content: expect.stringContaining(flaw) });
+    expect(now()).toBe(text);
+  });
+
+  test("refuses what was not read, is not there, or is not UTF-8", async () => {
+    put("b", "x");
+    const change = { old_string: "x", new_string: "y" };
+    expect((await use(editTool, { file_path: "b", ...change })).content).toContain("not been read");
+    expect((await use(editTool, { file_path: "c", ...change })).content).toContain("does not exist");
+    writeFileSync(at("latin"), Buffer.from([0x78, 0xe9]));
+    await use(readTool, { file_path: "latin" });
+    expect((await use(editTool, { file_path: "latin", ...change })).content).toContain("not UTF-8");
+  });
+});
+
+describe("Glob", () => {
+  test("finds by name, newest first, in git only what is not ignored", async () => {
+    for (const name of ["a.ts", "src/b.ts", "src/deep/c.ts", "src/.d.ts", "dist/e.ts", "f.js"]) put(name, "");
+    put(".gitignore", "dist\n");
+    git("init", "-q");
+    git("add", "src/b.ts");
+    utimesSync(at("a.ts"), 3, 3);
+    utimesSync(at("src/b.ts"), 2, 2);
+    utimesSync(at("src/deep/c.ts"), 1, 1);
+    utimesSync(at("src/.d.ts"), 0, 0);
+    expect((await use(globTool, { pattern: "**/*.ts" })).content).toBe(
+      "a.ts\nsrc/b.ts\nsrc/deep/c.ts\nsrc/.d.ts",
+    );
+    expect((await use(globTool, { pattern: "*.ts", path: "src" })).content).toBe("src/b.ts\nsrc/.d.ts");
+    expect((await use(globTool, { pattern: "*.{js,json}" })).data).toEqual({ files: ["f.js"], total: 1 });
+    expect((await use(globTool, { pattern: `${cwd}/src/*/*.ts` })).content).toBe("src/deep/c.ts");
+    expect((await use(globTool, { pattern: "*", path: "dist" })).content).toBe("dist/e.ts");
+    rmSync(at("src/b.ts"));
+    expect((await use(globTool, { pattern: "**/b.ts" })).content).toBe("No file matches.");
+  });
+
+  test("outside of git walks, without following links", async () => {
+    put("a/x.md", "");
+    put("node_modules/y.md", "");
+    symlinkSync("..", at("a/loop"));
+    expect((await use(globTool, { pattern: "**/*.md" })).content).toBe("a/x.md");
+  });
+
+  test("a pattern that leads elsewhere is judged by where it leads", () => {
+    expect(globTool.access({ pattern: "/etc/*.conf" }, context)).toEqual({ kind: "read", paths: ["/etc"] });
+    expect(globTool.access({ pattern: "../x/*.ts" }, context)).toEqual({
+      kind: "read",
+      paths: [join(cwd, "../x")],
+    });
+    expect(globTool.access({ pattern: "**/*.ts", path: "src" }, context)).toEqual({
+      kind: "read",
+      paths: [at("src")],
+    });
+  });
+});
+
+type Engine = (query: GrepQuery) => Promise<GrepOutcome | undefined>;
+const engines: [string, Engine][] = [
+  ["our own", (query) => searchOurselves(query, context)],
+  ["ripgrep", (query) => searchWithRipgrep(query, context)],
+];
+const hasRipgrep = ((): boolean => {
+  try {
+    return execFileSync("rg", ["--version"]).length > 0;
+  } catch {
+    return false;
+  }
+})();
+
+describe.each(engines)("searching with %s", (name, engine) => {
+  const found = async (pattern: string, more: Partial<GrepQuery> = {}): Promise<string[]> => {
+    const outcome = await engine({ pattern, path: cwd, ignoreCase: false, multiline: false, ...more });
+    if (outcome === undefined || "flaw" in outcome) throw new Error(JSON.stringify(outcome));
+    return outcome.matches.map(
+      ({ file, line, text, span }) => `${file.slice(cwd.length + 1)}:${line}+${span}:${text}`,
+    );
+  };
+  beforeEach(() => {
+    put("b.txt", "zero\nTODO one\r\ntodo two\nthree TODO");
+    put("a/c.md", "TODO 検査\n");
+    put("a/ignored.md", "TODO\n");
+    put(".gitignore", "ignored.md\n");
+    put(".hidden", "TODO hidden\n");
+    writeFileSync(at("binary"), Buffer.from("TODO\0"));
+    git("init", "-q");
+  });
+
+  test.skipIf(name === "ripgrep" && !hasRipgrep)("finds the lines, by file and line", async () => {
+    expect(await found("TODO")).toEqual([
+      ".hidden:1+1:TODO hidden",
+      "a/c.md:1+1:TODO 検査",
+      "b.txt:2+1:TODO one",
+      "b.txt:4+1:three TODO",
+    ]);
+    expect(await found("^todo", { ignoreCase: true, path: at("b.txt") })).toEqual([
+      "b.txt:2+1:TODO one",
+      "b.txt:3+1:todo two",
+    ]);
+    expect(await found("TODO", { glob: "*.md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
+    expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
+    expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
+    expect(await found("nowhere")).toEqual([]);
+  });
+
+  test.skipIf(name === "ripgrep" && !hasRipgrep)("says what is wrong with a pattern", async () => {
+    const query = { pattern: "(", path: cwd, ignoreCase: false, multiline: false };
+    expect(await engine(query)).toMatchObject({ flaw: expect.stringMatching(/unclosed|unterminated/i) });
+  });
+});
+
+describe("Grep", () => {
+  test("a pattern that backtracks for ever is stopped", async () => {
+    put("a", `${"a".repeat(60)}\n`);
+    const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
+    expect(await searchOurselves(query, context)).toMatchObject({
+      flaw: expect.stringContaining("takes too long"),
+    });
+  });
+
+  test("answers with files, counts or lines with their neighbours", async () => {
+    put("a.txt", "1\n2 x\n3\n4\n5\n6 x\n7\n");
+    put("b.txt", "x\nx\n");
+    expect((await use(grepTool, { pattern: "x" })).content).toBe("a.txt\nb.txt");
+    expect((await use(grepTool, { pattern: "x", output_mode: "count" })).content).toBe("a.txt:2\nb.txt:2");
+    const lines = { pattern: "x", path: "a.txt", output_mode: "content" };
+    expect((await use(grepTool, lines)).content).toBe("a.txt:2:2 x\na.txt:6:6 x");
+    expect((await use(grepTool, { ...lines, "-C": 1 })).content).toBe(
+      "a.txt-1-1\na.txt:2:2 x\na.txt-3-3\n--\na.txt-5-5\na.txt:6:6 x\na.txt-7-7",
+    );
+    expect((await use(grepTool, { ...lines, "-n": false, "-A": 1, head_limit: 2 })).content).toBe(
+      "a.txt:2 x\na.txt-3\n(2 of 5 lines; narrow the search or raise head_limit)",
+    );
+    expect((await use(grepTool, { pattern: "nope" })).content).toBe("Nothing matches.");
+    expect((await use(grepTool, { pattern: "x", path: "gone" })).isError).toBe(true);
+    expect((await use(grepTool, { pattern: "x" })).data).toMatchObject({
+      count: 4,
+      files: ["a.txt", "b.txt"],
+    });
+  });
+});
