@@ -19,7 +19,6 @@ export interface MadePane {
   readonly windowWidth: number;
   readonly windowHeight: number;
   readonly serverPid: number;
-  readonly version: string;
   readonly socket: string;
 }
 
@@ -92,8 +91,7 @@ export function settleCommands(
 export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
   const made = new Map<string, MadePane>();
   for (const line of lines) {
-    const [mark, instance, id, pid, window, session, width, height, serverPid, version, ...socket] =
-      line.split(" ");
+    const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
     const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
     if (mark !== MADE || instance === undefined) continue;
     if (pane === undefined || win === undefined || sess === undefined) continue;
@@ -106,7 +104,6 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
       windowWidth: Number(width),
       windowHeight: Number(height),
       serverPid: Number(serverPid),
-      version: version ?? "",
       socket: socket.join(" "),
     });
   }
@@ -116,8 +113,7 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
 const MADE = "teams-made";
 
 function printMade(instance: string): string[] {
-  const variables =
-    "pane_id pane_pid window_id session_id window_width window_height pid version socket_path";
+  const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
   const format = variables
     .split(" ")
     .map((name) => `#{${name}}`)

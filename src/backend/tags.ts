@@ -1,5 +1,5 @@
 import type { PlaceRecord } from "../schema/status.ts";
-import { all, any, drawable, equals } from "../tmux/format.ts";
+import { all, any, drawable, equals, literal } from "../tmux/format.ts";
 import { type PaneId, paneId } from "../tmux/ids.ts";
 import type { Command } from "../tmux/quote.ts";
 import type { SpawnRequest } from "./backend.ts";
@@ -87,6 +87,7 @@ export function paneTags(pane: PaneId, request: SpawnRequest): Command[] {
     set(TAG.color, TMUX_COLORS[request.color] ?? "default"),
     set(TAG.state, "starting"),
     set("remain-on-exit", "off"),
+    ["select-pane", "-t", pane, "-T", literal(request.agentId)],
   ];
 }
 

@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
 import { TeamError } from "../errors.ts";
 import { discardLaunch, prepareLaunches } from "../launch/prepare.ts";
+import type { LaunchScriptInput } from "../launch/script.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { startOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import { withLock } from "../store/lock.ts";
 import { MISS, onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
-import { parseVersion, requireSupported } from "../tmux/version.ts";
+import { requireSupported } from "../tmux/version.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
@@ -37,18 +40,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = marked(wanted);
-      const seen = await look(server, PLAN_OPTIONS);
-      await prepareLaunches(
-        requests.map((request) => ({
-          agentId: request.agentId,
-          cwd: request.cwd,
-          paths: request.paths,
-          keptVariables: Object.keys(request.env),
-          bells: request.bells,
-          surface: "pane",
-        })),
-      );
-      const { made, errors } = await makePanes(server, seen, requests, placement);
+      const { made, errors } = await makePanes(server, requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
@@ -97,28 +89,54 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   };
 }
 
-/** The second and the third call: all panes, then all tags. */
+interface Made {
+  readonly made: ReadonlyMap<string, MadePane>;
+  readonly errors: readonly string[];
+}
+
+/**
+ * The three calls of a spawn: one look, all panes, all tags. Spawns of one team take turns, so that the second finds the
+ * window of the first; they do not wait for each other's agents.
+ * @throws TeamError with nothing left behind when tmux cannot be had
+ */
 async function makePanes(
   server: TmuxServer,
-  seen: Look,
   requests: readonly SpawnRequest[],
   placement: Placement,
-): Promise<{ readonly made: ReadonlyMap<string, MadePane>; readonly errors: readonly string[] }> {
+): Promise<Made> {
   const [first] = requests;
   if (first === undefined) return { made: new Map(), errors: [] };
-  const plan = planPanes(seen, first, requests.length, placement);
-  const result = await server.batch(makeCommands(plan, requests, randomUUID()), { start: !seen.running });
-  const made = parseMade(result.lines);
-  const [any] = made.values();
-  if (any === undefined) {
-    // A tmux that is too old for a batch says so in its own words; ours are better.
-    if (!seen.running) requireSupported(await server.version());
-    return { made, errors: result.errors };
+  await prepareLaunches(requests.map(scriptOf));
+  try {
+    return await withLock(join(dirname(first.paths.run), "panes"), async () => {
+      const seen = await look(server, PLAN_OPTIONS);
+      const plan = planPanes(seen, first, requests.length, placement);
+      const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
+        start: !seen.running,
+      });
+      const made = parseMade(lines);
+      // Of a server that did not run, the version is unknown until it refuses.
+      if (made.size === 0 && !seen.running) requireSupported(await server.version());
+      const panesIn = (window: string) => seen.panes.filter((pane) => pane.window === window).length;
+      const settled =
+        made.size === 0 ? { errors: [] } : await server.batch(settleCommands(plan, requests, made, panesIn));
+      return { made, errors: [...errors, ...settled.errors] };
+    });
+  } catch (error) {
+    for (const { paths } of requests) discardLaunch(paths);
+    throw error;
   }
-  requireSupported(parseVersion(any.version));
-  const panesIn = (window: string) => seen.panes.filter((pane) => pane.window === window).length;
-  const settled = await server.batch(settleCommands(plan, requests, made, panesIn));
-  return { made, errors: [...result.errors, ...settled.errors] };
+}
+
+function scriptOf(request: SpawnRequest): LaunchScriptInput {
+  return {
+    agentId: request.agentId,
+    cwd: request.cwd,
+    paths: request.paths,
+    keptVariables: Object.keys(request.env),
+    bells: request.bells,
+    surface: "pane",
+  };
 }
 
 async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): Promise<void> {

@@ -27,8 +27,8 @@ export function announceReady(paths: AgentPaths): RingResult {
 
 /**
  * Waits until the agent has announced itself.
- * @throws TeamError SPAWN_FAILED with exit code and last lines when its program ended first; TIMEOUT when it said
- * nothing in time
+ * @throws TeamError SPAWN_FAILED: with exit code and last lines when its program ended first, or when it said nothing in
+ * time; INTERRUPTED by the signal
  */
 export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<"ready"> {
   const bell = openFifoBell(paths.ready);

@@ -32,6 +32,7 @@ describe("Panes of a team", () => {
       "c@audit",
       "d@audit",
     ]);
+    expect(show(t, first, "#{pane_title}")).toBe("a@audit");
     await endAll(backend, outcomes);
     expect(state(t, pane)).toEqual(before);
     expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(1);
@@ -51,6 +52,18 @@ describe("Panes of a team", () => {
       await backend.spawn([{ ...requestFor(t, "z"), rootTag: "ba9876543210" }], placement),
     );
     expect(other?.windowId).not.toBe(a?.windowId);
+  });
+
+  test("share one window also when many are spawned at the same moment (S14)", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const spawns = Array.from({ length: 8 }, (_, i) => {
+      const { backend, placement } = inside(t, pane);
+      return backend.spawn([requestFor(t, `n${i}`)], placement);
+    });
+    const places = placesOf((await Promise.all(spawns)).flat());
+    expect([...groupByWindow(places).values()].map((group) => group.length)).toEqual([8]);
+    expect(t.tmux("list-windows", "-a").split("\n")).toHaveLength(2);
   });
 
   test("are twelve at 80×24: two in each window, none below the minimum (S8)", async () => {
