@@ -34,8 +34,13 @@ export function openOutput(io: Io, { json, quiet, verbose }: OutputOptions): Out
   return {
     json,
     verbose,
-    paint: painter(wantsColors(io.env, io.terminal.stdout)),
-    columns: io.columns,
+    // Asked for when they are needed: they open stdout, which `--quiet` may never use.
+    get paint() {
+      return painter(wantsColors(io.env, io.terminal.stdout));
+    },
+    get columns() {
+      return io.columns;
+    },
     answer: (value, text) => print(json ? jsonText(value) : text()),
     done: (value, text) => {
       if (json || !quiet) print(json ? jsonText(value) : text());

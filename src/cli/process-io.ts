@@ -3,18 +3,32 @@ import { processEnv } from "../os/env.ts";
 import { realPathOf } from "../os/fs.ts";
 import type { Io } from "./io.ts";
 
+/** This process's side of {@link Io}, and its end. */
+export interface ProcessIo extends Io {
+  /** Resolves when everything written has left this process. */
+  flushed(): Promise<void>;
+}
+
+type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
+
 /**
- * This process as a command sees it.
+ * This process as a command sees it. A stream is opened when it is first used: opening all three costs a cold command
+ * more than what it does.
  * @param closed called when the reader of our output has gone (EPIPE): there is nobody left to say anything to
  */
-export function processIo(closed: () => void): Io {
+export function processIo(closed: () => void): ProcessIo {
   const [node, script, ...argv] = process.argv;
-  for (const stream of [process.stdout, process.stderr]) {
+  const used = new Set<Output>();
+  const use = (stream: Output): Output => {
+    if (used.has(stream)) return stream;
+    used.add(stream);
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") return closed();
-      throw error;
+      if (error.code === "EPIPE") closed();
+      // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
+      else if (error.code !== "EIO") throw error;
     });
-  }
+    return stream;
+  };
   return {
     argv,
     env: processEnv(),
@@ -23,13 +37,25 @@ export function processIo(closed: () => void): Io {
     },
     program: [node ?? process.execPath, realPathOf(script ?? "")],
     terminal: {
-      stdin: process.stdin.isTTY === true,
-      stdout: process.stdout.isTTY === true,
-      stderr: process.stderr.isTTY === true,
+      get stdin() {
+        return process.stdin.isTTY === true;
+      },
+      get stdout() {
+        return use(process.stdout).isTTY === true;
+      },
+      get stderr() {
+        return use(process.stderr).isTTY === true;
+      },
     },
-    columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    get columns() {
+      const { isTTY, columns } = use(process.stdout);
+      return isTTY ? columns : undefined;
+    },
+    out: (text) => void use(process.stdout).write(text),
+    err: (text) => void use(process.stderr).write(text),
+    flushed: async () => {
+      for (const stream of used) await new Promise<void>((resolve) => stream.write("", () => resolve()));
+    },
     readStdin,
     interruption,
   };
