@@ -1,0 +1,283 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  acknowledge,
+  broadcast,
+  deliver,
+  history,
+  noteProgress,
+  pending,
+  unreadCount,
+} from "../../../src/team/mailbox.ts";
+import { retireMember } from "../../../src/team/members.ts";
+import { prepareRun, writeStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
+import { script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+
+const sendMany = script("send-many");
+const foreignWriter = script("foreign-writer");
+
+const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") => deliver(ref, { from, to, text });
+const textsOf = async (ref: TeamRef, agent = "a") =>
+  (await pending(ref, agent)).map(({ message }) => message.text);
+const read = async (ref: TeamRef, agent = "a") =>
+  acknowledge(
+    ref,
+    agent,
+    (await pending(ref, agent)).map(({ key }) => key),
+  );
+
+test("a message has what every peer reads, its sender's colour, and mode 0600", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const { messageId } = await deliver(ref, { from: "b", to: "a@crew", text: "hi", summary: "greets" });
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([
+    {
+      from: "b",
+      text: "hi",
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      color: "green",
+      summary: "greets",
+      msgV: 1,
+      msg_id: messageId,
+      type: "message",
+      read: false,
+    },
+  ]);
+  await send(ref, "from the lead");
+  expect((await pending(ref, "a"))[1]?.message.color).toBeUndefined();
+});
+
+test("a recipient that is no member is told with the nearest name, and no file is made (S20)", async () => {
+  const ref = await testTeam(["researcher"]);
+  for (const to of ["reseacher", "researcher@other", "../../x"]) {
+    await expect(send(ref, "x", to)).rejects.toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
+  }
+  await expect(send(ref, "x", "reseacher")).rejects.toMatchObject({ hint: "Did you mean researcher?" });
+  expect(readdirSync(ref.paths.inboxes)).toEqual([]);
+});
+
+test("one that has ended is refused, one that crashed gets it at its restart (S20)", async () => {
+  const ref = await testTeam(["ended", "crashed", "alive", "foreign"]);
+  await retireMember(ref, "ended", "shutdown", 5);
+  writeStatus(ref, "crashed", statusOf({ process: deadProcess() }));
+  writeStatus(ref, "alive", statusOf());
+  await expect(send(ref, "x", "ended")).rejects.toMatchObject({ code: "RECIPIENT_INACTIVE" });
+  expect(await send(ref, "x", "crashed")).toMatchObject({ queuedForRestart: true });
+  expect(await send(ref, "x", "alive")).toMatchObject({ queuedForRestart: false });
+  expect(await send(ref, "x", "foreign")).toMatchObject({ queuedForRestart: false });
+  expect(unreadCount(ref, "crashed")).toBe(1);
+});
+
+test("a delivery rings the bell that the recipient's status names", async () => {
+  const ref = await testTeam(["a"]);
+  await prepareRun(ref, ["a"]);
+  const { bell: path } = ref.paths.agent("a");
+  writeStatus(ref, "a", statusOf({ bell: path }));
+  const bell = openFifoBell(path);
+  onTestFinished(() => bell.close());
+  await send(ref, "x");
+  expect(await bell.wait()).toBe("rung");
+});
+
+test("a message with the id of one that is there is the same message", async () => {
+  const ref = await testTeam(["a"]);
+  for (let i = 0; i < 2; i += 1) {
+    await deliver(ref, { from: "system", to: "a", text: "once", messageId: "of-the-event" });
+  }
+  expect(await textsOf(ref)).toEqual(["once"]);
+});
+
+test("messages that are sent without waiting keep their order", async () => {
+  const ref = await testTeam(["a"]);
+  const texts = Array.from({ length: 20 }, (_, i) => String(i));
+  await Promise.all(texts.map((text) => send(ref, text)));
+  expect(await textsOf(ref)).toEqual(texts);
+});
+
+test("a broadcast goes to the living, names the others, and succeeds with nobody there", async () => {
+  const ref = await testTeam(["a", "b", "down"]);
+  writeStatus(ref, "down", statusOf({ process: deadProcess() }));
+  expect(await broadcast(ref, { from: "a", text: "all" })).toEqual({
+    recipients: ["team-lead", "b"],
+    skipped: ["down"],
+  });
+  expect(unreadCount(ref, "a") + unreadCount(ref, "down")).toBe(0);
+  expect(await broadcast(await testTeam(), { from: "team-lead", text: "x" })).toEqual({
+    recipients: [],
+    skipped: [],
+  });
+});
+
+test("what is acknowledged is not pending again, and what was not is", async () => {
+  const ref = await testTeam(["a"]);
+  await send(ref, "one");
+  await send(ref, "two");
+  const [first] = await pending(ref, "a");
+  await acknowledge(ref, "a", [first?.key ?? "", "of no message"]);
+  expect(await textsOf(ref)).toEqual(["two"]);
+  expect(unreadCount(ref, "a")).toBe(1);
+});
+
+test("a message goes through its states, and its whole life is in the history", async () => {
+  const ref = await testTeam(["a"]);
+  const { messageId } = await send(ref, "one");
+  const state = async () => (await history(ref, "a", { all: true })).map((view) => view.state);
+  expect(await state()).toEqual(["queued"]);
+  await read(ref);
+  expect(await state()).toEqual(["delivered"]);
+  await noteProgress(ref, "a", [messageId], "turn_started");
+  expect(await state()).toEqual(["turn_started"]);
+  await noteProgress(ref, "a", [messageId], "done");
+  expect(await state()).toEqual(["done"]);
+});
+
+test("the history can be asked for what is unread, from somebody, since a time", async () => {
+  const ref = await testTeam(["a", "b"]);
+  let now = 1_000;
+  const clock = { now: () => now };
+  await deliver(ref, { from: "b", to: "a", text: "old" }, clock);
+  await read(ref);
+  now = 9_000;
+  await deliver(ref, { from: "team-lead", to: "a", text: "new" }, clock);
+  const texts = async (filter: Parameters<typeof history>[2]) =>
+    (await history(ref, "a", filter)).map(({ text }) => text);
+  expect(await texts({})).toEqual(["old", "new"]);
+  expect(await texts({ unread: true })).toEqual(["new"]);
+  expect(await texts({ from: "B@crew" })).toEqual(["old"]);
+  expect(await texts({ since: 5_000 })).toEqual(["new"]);
+});
+
+test("an inbox keeps a short tail of what was read; the rest is in the history", async () => {
+  const ref = await testTeam(["a"]);
+  writeStatus(ref, "a", statusOf());
+  for (let i = 0; i < 60; i += 1) await send(ref, String(i));
+  await read(ref);
+  await send(ref, "unread");
+  const inbox = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
+  expect(inbox.map(({ text }: { text: string }) => text)).toEqual([
+    ...Array.from({ length: 50 }, (_, i) => String(i + 10)),
+    "unread",
+  ]);
+  expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual([
+    ...Array.from({ length: 60 }, (_, i) => String(i)),
+    "unread",
+  ]);
+});
+
+test("long messages leave sooner, so that the tail stays small", async () => {
+  const ref = await testTeam(["a"]);
+  writeStatus(ref, "a", statusOf());
+  for (let i = 0; i < 4; i += 1) await send(ref, "x".repeat(30_000));
+  await read(ref);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
+});
+
+test("nothing is dropped from a foreign member's inbox, which may mark by index", async () => {
+  const ref = await testTeam(["foreign"]);
+  for (let i = 0; i < 55; i += 1) await send(ref, String(i), "foreign");
+  await read(ref, "foreign");
+  expect(JSON.parse(readFileSync(ref.paths.inbox("foreign"), "utf8"))).toHaveLength(55);
+});
+
+test("what a foreign receiver took out of the array is in the history as delivered", async () => {
+  const ref = await testTeam(["foreign"]);
+  await send(ref, "taken", "foreign");
+  writeFileSync(ref.paths.inbox("foreign"), "[]");
+  expect(await history(ref, "foreign", { all: true })).toMatchObject([{ text: "taken", state: "delivered" }]);
+});
+
+test("what a foreign writer sent is in the journal once it was read", async () => {
+  const ref = await testTeam(["a"]);
+  const message = { from: "peer", text: "hi", timestamp: "2026-11-21T02:41:03.527Z", xNew: { keep: "me" } };
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([message]));
+  await read(ref);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...message, read: true }]);
+  writeFileSync(ref.paths.inbox("a"), "[]");
+  expect(await history(ref, "a", { all: true })).toMatchObject([
+    { text: "hi", from: "peer", state: "delivered" },
+  ]);
+});
+
+test("a torn line at the journal's end costs no other message", async () => {
+  const ref = await testTeam(["a"]);
+  await send(ref, "one");
+  appendFileSync(ref.paths.journal, '{"at":5,"id":"torn","to":"a","sta');
+  await send(ref, "two");
+  await read(ref);
+  writeFileSync(ref.paths.inbox("a"), "[]");
+  expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual(["one", "two"]);
+});
+
+test("a key of the environment is in no journal (S75)", async () => {
+  const ref = await testTeam(["a"]);
+  process.env.MAILBOX_TEST_API_KEY = "sk-very-secret-1";
+  onTestFinished(() => {
+    delete process.env.MAILBOX_TEST_API_KEY;
+  });
+  await send(ref, 'it printed "sk-very-secret-1"');
+  await read(ref);
+  expect(readFileSync(ref.paths.journal, "utf8")).not.toContain("sk-very-secret-1");
+});
+
+test("only protocol messages that their sender may send are told as such (S27, S45)", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const ask = JSON.stringify({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" });
+  await send(ref, ask);
+  await send(ref, ask, "a", "b");
+  expect((await pending(ref, "a")).map(({ protocol }) => protocol?.type)).toEqual([
+    "shutdown_request",
+    undefined,
+  ]);
+});
+
+test("processes that send at once lose nothing, double nothing, and keep each sender's order", async () => {
+  const ref = await testTeam(["a", "s0", "s1", "s2", "s3"]);
+  const senders = ["s0", "s1", "s2", "s3"];
+  const ends = senders.map((from) => sendMany(ref.home.root, ref.team, from, "a", "20").ended());
+  for (const end of await Promise.all(ends)) expect(end).toMatchObject({ code: 0, stderr: "" });
+  const texts = await textsOf(ref);
+  expect(texts).toHaveLength(80);
+  for (const from of senders) {
+    const own = texts.filter((text) => text.startsWith(`${from} `));
+    expect(own).toEqual(Array.from({ length: 20 }, (_, i) => `${from} ${i}`));
+  }
+});
+
+test("foreign writers beside ours get in, and a receiver meets every message once", async () => {
+  const ref = await testTeam(["a", "s0", "s1"]);
+  await send(ref, "first");
+  writeStatus(ref, "a", statusOf());
+  const inbox = ref.paths.inbox("a");
+  const foreign = ["f0", "f1"].map((from) => foreignWriter(inbox, from, "15"));
+  const ours = ["s0", "s1"].map((from) => sendMany(ref.home.root, ref.team, from, "a", "15"));
+  const seen: string[] = [];
+  const receive = async () => {
+    const entries = await pending(ref, "a");
+    await acknowledge(
+      ref,
+      "a",
+      entries.map(({ key }) => key),
+    );
+    seen.push(...entries.map(({ message }) => message.text));
+  };
+  let running = true;
+  const done = Promise.all([...foreign, ...ours].map((process) => process.ended())).then((ends) => {
+    running = false;
+    return ends;
+  });
+  while (running) await receive();
+  for (const end of await done) expect(end).toMatchObject({ code: 0, stderr: "" });
+  await receive();
+  for (const writer of foreign) {
+    for (let i = 0; i < 15; i += 1) expect(await writer.line()).not.toContain("gave up");
+  }
+  const expected = ["f0", "f1", "s0", "s1"].flatMap((from) =>
+    Array.from({ length: 15 }, (_, i) => `${from} ${i}`),
+  );
+  expect([...seen].sort()).toEqual(["first", ...expected].sort());
+  expect(readdirSync(join(inbox, "..")).sort()).toEqual(["a.json"]);
+});

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { acknowledge, deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
+import { testTeam } from "../../support/team.ts";
+
+const entry = (text: string, more = {}) => ({
+  from: "peer",
+  text,
+  timestamp: "2026-11-21T02:41:03.527Z",
+  ...more,
+});
+
+test("bad entries are set aside with one warning, and the valid ones are delivered (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const rubbish = [null, 5, "text", {}, { from: "x" }, { from: 1, text: "t", timestamp: "t" }, []];
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([entry("one"), ...rubbish, entry("two")]));
+  const warnings: string[] = [];
+  const warn = (sentence: string) => warnings.push(sentence);
+  expect((await pending(ref, "a", { warn })).map(({ message }) => message.text)).toEqual(["one", "two"]);
+  expect(await pending(ref, "a", { warn })).toHaveLength(2);
+  expect(warnings).toEqual([expect.stringContaining("7 of the entries")]);
+  const aside = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
+  expect(aside.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([entry("one"), entry("two")]);
+});
+
+test("an entry whose optional fields are of a wrong type is read all the same, and stays as it is", async () => {
+  const ref = await testTeam(["a"]);
+  const odd = entry("odd", { color: null, summary: 5, read: "no", msg_id: null });
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([odd]));
+  const [only] = await pending(ref, "a");
+  expect(only?.message).toMatchObject({ text: "odd", read: false });
+  await acknowledge(ref, "a", [only?.key ?? ""]);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...odd, read: true }]);
+});
+
+test("a file that was cut in the middle keeps its whole entries, and the original is kept beside it (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const whole = JSON.stringify([entry("one"), entry('two ], "\\" {'), entry("three")], undefined, 2);
+  const cut = whole.slice(0, whole.indexOf("three") + 2);
+  writeFileSync(ref.paths.inbox("a"), cut);
+  const warnings: string[] = [];
+  const found = await pending(ref, "a", { warn: (sentence) => warnings.push(sentence) });
+  expect(found.map(({ message }) => message.text)).toEqual(["one", 'two ], "\\" {']);
+  expect(warnings).toHaveLength(1);
+  const [original = ""] = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
+  expect(readFileSync(`${ref.paths.inboxes}/${original}`, "utf8")).toBe(cut);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
+});
+
+test("a sender that meets a broken inbox repairs it and loses nothing", async () => {
+  const ref = await testTeam(["a"]);
+  writeFileSync(ref.paths.inbox("a"), `${JSON.stringify([entry("one")]).slice(0, -1)},{"from":`);
+  expect(unreadCount(ref, "a")).toBe(1);
+  await deliver(ref, { from: "team-lead", to: "a", text: "two" });
+  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
+});
+
+test("a foreign writer in the middle of its write is waited for, and nothing is repaired (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  const whole = JSON.stringify([entry("one"), entry("two")]);
+  writeFileSync(ref.paths.inbox("a"), whole.slice(0, 70));
+  const reading = pending(ref, "a");
+  // It runs on when this thread waits for the lock.
+  writeFileSync(ref.paths.inbox("a"), whole);
+  expect((await reading).map(({ message }) => message.text)).toEqual(["one", "two"]);
+  expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
+});
+
+test.each([[""], ["{}"], ["null"], ["[1,"], ["rubbish"], ['[{"from":"x"'], ["[]]"]])(
+  "an inbox that holds %j takes a message, and what was there is kept",
+  async (content) => {
+    const ref = await testTeam(["a"]);
+    writeFileSync(ref.paths.inbox("a"), content);
+    await deliver(ref, { from: "team-lead", to: "a", text: "new" });
+    expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["new"]);
+    const kept = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
+    expect(kept).toHaveLength(content === "" ? 0 : 1);
+  },
+);
+
+test("an inbox cut at any byte keeps every entry that was whole", async () => {
+  const ref = await testTeam(["a"]);
+  const entries = [entry("é ]}"), entry('q"\\'), entry("z")];
+  const bytes = Buffer.from(JSON.stringify(entries, undefined, 2));
+  const ends = entries.map(
+    (_, i) => Buffer.from(JSON.stringify(entries.slice(0, i + 1), undefined, 2)).length - 2,
+  );
+  for (let cut = 1; cut < bytes.length; cut += 1) {
+    writeFileSync(ref.paths.inbox("a"), bytes.subarray(0, cut));
+    expect(unreadCount(ref, "a")).toBe(ends.filter((end) => end <= cut).length);
+  }
+});
