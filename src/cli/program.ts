@@ -22,7 +22,7 @@ export async function runProgram(io: Io): Promise<number> {
 async function dispatch(io: Io): Promise<number> {
   const words = behindCommonOptions(io.argv);
   const first = words[0];
-  if (first === undefined || first === "--help" || first === "-h") return help(io, words.slice(1));
+  if (first === undefined || first === "--help" || first === "-h") return help(io, []);
   if (first === "help")
     return help(
       io,
@@ -109,6 +109,7 @@ function hasFlag(argv: readonly string[], flag: string): boolean {
 
 async function unknown(io: Io, words: readonly string[]): Promise<number> {
   const [first = "", second] = words;
+  if (first.startsWith("-")) return unknownOption(first);
   if (FAMILIES.includes(first) && (second === undefined || second === "--help" || second === "-h")) {
     return help(io, [first]);
   }
@@ -120,12 +121,21 @@ async function unknown(io: Io, words: readonly string[]): Promise<number> {
   });
 }
 
+async function unknownOption(word: string): Promise<never> {
+  const { didYouMean } = await import("../team/nearest.ts");
+  const known = ["--help", "--version", ...Object.keys(COMMON_OPTIONS).map((key) => `--${longName(key)}`)];
+  throw new TeamError("INVALID_INPUT", `There is no option ${JSON.stringify(word)} before a command.`, {
+    hint: didYouMean(word, known, "A command's own options stand behind it: teams <command> --help"),
+  });
+}
+
 /** The help of one command, of a family of them, or of all. */
 async function help(io: Io, words: readonly string[]): Promise<number> {
   const name = commandName(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (entry !== undefined) return runCommand((await entry.load()).command, ["--help"], io);
   const family = words.find((word) => FAMILIES.includes(word));
+  if (family === undefined && words.length > 0) return unknown(io, words);
   const listed = Object.entries(COMMANDS).filter(
     ([key]) => family === undefined || key.startsWith(`${family} `),
   );

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Task } from "../../../src/schema/task.ts";
 import { addMembers } from "../../../src/team/members.ts";
@@ -74,6 +76,28 @@ describe("task", () => {
         { from: "2", to: "3" },
       ],
     });
+  });
+
+  it("the graph unfolds what has two ways to it once, and shows a circle that a peer made", async () => {
+    const teams = await team();
+    for (const [subject, after] of [
+      ["top", ""],
+      ["left", "1"],
+      ["right", "1"],
+      ["join", "2,3"],
+      ["end", "4"],
+    ] as const) {
+      await taskOf(teams, ["add", subject, ...(after === "" ? [] : ["--blocked-by", after])]);
+    }
+    expect((await teams(["task", "graph"])).out.split("\n").map((row) => row.trim())).toEqual([
+      ...["#1 top [pending]", "#2 left [pending]", "#4 join [pending]", "#5 end [pending]"],
+      ...["#3 right [pending]", "#4 join [pending] (above)", ""],
+    ]);
+    const circle = (id: string, blockedBy: string): string =>
+      JSON.stringify({ id, subject: `c${id}`, status: "pending", blocks: [], blockedBy: [blockedBy] });
+    writeFileSync(join(teams.root, "tasks", "review", "6.json"), circle("6", "7"));
+    writeFileSync(join(teams.root, "tasks", "review", "7.json"), circle("7", "6"));
+    expect((await teams(["task", "graph"])).out).toMatch(/#6 c6 [^\n]*\n +#7 c7/);
   });
 
   it("a refused claim is a conflict with its reason (S54)", async () => {

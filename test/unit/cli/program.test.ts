@@ -73,8 +73,13 @@ describe("the program", () => {
     expect((await teams(["--team", "a", "task", "list", "--json"])).json()).toEqual({ tasks: [] });
   });
 
-  it("refuses an unknown option before the command", async () => {
-    expect((await cliIn()(["--bogus", "ls"])).code).toBe(2);
+  it("refuses an unknown option before the command, and help on an unknown one", async () => {
+    const option = await cliIn()(["--jsn", "ls"]);
+    expect(option.code).toBe(2);
+    expect(option.err).toContain("Did you mean --json");
+    const help = await cliIn()(["help", "sned"]);
+    expect(help.code).toBe(2);
+    expect(help.err).toContain("teams send");
   });
 
   it("colours on a terminal alone, and not with NO_COLOR", async () => {

@@ -36,7 +36,10 @@ function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): strin
   };
   const ids = new Set(tasks.map(({ id }) => id));
   const roots = tasks.filter(({ blockedBy }) => !blockedBy.some((id) => ids.has(id)));
-  return roots.flatMap((task) => row(task, 0)).join("\n");
+  const rows = roots.flatMap((task) => row(task, 0));
+  // A circle, which only a foreign peer can have made, hangs on no root.
+  for (const task of tasks) if (!unfolded.has(task.id)) rows.push(...row(task, 0));
+  return rows.join("\n");
 }
 
 function dotOf(tasks: readonly Task[]): string {
