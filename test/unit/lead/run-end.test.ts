@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { isRunOver, type RunFacts } from "../../../src/lead/run-end.ts";
+import { summarize } from "../../../src/lead/status.ts";
+import type { Task } from "../../../src/schema/task.ts";
+
+describe("a run whose lead has nothing left to do", () => {
+  it.each<[string, RunFacts, boolean]>([
+    ["is over when nobody works and nothing is on its way", { teamExists: true, busy: 0, onTheWay: 0 }, true],
+    ["goes on while a teammate works", { teamExists: true, busy: 1, onTheWay: 0 }, false],
+    ["goes on while a message to the lead is on its way", { teamExists: true, busy: 0, onTheWay: 1 }, false],
+    ["is over when the lead has deleted its team", { teamExists: false, busy: 0, onTheWay: 0 }, true],
+  ])("%s", (_title, facts, over) => {
+    expect(isRunOver(facts)).toBe(over);
+  });
+});
+
+const task = (id: string, status: Task["status"], blockedBy: string[] = []): Task => ({
+  id,
+  subject: id,
+  description: "",
+  status,
+  blocks: [],
+  blockedBy,
+});
+
+describe("the summary of tasks", () => {
+  it("counts by state, and of the pending ones those that still wait for another", () => {
+    const list = [
+      task("1", "completed"),
+      task("2", "in_progress", ["1"]),
+      task("3", "pending", ["1"]),
+      task("4", "pending", ["1", "2"]),
+      task("5", "pending", ["99"]),
+    ];
+    expect(summarize(list)).toEqual({ pending: 3, inProgress: 1, completed: 1, blocked: 1, list });
+  });
+});

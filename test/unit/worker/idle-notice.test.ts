@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { MAX_RESULT, noticeOf, type TurnSummary, worthNotice } from "../../../src/worker/idle-notice.ts";
+
+const turn = (fields: Partial<TurnSummary> = {}): TurnSummary => ({
+  outcome: "completed",
+  toolCalls: 0,
+  text: "",
+  ...fields,
+});
+
+describe("a turn's end is told to the lead", () => {
+  it.each<[string, TurnSummary, string | undefined, boolean]>([
+    ["when a tool was called", turn({ toolCalls: 1 }), undefined, true],
+    ["when a tool was called and the same was said", turn({ toolCalls: 1, text: "done" }), "done", true],
+    ["when something was said", turn({ text: "hello" }), undefined, true],
+    ["when something else was said than last time", turn({ text: "hello" }), "done", true],
+    ["not when nothing was done or said (S32)", turn(), undefined, false],
+    ["not when only the last notice was said again (S32)", turn({ text: "thanks" }), "thanks", false],
+    ["when it failed", turn({ outcome: "failed", failure: "no key" }), undefined, true],
+    ["not when it failed as before", turn({ outcome: "failed", failure: "no key" }), "no key", false],
+    ["when it failed in another way", turn({ outcome: "failed", failure: "429" }), "no key", true],
+  ])("%s", (_title, summary, last, told) => {
+    expect(worthNotice(summary, last)).toBe(told);
+  });
+});
+
+describe("an idle notice", () => {
+  it.each([
+    ["completed", "available"],
+    ["interrupted", "interrupted"],
+    ["failed", "failed"],
+  ] as const)("of a turn that %s says %s", (outcome, idleReason) => {
+    expect(noticeOf(turn({ outcome }), undefined)).toEqual({ idleReason, toolCalls: 0 });
+  });
+
+  it("carries the last words, why it failed, and what was last written to a peer", () => {
+    const summary = turn({ outcome: "failed", text: "I tried", failure: "no key", toolCalls: 2 });
+    expect(noticeOf(summary, "[to ada] found it")).toEqual({
+      idleReason: "failed",
+      summary: "[to ada] found it",
+      result: "I tried",
+      failureReason: "no key",
+      toolCalls: 2,
+    });
+  });
+
+  it("is cut where a long text would fill the lead's context", () => {
+    const { result } = noticeOf(turn({ text: "x".repeat(MAX_RESULT + 1) }), undefined);
+    expect(result).toBe(`${"x".repeat(MAX_RESULT)}…`);
+  });
+});

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { createLatch } from "../../../src/worker/latch.ts";
+
+const never = new AbortController().signal;
+
+it("remembers what happened before anybody waited, once for many causes", async () => {
+  const latch = createLatch();
+  latch.set();
+  latch.set();
+  await latch.wait(never);
+  const second = latch.wait(never);
+  const order: string[] = [];
+  void second.then(() => order.push("woken"));
+  await Promise.resolve();
+  order.push("set");
+  latch.set();
+  await second;
+  expect(order).toEqual(["set", "woken"]);
+});
+
+it("ends a wait at the abort, and leaves no listener behind", async () => {
+  const latch = createLatch();
+  const abort = new AbortController();
+  const waiting = latch.wait(abort.signal);
+  abort.abort();
+  await waiting;
+  await latch.wait(abort.signal);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { InboxEntry } from "../../../src/team/mailbox.ts";
+import { Queue } from "../../../src/worker/queue.ts";
+import { entry, idleNotice, protocolEntry, shutdownRequest } from "../../support/entries.ts";
+
+function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
+  const queue = new Queue(role);
+  for (const one of entries) queue.add(one);
+  return queue;
+}
+
+/** What the next turn is made of, as texts. */
+const take = (queue: Queue, planOpen = false, othersWork = false): string[] | undefined => {
+  const material = queue.take(planOpen, othersWork);
+  return material && [...material.entries.map(({ message }) => message.text), ...material.typed];
+};
+
+describe("what waits for a turn", () => {
+  it("is taken all at once, messages in order and typed lines behind them (S28)", () => {
+    const queue = queueOf("teammate", entry("ada", "one"), entry("bob", "two"));
+    queue.type("typed");
+    queue.add(entry("ada", "three"));
+    expect(queue.isEmpty).toBe(false);
+    expect(take(queue)).toEqual(["one", "two", "three", "typed"]);
+    expect(queue.isEmpty).toBe(true);
+    expect(take(queue)).toBeUndefined();
+  });
+
+  it("knows that a shutdown is asked for, until that is taken", () => {
+    const queue = queueOf("teammate", entry("ada", "one"));
+    expect(queue.hasShutdown).toBe(false);
+    queue.add(shutdownRequest());
+    expect(queue.hasShutdown).toBe(true);
+    take(queue);
+    expect(queue.hasShutdown).toBe(false);
+  });
+});
+
+describe("while a plan waits for its verdict (S64)", () => {
+  it("nothing but that and a shutdown request is taken, and the rest keeps its order", () => {
+    const verdict = protocolEntry(LEAD_NAME, {
+      type: "plan_approval_response",
+      requestId: "p",
+      approved: true,
+    });
+    const queue = queueOf("teammate", entry("ada", "before"));
+    queue.type("typed");
+    expect(take(queue, true)).toBeUndefined();
+    queue.add(shutdownRequest());
+    queue.add(entry("ada", "between"));
+    queue.add(verdict);
+    expect(take(queue, true)).toEqual([shutdownRequest().message.text, verdict.message.text]);
+    expect(take(queue, true)).toBeUndefined();
+    expect(take(queue, false)).toEqual(["before", "between", "typed"]);
+  });
+});
+
+describe("a lead's notices of turns without a tool call (S32)", () => {
+  it("start no turn while somebody works, and then make one turn together", () => {
+    const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.held).toBe(2);
+    expect(queue.holdsNotices).toBe(true);
+    expect(take(queue, false, true)).toBeUndefined();
+    expect(queue.take(false, false)?.entries.map(({ message }) => message.from)).toEqual(["ada", "bob"]);
+    expect(queue.held).toBe(0);
+  });
+
+  it("make no second turn until somebody has called a tool or written a message", () => {
+    const queue = queueOf("lead", idleNotice("ada", 0));
+    expect(take(queue)).toHaveLength(1);
+    queue.add(idleNotice("ada", 0));
+    expect(queue.holdsNotices).toBe(false);
+    expect(take(queue)).toBeUndefined();
+    queue.add(idleNotice("bob", 3));
+    expect(take(queue)).toHaveLength(1);
+    expect(take(queue)).toHaveLength(1);
+    queue.add(idleNotice("ada", 0));
+    queue.add(entry("ada", "look at this"));
+    expect(take(queue)).toEqual(["look at this"]);
+    expect(take(queue)).toHaveLength(1);
+  });
+
+  it("of a foreign peer, which does not count its calls, make a turn like any message", () => {
+    const queue = queueOf("lead", protocolEntry("ada", { type: "idle_notification", from: "ada" }));
+    expect(queue.held).toBe(0);
+    expect(take(queue)).toHaveLength(1);
+  });
+
+  it("are held back by a lead alone", () => {
+    const queue = queueOf("teammate", idleNotice("ada", 0));
+    expect(take(queue)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it, test } from "vitest";
+import { nextState, WORKER_STATES, type WorkerEvent, type WorkerState } from "../../../src/worker/states.ts";
+
+const EVENTS: readonly WorkerEvent[] = [
+  "ready",
+  "turn_started",
+  "turn_ended",
+  "permission_asked",
+  "permission_answered",
+  "plan_sent",
+  "plan_answered",
+  "throttled",
+  "went_on",
+  "stop_agreed",
+  "ended",
+];
+const STATES = Object.keys(WORKER_STATES) as WorkerState[];
+
+const after = (...events: WorkerEvent[]): WorkerState => events.reduce(nextState, "starting" as WorkerState);
+
+describe("the state of a worker", () => {
+  it.each<[WorkerState, ...WorkerEvent[]]>([
+    ["idle", "ready"],
+    ["running", "ready", "turn_started"],
+    ["idle", "ready", "turn_started", "turn_ended"],
+    ["needs-input", "ready", "turn_started", "permission_asked"],
+    ["running", "ready", "turn_started", "permission_asked", "permission_answered"],
+    ["throttled", "ready", "turn_started", "throttled"],
+    ["running", "ready", "turn_started", "throttled", "went_on"],
+    ["idle", "ready", "turn_started", "throttled", "turn_ended"],
+    ["awaiting-approval", "ready", "turn_started", "plan_sent"],
+    ["idle", "ready", "turn_started", "plan_sent", "turn_ended", "plan_answered"],
+    ["stopping", "ready", "turn_started", "stop_agreed"],
+    ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
+    ["exited", "ready", "turn_started", "stop_agreed", "ended"],
+  ])("is %s behind %s %s %s %s", (state, ...events) => {
+    expect(after(...events)).toBe(state);
+  });
+
+  it("waits for its plan's verdict beyond the end of the turn that sent it (S64)", () => {
+    expect(after("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
+  });
+
+  it("is not called idle by the late answer to a permission that an interrupt has ended", () => {
+    expect(after("ready", "turn_started", "permission_asked", "turn_ended", "permission_answered")).toBe(
+      "idle",
+    );
+  });
+
+  test.each(STATES)("%s ends with its process, and with an agreed shutdown it stops", (state) => {
+    expect(nextState(state, "ended")).toBe("exited");
+    expect(nextState(state, "stop_agreed")).toBe(state === "exited" ? "exited" : "stopping");
+  });
+
+  test.each(EVENTS)("nothing leads out of an end, not even %s", (event) => {
+    expect(nextState("exited", event)).toBe("exited");
+    expect(["stopping", "exited"]).toContain(nextState("stopping", event));
+  });
+});
