@@ -60,7 +60,9 @@ function decideOpen(question: PermissionQuestion): PermissionDecision {
   if (mode === "bypassPermissions") return allow("The mode bypassPermissions asks for nothing.");
   if (resolved.failure !== undefined) return ask(`${resolved.failure} cannot be resolved.`);
   if (access.kind === "write" && !isThePlan(question, resolved)) {
-    const guarded = resolved.paths.find((path) => isProtectedPath(path, resolved.protectedDirs));
+    // By either name: what a link is called may be what a program reads.
+    const names = [...access.paths, ...resolved.paths];
+    const guarded = names.find((path) => isProtectedPath(path, resolved.protectedDirs));
     if (guarded !== undefined) return ask(`${guarded} can widen what agents and shells do.`);
   }
   const allowed = matchingRule(rules.allow, subject, "every");

@@ -25,7 +25,7 @@ const START_UP_FILES: ReadonlySet<string> = new Set([
  * Whether a write to this path could widen what an agent may do or what a person's shell runs: the root, `.claude`,
  * `.git`, `.mcp.json`, shell start-up files (protocol.md section 6). Names are compared without case, since a file
  * system may do so.
- * @param path absolute, links resolved
+ * @param path absolute and normal
  */
 export function isProtectedPath(path: string, roots: readonly string[]): boolean {
   if (roots.some((root) => isInside(path, root))) return true;

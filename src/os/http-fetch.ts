@@ -7,7 +7,7 @@ import {
 import { Readable } from "node:stream";
 
 /**
- * A `fetch` over node:http and node:https for a library that asks for one: the global one keeps some 10 MB more in a
+ * A `fetch` over node:http and node:https for a library that asks for one: the global one keeps some 7 MB more in a
  * process. Just what a client of an API needs: string or byte bodies, streamed answers, abort; no redirects (a
  * credential must not follow one), no cookies, no decoding of compressed bodies (none is asked for), no proxy: like the
  * global `fetch` it takes no notice of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; who needs a proxy gives a base URL that

@@ -28,8 +28,11 @@ export interface AnthropicOptions {
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
 const DEFAULT_MAX_TOKENS = 16_000;
-/** Milliseconds without a byte (servers send pings while a model thinks) after which a connection is given up. */
-const IDLE_TIMEOUT_MS = 120_000;
+/**
+ * Milliseconds without a byte after which a connection is given up. Anthropic's server sends pings while a model thinks;
+ * a local one may read a long prompt for minutes before its first word.
+ */
+const IDLE_TIMEOUT_MS = 300_000;
 
 /** A model behind the Messages API. The SDK is loaded at the first call; waiting and trying again is done here, not there. */
 export function anthropicModel(options: AnthropicOptions): Model {

@@ -12,7 +12,12 @@ beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), "teams-bash-"));
   env = { PATH: process.env.PATH, HOME: cwd };
 });
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+afterEach(() => {
+  // What a broken tool would leave behind.
+  for (const name of ["child", "parent"])
+    if (pidIn(name) > 0 && startOf(pidIn(name))) process.kill(pidIn(name), "SIGKILL");
+  rmSync(cwd, { recursive: true, force: true });
+});
 
 function bash(command: string, more: Partial<ToolContext> & { timeout?: number } = {}): Promise<ToolResult> {
   const { timeout, ...context } = more;

@@ -154,6 +154,15 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
     expect(ask("bypassPermissions", "Write", write(path), all)).toBe("allow");
   });
 
+  test("also where the name is a link that leads elsewhere, or leads to one", () => {
+    const elsewhere = (path: string): string => path.replace(`${WORK}/.claude`, `${WORK}/shared`);
+    const hidden = (path: string): string => path.replace(`${WORK}/hooks`, `${WORK}/.git/hooks`);
+    expect(ask("acceptEdits", "Write", write(`${WORK}/.claude/settings.json`), { resolve: elsewhere })).toBe(
+      "ask",
+    );
+    expect(ask("acceptEdits", "Write", write(`${WORK}/hooks/pre-commit`), { resolve: hidden })).toBe("ask");
+  });
+
   test("a file that only looks like one does not", () => {
     expect(ask("acceptEdits", "Write", write(`${WORK}/.gitignore`))).toBe("allow");
     expect(ask("acceptEdits", "Write", write(`${WORK}/.github/workflows/ci.yml`))).toBe("allow");
