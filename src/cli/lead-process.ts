@@ -231,6 +231,7 @@ async function finish({ call, plan, ctx, view }: Lead, end: WorkerEnd, sidebar: 
   for (const { name, outcome, left } of await endRun(ctx, { timeoutMs: END_TIMEOUT, keep: plan.keep })) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
+  view.end();
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
 }
 

@@ -1,4 +1,5 @@
 import { stripControls } from "../os/terminal-text.ts";
+import { wordFlow, wrapRow } from "./word-wrap.ts";
 
 /** What a row belongs to; where it changes, an empty row stands between. */
 export type Block = "start" | "text" | "tool" | "message" | "notice";
@@ -10,20 +11,26 @@ export interface Paper {
   row(text: string): void;
   /** Text that comes in pieces; newlines at its two ends are left out. */
   flow(text: string): void;
+  /** No more pieces come: shows the word that was held back. */
+  settle(): void;
+  /** Ends the last line, so that what follows begins its own. */
+  end(): void;
 }
 
 /** A style: a colour of the 256-colour palette, bold, or none. */
 export type Ink = number | "bold" | undefined;
 export type Paint = (ink: Ink, text: string) => string;
 
-export function paper(write: (text: string) => void): Paper {
+/** @param width columns of the terminal now; Infinity where nobody wraps */
+export function paper(write: (text: string) => void, width: () => number): Paper {
+  const words = wordFlow(width);
   let last: Block = "start";
   let atLineStart = true;
   let newlines = 0;
   return {
     begin(block) {
       const apart = last !== "start" && (block !== last || block === "message" || block === "text");
-      const text = `${atLineStart ? "" : "\n"}${apart ? "\n" : ""}`;
+      const text = `${words.end()}${atLineStart ? "" : "\n"}${apart ? "\n" : ""}`;
       if (text !== "") write(text);
       last = block;
       atLineStart = true;
@@ -37,9 +44,15 @@ export function paper(write: (text: string) => void): Paper {
         newlines += body.length;
         return;
       }
-      write(`${"\n".repeat(newlines)}${end}`);
+      write(words.push(`${"\n".repeat(newlines)}${end}`));
       newlines = body.length - end.length;
       atLineStart = false;
+    },
+    settle: () => write(words.end()),
+    end() {
+      if (!atLineStart) write(`${words.end()}\n`);
+      atLineStart = true;
+      newlines = 0;
     },
   };
 }
@@ -51,12 +64,15 @@ export function painter(plain: boolean): Paint {
   };
 }
 
-/** The first rows of a foreign text without what could drive the terminal, and how many more there are. */
-export function excerpt(text: string, limit: number): string[] {
+/**
+ * The first rows of a foreign text without what could drive the terminal, and how many more there are.
+ * @param width where its rows are broken at blanks; without it they are as they are
+ */
+export function excerpt(text: string, limit: number, width = Number.POSITIVE_INFINITY): string[] {
   const rows = stripControls(text)
     .replaceAll("\t", "    ")
     .split("\n")
-    .map((row) => row.trimEnd());
+    .flatMap((row) => wrapRow(row.trimEnd(), width));
   const first = rows.findIndex((row) => row !== "");
   const last = rows.findLastIndex((row) => row !== "");
   const shown = rows.slice(Math.max(0, first), last + 1);

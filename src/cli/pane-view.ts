@@ -30,6 +30,8 @@ export interface PaneView extends WorkerView {
   header(header: PaneHeader): void;
   /** It agreed to end, and ends. */
   shutdownAgreed(): void;
+  /** Nothing more comes: the last line is ended. */
+  end(): void;
 }
 
 /** Rows of a tool's result that are shown; the conversation's log has all of it. */
@@ -39,8 +41,8 @@ const MESSAGE_ROWS = 12;
 const LEAST_WIDTH = 20;
 
 /**
- * Writes a member's pane as lines that the terminal wraps and scrolls by itself: nothing is ever drawn over, so that a
- * person can scroll back, copy and resize. Everything foreign goes through the control stripper first.
+ * Writes a member's pane as lines, broken at blanks, that the terminal scrolls by itself: nothing is ever drawn over, so
+ * that a person can scroll back, copy and resize. Everything foreign goes through the control stripper first.
  */
 export function createPaneView(options: PaneViewOptions): PaneView {
   const page = pageOf(options);
@@ -61,7 +63,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     received(from, text, color) {
       page.begin("message");
       page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
-      for (const row of excerpt(text, MESSAGE_ROWS)) page.row(`  ${row}`);
+      for (const row of excerpt(text, MESSAGE_ROWS, page.width() - 2)) page.row(`  ${row}`);
     },
     queued: (from) => page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet)),
     typed(line) {
@@ -80,6 +82,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${gridText(requestId)}`)}`);
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
+    end: page.end,
     note: (text) => page.aside(() => notice("·", text, TONE.quiet)),
     error: (text) => notice("✗", text, TONE.bad),
   };
@@ -97,12 +100,13 @@ interface Page {
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
   notice(sign: string, text: string, ink: Ink): void;
+  end(): void;
   /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
   aside(show: () => void): void;
 }
 
 function pageOf(options: PaneViewOptions): Page {
-  const sheet = paper(options.write);
+  const sheet = paper(options.write, () => Math.max(LEAST_WIDTH, options.width()));
   const paint = painter(options.plain);
   let stripper: ControlStripper | undefined;
   let waiting: (() => void)[] = [];
@@ -122,10 +126,15 @@ function pageOf(options: PaneViewOptions): Page {
       sheet.flow(stripper.push(piece));
     },
     paragraphEnds() {
+      if (stripper !== undefined) sheet.settle();
       stripper = undefined;
       const asides = waiting;
       waiting = [];
       for (const show of asides) show();
+    },
+    end() {
+      stripper = undefined;
+      sheet.end();
     },
     aside(show) {
       if (stripper === undefined) show();
@@ -133,7 +142,7 @@ function pageOf(options: PaneViewOptions): Page {
     },
     notice(sign, text, ink) {
       begin("notice");
-      const rows = excerpt(text, MESSAGE_ROWS);
+      const rows = excerpt(text, MESSAGE_ROWS, Math.max(LEAST_WIDTH, options.width()) - 2);
       for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
     },
   };

@@ -12,16 +12,22 @@ export interface ShellSnapshot {
   readonly taken: Promise<unknown>;
 }
 
-/** Captures the user's shell once for a batch of spawns, beside them: a slow start-up file keeps nobody waiting. */
+/** A lead that stays takes one for all that it spawns: its environment does not change. */
+const taken = new WeakMap<LeadContext, ShellSnapshot>();
+
+/** Captures the user's shell once for a lead's spawns, beside them: a slow start-up file keeps nobody waiting. */
 export function beginSnapshot(ctx: LeadContext): ShellSnapshot | undefined {
+  const before = taken.get(ctx);
+  if (before !== undefined) return before;
   const { env } = ctx;
   const shell = env.SHELL ?? "/bin/bash";
   const options = { root: ctx.home.root, shell, env, now: ctx.clock.now() };
   const file = snapshotFile(options);
   if (file === undefined) return undefined;
   // A shell that fails leaves no file, and its absence is what an agent sees.
-  const taken = takeSnapshot({ ...options, file }).catch(() => undefined);
-  return { file, taken };
+  const snapshot = { file, taken: takeSnapshot({ ...options, file }).catch(() => undefined) };
+  taken.set(ctx, snapshot);
+  return snapshot;
 }
 
 export function snapshotVariable(snapshot: ShellSnapshot | undefined): Env {

@@ -74,7 +74,7 @@ export class PlanGate {
     });
     this.#request = requestId;
     status.happened("plan_sent", "waits for approval of its plan");
-    view.waiting("the lead's word on the plan");
+    view.waiting("waits for the lead's word on its plan");
     const text = formatProtocol(
       { type: "plan_approval_request", requestId, from: name, ...payload },
       new Date(now),

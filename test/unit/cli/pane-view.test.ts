@@ -10,7 +10,10 @@ function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = 
   const write = (text: string): void => {
     out += text;
   };
-  happens(createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain }));
+  const view = createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain });
+  happens(view);
+  // A word that may go on is shown when the message is whole.
+  view.event({ type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE });
   return out;
 }
 
@@ -155,6 +158,30 @@ describe("notices", () => {
     });
     expect(asked).toBe("✓ Bash allowed: rule Bash(git:*)\n");
   });
+});
+
+test("what is said and what is received breaks at blanks, however the pieces come", () => {
+  const out = pane(
+    (view) => {
+      view.received("scout", "one two three four five six seven");
+      for (const piece of ["alpha be", "ta gamma del", "ta\n  indented stays"]) {
+        view.event({ type: "text", text: piece });
+      }
+    },
+    { width: 20 },
+  );
+  expect(out).toBe(
+    "◂ scout\n  one two three four\n  five six seven\n\nalpha beta gamma\ndelta\n  indented stays",
+  );
+});
+
+test("news from outside waits for the end of the paragraph that is being said", () => {
+  const out = pane((view) => {
+    view.event({ type: "text", text: "The result " });
+    view.queued("scout");
+    view.event({ type: "text", text: "is there." });
+  });
+  expect(out).toBe("The result is there.\n\n◂ queued: message from scout\n");
 });
 
 describe("foreign text cannot drive the terminal", () => {
