@@ -254,6 +254,17 @@ describe("the history", () => {
     expect(figure("history", "Commits", clone)).toMatch(/^1 by 1 author,/);
   });
 
+  test("a renamed file is touched under both names, as by any other program that does not guess", () => {
+    put({ old: "1\n2\n3\n" });
+    commit();
+    git("mv", "old", "new");
+    commit();
+    expect(rows("history")).toEqual([
+      ["2", "old (no longer tracked)"],
+      ["1", "new"],
+    ]);
+  });
+
   test("merges bring no touch of their own", () => {
     put({ a: "1\n" });
     commit();

@@ -1,0 +1,89 @@
+/**
+ * Runs the audit for scripts/demo, with a home of its own, so that the user's teams are not touched, and takes that home
+ * away behind the run.
+ *
+ *   node scripts/lib/demo-run.mjs <report> <true when the run's files stay>
+ *
+ * It stays beside the run for that, also through Ctrl-C: the run ends its team by itself, and what it should leave
+ * nevertheless is ended here.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const TEAMS = fileURLToPath(new URL("../../dist/teams.cjs", import.meta.url));
+/** Whatever would change what a user without a key sees, or name a team of theirs. */
+const FOREIGN = /^(TEAMS_(?!TMUX_SOCKET$|PLAYBOOK_SPEED$)|CLAUDE|ANTHROPIC_)/;
+/** Milliseconds for a team whose terminal was left before its end, then it is ended. */
+const LEFT_ALONE = 120_000;
+
+const report = path.resolve(process.argv[2] ?? "AUDIT.md");
+const keep = process.argv[3] === "true";
+const team = `demo-${randomBytes(2).toString("hex")}`;
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "teams-demo-"));
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !FOREIGN.test(name)));
+env.TEAMS_HOME = home;
+env.XDG_RUNTIME_DIR = path.join(home, "runtime");
+
+let interrupted = false;
+const started = Date.now();
+try {
+  process.exitCode = await play();
+} finally {
+  endTeams();
+  if (keep) console.error(`The run's files are kept: TEAMS_HOME=${home}`);
+  else fs.rmSync(home, { recursive: true, force: true });
+}
+
+/** The run from its start to its end. @returns its exit status */
+async function play() {
+  fs.mkdirSync(env.XDG_RUNTIME_DIR, { mode: 0o700 });
+  if (!process.stdout.isTTY && env.TMUX === undefined) console.error(`To watch it: ${attachCommand()}`);
+  const words = ["run", "--model", "scripted", "--team", team, "--report", report];
+  const run = spawn(process.execPath, [TEAMS, ...words], { env, stdio: "inherit" });
+  // Ctrl-C in a terminal reaches the run by itself; what was sent to this process alone is handed on.
+  process.on("SIGINT", () => (interrupted = true));
+  for (const signal of ["SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      interrupted = true;
+      run.kill(signal);
+    });
+  }
+  const [code, signal] = await once(run, "exit");
+  if (code !== 0) return code ?? 128 + (os.constants.signals[signal] ?? 0);
+  if (isGoingOn()) await leftAlone();
+  if (interrupted) return 130;
+  const written = fs.statSync(report, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  // The clock of a file system may be a little behind.
+  if (written > started - 1_000) return 0;
+  console.error(`No report was written to ${report}.`);
+  return 1;
+}
+
+/** The terminal was detached before the end: the team works on, and its home is needed until it is done. */
+async function leftAlone() {
+  console.error(`The team works on. Back to it: ${attachCommand()} ; Ctrl-C here ends it.`);
+  const deadline = Date.now() + LEFT_ALONE;
+  while (isGoingOn() && !interrupted && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+function isGoingOn() {
+  return fs.existsSync(path.join(home, "teams", team));
+}
+
+function attachCommand() {
+  const socket = env.TEAMS_TMUX_SOCKET ? `-L ${env.TEAMS_TMUX_SOCKET} ` : "";
+  return `tmux ${socket}attach -t teams-${team}`;
+}
+
+/** A run that was killed cannot end its team. */
+function endTeams() {
+  if (!isGoingOn()) return;
+  spawnSync(process.execPath, [TEAMS, "delete", team, "--force"], { env, stdio: "ignore" });
+}
