@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/built.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -123,6 +123,22 @@ describe("the built program", () => {
     rmSync(gone, { recursive: true, force: true });
     expect(ended.status).toBe(2);
     expect(ended.stderr).toContain("The current directory is not there any more");
+  });
+
+  it("can be used as a library", async () => {
+    const { directory, teams } = home();
+    const script = `
+      const api = require(${JSON.stringify(join(dirname(TEAMS), "index.cjs"))});
+      const home = api.homeOf(api.processEnv());
+      const input = { name: "made", cwd: process.cwd() };
+      api.createTeam(home, api.systemClock, input).then(({ ref }) => api.addTask(ref, "team-lead", { subject: "s", description: "" }));
+    `;
+    const file = join(directory, "use.cjs");
+    writeFileSync(file, script);
+    expect(await teams([], { program: file })).toMatchObject({ code: 0, out: "", err: "" });
+    expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
+      tasks: [{ id: "1", subject: "s" }],
+    });
   });
 
   it("has a wrapper whose words are those of teams agent", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addMembers } from "../../../src/team/members.ts";
@@ -105,6 +105,16 @@ describe("send", () => {
     const ended = await teams(["send", "dev@review", "x", "--team", "other", "--json"]);
     expect(ended.code).toBe(2);
     expect(ended.error().code).toBe("INVALID_INPUT");
+  });
+
+  it("fails loudly when the inbox cannot be written, and claims nothing (S25)", async () => {
+    const teams = await teamOf("dev");
+    const inbox = join(teams.root, "teams", "review", "inboxes", "dev.json");
+    rmSync(inbox, { force: true });
+    mkdirSync(inbox);
+    const ended = await teams(["send", "dev", "x", "--json"]);
+    expect(ended).toMatchObject({ code: 1, out: "" });
+    expect(ended.error().message).not.toBe("");
   });
 
   it("says nothing with -q", async () => {
