@@ -91,7 +91,7 @@ function mistake(source: string, file: string, offset: number, field: string, wh
     "INVALID_INPUT",
     `${file}:${line}: ${field === "" ? "the playbook" : field}: ${what}`,
     {
-      hint: "Mend that line; the README describes the format under “Playbooks”.",
+      hint: "Mend that line; docs/playbooks.md describes the format.",
       details: { file, line, field },
     },
   );
