@@ -1,0 +1,165 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { type FakeOptions, type FakeReply, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { filesWith, leftoversOf, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
+
+const LATE: FakeReply = {
+  kind: "error",
+  status: 429,
+  type: "rate_limit_error",
+  headers: { "retry-after": "1" },
+};
+const OVERLOADED: FakeReply = {
+  kind: "error",
+  status: 529,
+  type: "overloaded_error",
+  headers: { "retry-after-ms": "50" },
+};
+const BROKEN: FakeReply = {
+  kind: "error",
+  status: 500,
+  type: "api_error",
+  headers: { "retry-after-ms": "50" },
+};
+const CUT: FakeReply = {
+  kind: "message",
+  blocks: [{ type: "text", text: "This half sentence will never be" }],
+  cutAfter: 5,
+};
+
+/** A lead that has one teammate count words, and ends its team by itself. */
+const LEAD: readonly Line[] = [
+  {
+    when: /Count the words/,
+    first: [LATE],
+    says: `I ask a counter. My key is ${KEY}.`,
+    uses: [
+      { name: "TaskCreate", input: { subject: "Count words", description: "Of text.txt" } },
+      {
+        name: "Agent",
+        input: { name: "counter", prompt: "Do task 1: write text.txt and count it.", description: "counts" },
+      },
+    ],
+  },
+  { when: /tool_result.*counter is ready/, says: "It counts." },
+  {
+    when: /There are 3 words/,
+    uses: [
+      { name: "SendMessage", input: { type: "shutdown_request", recipient: "counter", content: "Thanks." } },
+    ],
+  },
+  { when: /counter has shut down/, first: [OVERLOADED], uses: [{ name: "TeamDelete", input: {} }] },
+  { when: /tool_result.*is deleted/, says: "The text has 3 words." },
+];
+
+const COUNTER: readonly Line[] = [
+  {
+    when: /Do task 1/,
+    first: [BROKEN, CUT],
+    says: "I write it first.",
+    uses: [
+      { name: "TaskUpdate", input: { taskId: "1", owner: "counter", status: "in_progress" } },
+      { name: "Write", input: { file_path: "text.txt", content: "one two three\n" } },
+    ],
+  },
+  {
+    when: /text\.txt/,
+    uses: [
+      { name: "Bash", input: { command: `wc -w < text.txt; echo key=${KEY}; env`, description: "count" } },
+    ],
+  },
+  {
+    when: /key=/,
+    uses: [
+      { name: "TaskUpdate", input: { taskId: "1", status: "completed" } },
+      {
+        name: "SendMessage",
+        input: {
+          type: "message",
+          recipient: "team-lead",
+          content: "There are 3 words.",
+          summary: "3",
+        },
+      },
+    ],
+  },
+  {
+    when: /(shutdown-\d+@counter)/,
+    says: "Good bye.",
+    uses: [{ name: "SendMessage", input: { type: "shutdown_response", request_id: "$1", approve: true } }],
+  },
+];
+
+async function world(
+  cast: Readonly<Record<string, readonly Line[]>>,
+  options: FakeOptions = {},
+): Promise<{
+  readonly t: PrivateTmux;
+  readonly run: (...words: string[]) => ReturnType<ReturnType<typeof teamsIn>>;
+  readonly team: ReturnType<typeof played>;
+}> {
+  const t = privateTmux();
+  const team = played(cast);
+  const api = await startFakeMessagesApi(team.script, options);
+  onTestFinished(() => api.close());
+  const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
+  const teams = teamsIn({ ...t.env, ...env }, t.home);
+  return { t, team, run: (...words) => teams(["run", "--team", "crew", "--model", "claude-fake", ...words]) };
+}
+
+describe("a team led by a model that speaks the Messages API", () => {
+  it("works through a task, survives a server in trouble, prints its result and leaves nothing", async () => {
+    const { t, run, team } = await world({ "team-lead": LEAD, counter: COUNTER });
+    const ended = await run("--permission-mode", "bypassPermissions", "--json", "Count the words");
+    expect(ended.code, ended.err).toBe(0);
+    expect(ended.json()).toEqual({
+      team: "crew",
+      outcome: "completed",
+      result: expect.stringMatching(/^The text has 3 words/),
+    });
+    expect(readFileSync(join(t.home, "text.txt"), "utf8")).toBe("one two three\n");
+    expect(leftoversOf(t)).toEqual(nothing());
+    const [first, second] = team.asked.filter(({ agent }) => agent === "team-lead");
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1000);
+    const counted = team.asked.find(({ newest }) => newest.includes("key="));
+    expect(counted?.newest).not.toMatch(/ANTHROPIC_(API_KEY|AUTH_TOKEN)=/);
+    const tries = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
+    expect(tries.map(({ agent }) => agent)).toEqual(["counter", "counter", "counter"]);
+    expect(ended.err).toContain("429");
+    expect(filesWith(t.root, "This half sentence")).toEqual([]);
+  });
+
+  it("keeps its key out of every file below the root, whoever says it (S75)", async () => {
+    // Without its last two lines the lead leaves the team to be kept, and looked at.
+    const { t, run } = await world({ "team-lead": LEAD.slice(0, 3), counter: COUNTER });
+    const ended = await run(
+      ...["--permission-mode", "bypassPermissions", "--teammate-mode", "process", "--keep", "-q"],
+      "Count the words",
+    );
+    expect(ended.code, ended.err).toBe(0);
+    expect(filesWith(t.root, "[secret]")).toHaveLength(2);
+    expect(filesWith(t.root, KEY)).toEqual([]);
+    expect(filesWith(t.runtime, KEY)).toEqual([]);
+    expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], locks: [] });
+  });
+
+  it("ends with MODEL_ERROR and leaves nothing when the key is refused", async () => {
+    const { t, run } = await world({}, { key: "sk-ant-another" });
+    const ended = await run("--json", "Count the words");
+    expect(ended.code).toBe(1);
+    expect(ended.out).toBe("");
+    const error = JSON.parse(ended.err.trim().split("\n").at(-1) ?? "") as { error: object };
+    expect(error.error).toMatchObject({
+      code: "MODEL_ERROR",
+      message: expect.stringContaining("invalid x-api-key"),
+      hint: expect.stringMatching(/ANTHROPIC_API_KEY|nothing of it is left/),
+    });
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});
