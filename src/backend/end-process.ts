@@ -1,5 +1,5 @@
 import { INSTANCE_VARIABLE } from "../launch/environment.ts";
-import { pause } from "../os/clock.ts";
+import { pause, steadyNow } from "../os/clock.ts";
 import { ownPid, type ProcessRow, processTable, signalProcess, startedWith } from "../os/process-table.ts";
 
 export interface TreeRoot {
@@ -37,7 +37,7 @@ async function signalUntilGone(
   forMs: number,
   ever: Map<number, string>,
 ): Promise<number[]> {
-  const deadline = performance.now() + forMs;
+  const deadline = steadyNow() + forMs;
   const signalled = new Set<string>();
   for (;;) {
     const table = processTable();
@@ -51,7 +51,7 @@ async function signalUntilGone(
       if (!signalled.has(key)) signalProcess(row.pid, signal);
       signalled.add(key);
     }
-    if (performance.now() >= deadline) return members.map((row) => row.pid);
+    if (steadyNow() >= deadline) return members.map((row) => row.pid);
     await pause(LOOK_EVERY_MS);
   }
 }

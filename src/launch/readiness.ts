@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import { readText } from "../os/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
@@ -32,7 +33,7 @@ export function announceReady(paths: AgentPaths): RingResult {
  */
 export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): Promise<"ready"> {
   const bell = openFifoBell(paths.ready);
-  const deadline = performance.now() + options.timeoutMs;
+  const deadline = steadyNow() + options.timeoutMs;
   try {
     for (;;) {
       // Before the files are read: a script that died between the two looks has written its record by then.
@@ -41,7 +42,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
       const exit = exitOf(paths, options.instance);
       if (exit !== undefined) throw endedEarly(options.name, exit);
       if (!alive) throw vanished(options.name);
-      const left = deadline - performance.now();
+      const left = deadline - steadyNow();
       if (left <= 0) throw silent(options);
       const answer = await bell.wait({
         timeoutMs: Math.min(left, LOOK_AGAIN_MS),

@@ -29,3 +29,14 @@ export function monotonicMs(): number {
 export function pauseSync(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
+
+/** Milliseconds of a clock that only goes forward: for deadlines, which a changed wall clock must not move. */
+export function steadyNow(): number {
+  return performance.now();
+}
+
+/** Calls back once after `ms` milliseconds. @returns takes the call back */
+export function after(ms: number, call: () => void): () => void {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+}

@@ -1,3 +1,4 @@
+import { after } from "../os/clock.ts";
 import type { Bell, WaitOptions } from "./bell.ts";
 
 type Outcome = "rung" | "timeout" | "aborted";
@@ -29,10 +30,10 @@ export class Rings implements Bell {
       return Promise.resolve("rung");
     }
     return new Promise((resolve) => {
-      const timer = timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), timeoutMs);
+      const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, () => end("timeout"));
       const onAbort = (): void => end("aborted");
       const end = (outcome: Outcome): void => {
-        clearTimeout(timer);
+        cancel?.();
         signal?.removeEventListener("abort", onAbort);
         this.waiting.delete(end);
         if (outcome === "rung") this.rung = false;

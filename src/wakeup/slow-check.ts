@@ -1,3 +1,4 @@
+import { after } from "../os/clock.ts";
 import type { Bell } from "./bell.ts";
 
 /** No timer of an idle process is faster than this (architecture.md, Rules 0). */
@@ -43,10 +44,10 @@ export function backoffBell(firstMs: number, maxMs: number): Bell {
 function elapse(ms: number, signals: readonly (AbortSignal | undefined)[]): Promise<"elapsed" | "aborted"> {
   if (signals.some((signal) => signal?.aborted)) return Promise.resolve("aborted");
   return new Promise((resolve) => {
-    const timer = setTimeout(() => end("elapsed"), ms);
+    const cancel = after(ms, () => end("elapsed"));
     const onAbort = (): void => end("aborted");
     const end = (outcome: "elapsed" | "aborted"): void => {
-      clearTimeout(timer);
+      cancel();
       for (const signal of signals) signal?.removeEventListener("abort", onAbort);
       resolve(outcome);
     };
