@@ -99,7 +99,7 @@ export function taskIds(ref: TeamRef): string[] {
  * @returns what the file holds now
  * @throws TeamError TASK_NOT_FOUND, and what `change` throws
  */
-export function changeTask(
+export async function changeTask(
   ref: TeamRef,
   id: string,
   change: (task: Task) => Task | undefined,

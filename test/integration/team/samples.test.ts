@@ -1,0 +1,71 @@
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { readTeam } from "../../../src/team/config.ts";
+import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
+import { addMembers, retireMember } from "../../../src/team/members.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { changeTask, listTasks } from "../../../src/team/tasks.ts";
+import { testHome } from "../../support/team.ts";
+
+const PEERS = fileURLToPath(new URL("../../fixtures/peers/", import.meta.url));
+
+/** A team as a real peer of this version left it. */
+function teamOf(version: string) {
+  const ref = teamRef(testHome(), "my-team");
+  mkdirSync(ref.paths.dir, { recursive: true });
+  cpSync(join(PEERS, version, "team"), ref.paths.dir, { recursive: true });
+  cpSync(join(PEERS, version, "tasks"), ref.paths.tasks, { recursive: true });
+  return ref;
+}
+const json = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+
+describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s", (version) => {
+  test("are read", async () => {
+    const ref = teamOf(version);
+    const { members } = readTeam(ref);
+    expect(members[0]).toMatchObject({ name: "team-lead" });
+    expect(listTasks(ref).map(({ id }) => id)).toEqual(["1", "2"]);
+    for (const { name } of members) {
+      if (existsSync(ref.paths.inbox(name))) await expect(pending(ref, name)).resolves.toBeInstanceOf(Array);
+    }
+  });
+
+  test("keep all that the peer wrote when we change them", async () => {
+    const ref = teamOf(version);
+    const before = {
+      config: json(ref.paths.config),
+      lead: json(ref.paths.inbox("team-lead")),
+      task: json(ref.paths.task("1")),
+    };
+    await addMembers(ref, [{ name: "ours", cwd: "/" }]);
+    await retireMember(ref, "ours", "killed", 5);
+    await deliver(ref, { from: "team-lead", to: "team-lead", text: "hi" });
+    await changeTask(ref, "1", (task) => ({ ...task, description: "new" }));
+    expect(json(ref.paths.config)).toMatchObject(before.config);
+    expect(json(ref.paths.inbox("team-lead")).slice(0, -1)).toEqual(before.lead);
+    expect(json(ref.paths.task("1"))).toEqual({ ...before.task, description: "new" });
+  });
+
+  test("tell us what their agents say", async () => {
+    const ref = teamOf(version);
+    const said = json(ref.paths.inbox("team-lead")) as { read?: boolean }[];
+    const entries = await pending(ref, "team-lead");
+    expect(entries).toHaveLength(said.filter(({ read }) => !read).length);
+    for (const { protocol } of entries) expect(protocol).toBeDefined();
+    await acknowledge(
+      ref,
+      "team-lead",
+      entries.map(({ key }) => key),
+    );
+    expect(json(ref.paths.inbox("team-lead"))).toHaveLength(said.length);
+  });
+
+  test("let us claim what is free in them", async () => {
+    const ref = teamOf(version);
+    const claims = await Promise.allSettled([claimTask(ref, "beta", "2"), claimTask(ref, "beta", undefined)]);
+    expect(claims[0]).toMatchObject({ reason: { code: "TASK_BLOCKED" } });
+  });
+});
