@@ -256,6 +256,8 @@ test("foreign writers beside ours get in, and a receiver meets every message onc
   const ours = ["s0", "s1"].map((from) => sendMany(ref.home.root, ref.team, from, "a", "15"));
   const seen: string[] = [];
   const receive = async () => {
+    // An empty inbox is read without a pause, and would keep the processes' ends from being heard.
+    await new Promise((resolve) => setImmediate(resolve));
     const entries = await pending(ref, "a");
     await acknowledge(
       ref,
