@@ -5,6 +5,7 @@ import { readTail, removeFile } from "../os/fs.ts";
 import { livenessOf, startOf } from "../os/identity.ts";
 import { spawnDetached } from "../os/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import { ringBeside } from "../wakeup/beside.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { marked, settleStart } from "./settle-start.ts";
@@ -27,6 +28,13 @@ export interface ProcessBackend extends Backend {
   release(): void;
 }
 
+/** Our end of a child's socket pair. */
+interface Channel {
+  readonly bell: SocketBell;
+  /** It is rung beside the child's FIFO no more. */
+  leave(): void;
+}
+
 /** Says the child which descriptor its end of the socketpair is. */
 export const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
 const BELL_FD = 3;
@@ -37,11 +45,18 @@ const TAIL_BYTES = 256 * 1024;
 /** Teammates without a pane: each a child in a session of its own, its output in a log file. */
 export function processBackend(options: ProcessBackendOptions = {}): ProcessBackend {
   const { clock = systemClock } = options;
-  const channels = new Map<string, SocketBell>();
+  const channels = new Map<string, Channel>();
 
   const listen = async (instance: string, bell: SocketBell): Promise<void> => {
     while ((await bell.wait()) === "rung") options.onChildBell?.(instance);
+    letGo(instance);
+  };
+
+  const letGo = (instance: string): void => {
+    const channel = channels.get(instance);
     channels.delete(instance);
+    channel?.leave();
+    channel?.bell.close();
   };
 
   const start = async (request: SpawnRequest): Promise<SpawnOutcome> => {
@@ -57,11 +72,13 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       spawnedAt: clock.now(),
     };
     const bell = socketBell(channel);
-    channels.set(request.instance, bell);
+    // Whoever in this process rings the child's FIFO rings its socket pair too.
+    channels.set(request.instance, { bell, leave: ringBeside(request.paths.bell, () => bell.ring()) });
     void listen(request.instance, bell);
     const outcome = await settleStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
-      close: async () => bell.close(),
+      also: bell,
+      close: async () => letGo(request.instance),
     });
     return outcome;
   };
@@ -99,19 +116,17 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     },
     async close(places) {
       for (const place of places) {
-        channels.get(place.instance)?.close();
-        channels.delete(place.instance);
+        letGo(place.instance);
         if (place.logFile !== undefined) removeFile(place.logFile);
       }
     },
     ringChild(instance) {
-      const bell = channels.get(instance);
-      bell?.ring();
-      return bell !== undefined;
+      const channel = channels.get(instance);
+      channel?.bell.ring();
+      return channel !== undefined;
     },
     release() {
-      for (const bell of channels.values()) bell.close();
-      channels.clear();
+      for (const instance of [...channels.keys()]) letGo(instance);
     },
   };
 }

@@ -4,6 +4,7 @@ import { discardLaunch } from "../launch/prepare.ts";
 import { awaitReady } from "../launch/readiness.ts";
 import { livenessOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import type { Bell } from "../wakeup/bell.ts";
 import type { SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { endTree } from "./end-process.ts";
 
@@ -28,7 +29,12 @@ export function marked(requests: readonly SpawnRequest[]): readonly SpawnRequest
 export async function settleStart(
   request: SpawnRequest,
   place: PlaceRecord,
-  how: { readonly timeoutMs: number | undefined; readonly close: () => Promise<void> },
+  how: {
+    readonly timeoutMs: number | undefined;
+    /** Rings besides the FIFO when the agent announces itself. */
+    readonly also?: Bell;
+    readonly close: () => Promise<void>;
+  },
 ): Promise<SpawnOutcome> {
   const script = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
   try {
@@ -36,6 +42,7 @@ export async function settleStart(
       instance: request.instance,
       name: request.name,
       timeoutMs: how.timeoutMs ?? READY_TIMEOUT_MS,
+      ...(how.also === undefined ? {} : { also: how.also }),
       alive: () => livenessOf(script) !== "dead",
     });
     return { ok: true, name: request.name, place };

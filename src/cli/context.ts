@@ -10,18 +10,24 @@ import { agentIdentity, type OpenTeam } from "./team.ts";
 
 /**
  * What an operation acts with, for a command that looks at or touches where teammates live.
+ * @param onChildBell hears of a child of this process that rang through its socket pair
  * @throws TeamError PERMISSION_DENIED for a runtime directory that is not ours alone
  */
 export async function leadContext(
   call: AnyCall,
   open: OpenTeam,
   settings?: LoadedSettings,
+  onChildBell?: () => void,
 ): Promise<LeadContext> {
   const { io } = call;
   checkRuntime(call);
   const { openBackends } = await import("./backends.ts");
   const env = settings === undefined ? io.env : { ...io.env, ...settings.env };
-  return { ...filesContext(call, open), env, backends: openBackends(env) };
+  return {
+    ...filesContext(call, open),
+    env,
+    backends: openBackends(env, onChildBell === undefined ? {} : { onChildBell }),
+  };
 }
 
 /** As {@link leadContext} for what the files alone tell: nothing is forked, and no place can be looked at. */

@@ -16,6 +16,7 @@ import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
+import { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper } from "../worker/status-keeper.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
@@ -57,6 +58,8 @@ interface Lead {
   readonly sessionId: string;
   readonly view: PaneView;
   readonly mode: PermissionMode;
+  /** Rung by children of this process (teammates without a pane). */
+  readonly children: Rings;
 }
 
 /** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
@@ -104,8 +107,10 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
     mode,
     process: ownIdentity(),
   });
+  const children = new Rings(() => undefined);
+  const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home, ref, config: readTeam(ref), actor: LEAD_NAME };
-  const ctx = await leadContext({ ...call, io: { ...io, env: { ...io.env, ...plan.env } } }, open, settings);
+  const ctx = await leadContext(own, open, settings, () => children.ring());
   const view = createPaneView({
     // With --json stdout is the result's alone.
     write: call.options.quiet ? () => undefined : call.out.json ? io.err : io.out,
@@ -121,7 +126,7 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);
-  return { call, plan, ctx, settings, sessionId, view, mode };
+  return { call, plan, ctx, settings, sessionId, view, mode, children };
 }
 
 /** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
@@ -152,7 +157,7 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
   const { ctx, view, sessionId } = lead;
   const { ref } = ctx;
   const paths = ref.paths.agent(LEAD_NAME);
-  const bell = await openWorkerBell(ref, LEAD_NAME);
+  const bell = await openWorkerBell(ref, LEAD_NAME, undefined, [lead.children]);
   const facts = {
     sessionId,
     transcript: transcriptPath(ref.home.root, sessionId),

@@ -3,7 +3,8 @@ import { steadyNow } from "../os/clock.ts";
 import { readText } from "../os/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
-import type { RingResult } from "../wakeup/bell.ts";
+import { anyBell } from "../wakeup/any-bell.ts";
+import type { Bell, RingResult } from "../wakeup/bell.ts";
 import { openFifoBell, ring } from "../wakeup/fifo-bell.ts";
 
 export interface ReadinessOptions {
@@ -15,6 +16,8 @@ export interface ReadinessOptions {
   readonly timeoutMs: number;
   /** Whether the launch script still runs; what kills even that rings no bell. */
   readonly alive?: () => boolean;
+  /** A bell besides the FIFO; it stays open. */
+  readonly also?: Bell;
   readonly signal?: AbortSignal;
 }
 
@@ -44,7 +47,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
       if (!alive) throw vanished(options.name);
       const left = deadline - steadyNow();
       if (left <= 0) throw silent(options);
-      const answer = await bell.wait({
+      const answer = await anyBell([bell, ...(options.also === undefined ? [] : [options.also])]).wait({
         timeoutMs: Math.min(left, LOOK_AGAIN_MS),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/fifo.ts";
 import type { Bell, RingResult } from "./bell.ts";
+import { ringOthers } from "./beside.ts";
 import { Rings } from "./rings.ts";
 
 /**
@@ -22,7 +23,11 @@ export function makeFifos(paths: readonly string[]): Promise<void> {
   return makeOwnFifos(paths);
 }
 
-/** Rings somebody's FIFO bell; never blocks. "nobody": no such FIFO of ours, or no process has it open. */
+/**
+ * Rings somebody's FIFO bell, and what this process knows beside it; never blocks. "nobody": no such FIFO of ours, or no
+ * process has it open, and nothing stands beside it.
+ */
 export function ring(path: string): RingResult {
-  return touchFifo(path) ? "rung" : "nobody";
+  const beside = ringOthers(path);
+  return touchFifo(path) || beside ? "rung" : "nobody";
 }
