@@ -12,7 +12,7 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -49,7 +49,9 @@ try {
   if (fs.existsSync(PLAYBOOKS)) fs.cpSync(PLAYBOOKS, path.join(stage, "playbooks"), { recursive: true });
   publish();
 } catch (error) {
-  console.error(`build: failed; dist/ is as it was.\n${error.stdout || error.message}`);
+  const why = error.stdout || error.message;
+  const shown = process.stderr.isTTY ? why : stripVTControlCharacters(why);
+  console.error(`build: failed; dist/ is as it was.\n${shown}`);
   process.exitCode = 1;
 } finally {
   fs.rmSync(stage, { recursive: true, force: true });

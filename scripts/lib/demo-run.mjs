@@ -55,13 +55,9 @@ async function play() {
   }
   const [code, signal] = await once(run, "exit");
   if (code !== 0) return code ?? 128 + (os.constants.signals[signal] ?? 0);
-  if (isGoingOn()) await leftAlone();
-  if (interrupted) return 130;
-  const written = fs.statSync(report, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  // The clock of a file system may be a little behind.
-  if (written > started - 1_000) return 0;
-  console.error(`No report was written to ${report}.`);
-  return 1;
+  if (!isGoingOn()) return sayReport();
+  await leftAlone();
+  return interrupted ? 130 : sayReport();
 }
 
 /** The terminal was detached before the end: the team works on, and its home is needed until it is done. */
@@ -71,6 +67,15 @@ async function leftAlone() {
   while (isGoingOn() && !interrupted && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
+}
+
+/** A session that ended with an error shows it in its own pane alone: the report tells whether it did. */
+function sayReport() {
+  const written = fs.statSync(report, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  // The clock of a file system may be a little behind.
+  const isNew = written > started - 1_000;
+  console.error(isNew ? `The report: ${report}` : `No report was written to ${report}.`);
+  return isNew ? 0 : 1;
 }
 
 function isGoingOn() {
