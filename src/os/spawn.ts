@@ -71,7 +71,6 @@ export function runDetached(
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       if (child.pid !== undefined) signalGroup(child.pid);
-      resolve();
     }, options.timeoutMs);
     const done = () => {
       clearTimeout(timer);

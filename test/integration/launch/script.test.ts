@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { prepareLaunches } from "../../../src/launch/prepare.ts";
 import { launchArgv, launchScript } from "../../../src/launch/script.ts";
 import { replaceFile } from "../../../src/os/fs.ts";
-import { processTable, signalProcess, startedWith } from "../../../src/os/process-table.ts";
+import { processTable, signalProcess } from "../../../src/os/process-table.ts";
 import { type ExitRecord, exitRecord } from "../../../src/schema/status.ts";
 import { makeFifos, openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
@@ -201,6 +201,5 @@ async function start(shell: string, argv: string[] = [], before: (t: PrivateTmux
     await eventually("the agent's start", () => existsSync(paths.status));
     await eventually("its first words", () => run.screen().includes("ready:"));
   }
-  expect(startedWith(run.outer(), `TEAMS_INSTANCE=${instance}`) || run.exit() !== undefined).toBe(true);
   return run;
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { takeSnapshot } from "../../../src/launch/snapshot.ts";
 import { processTable, startedWith } from "../../../src/os/process-table.ts";
+import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const SHELLS = [
@@ -58,7 +59,10 @@ describe.each(SHELLS)("The snapshot of $name", ({ shell, file }) => {
     async () => {
       const home = homeWith(file, "sleep 1000\n");
       expect(await take(home, shell, 500)).toBeUndefined();
-      expect(processTable().filter((row) => startedWith(row.pid, `HOME=${home}`))).toEqual([]);
+      await eventually(
+        "its processes' end",
+        () => !processTable().some((row) => startedWith(row.pid, `HOME=${home}`)),
+      );
     },
   );
 });
