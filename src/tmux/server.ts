@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { type Finished, run as runProgram } from "../os/run.ts";
@@ -109,12 +108,6 @@ export function chooseServer(env: Env): TmuxSocket {
 /** `$TMUX` is `<socket>,<pid>,<session>`; the path itself may hold commas. */
 function socketOfTmux(value: string | undefined): string | undefined {
   return /^(.+),\d+,\d+$/.exec(value ?? "")?.[1];
-}
-
-/** Where a server's socket lies. @param uid the user's */
-export function socketPath(socket: TmuxSocket, env: Env, uid: number): string {
-  if (socket !== undefined && "path" in socket) return socket.path;
-  return join(env.TMUX_TMPDIR || "/tmp", `tmux-${uid}`, socket?.name ?? "default");
 }
 
 /** Whether an error says that no server is there, which for many callers is an answer. */
