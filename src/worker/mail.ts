@@ -1,6 +1,7 @@
 import { systemCode, TeamError } from "../errors.ts";
 import { acknowledge, type InboxEntry, pending } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { assertTeam } from "../team/team-lock.ts";
 import type { Bell } from "../wakeup/bell.ts";
 
 export interface MailOptions {
@@ -51,14 +52,20 @@ export class Mail {
     try {
       await this.#read();
     } catch (error) {
-      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.teamGone();
-      else if (systemCode(error) === "ENOENT") this.#options.teamGone();
-      else this.#options.problem(error);
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.teamGone();
+    else if (systemCode(error) === "ENOENT") this.#options.teamGone();
+    else this.#options.problem(error);
   }
 
   async #read(): Promise<void> {
     const { ref, agent } = this.#options;
+    // An inbox that is not there is an empty one, also in a team that is gone.
+    assertTeam(ref);
     const fresh = (await pending(ref, agent)).filter((entry) => !this.#held.has(entry.key));
     if (fresh.length === 0) return;
     const handled = await this.#options.handled();
@@ -68,9 +75,19 @@ export class Mail {
     for (const entry of fresh) {
       if (handled.has(entry.key)) continue;
       this.#held.add(entry.key);
-      if (await this.#options.atOnce(entry)) await this.done([entry.key]);
-      else forTurn.push(entry);
+      if (!(await this.#handledAtOnce(entry))) forTurn.push(entry);
     }
     if (forTurn.length > 0) this.#options.arrived(forTurn);
+  }
+
+  /** One that cannot be acted on keeps none of its neighbours from the worker; unread, it is tried again by the next start. */
+  async #handledAtOnce(entry: InboxEntry): Promise<boolean> {
+    try {
+      if (!(await this.#options.atOnce(entry))) return false;
+      await this.done([entry.key]);
+    } catch (error) {
+      this.#failed(error);
+    }
+    return true;
   }
 }
