@@ -8,6 +8,9 @@ import type { TeamRef } from "../team/ref.ts";
 import { answerRequest, listRequests, type RequestRecord, readRequest } from "../team/requests.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 
+/** Who a person's words to the lead are from. */
+const PERSON = "user";
+
 /** One thing that waits for somebody: a row of `approvals --json` (product.md). */
 export interface Approval {
   readonly id: string;
@@ -48,10 +51,23 @@ export async function answerApproval(
       hint: "See what still waits: teams approvals",
     });
   }
-  const text = formatProtocol(response, new Date(ctx.clock.now()));
-  await deliver(ctx.ref, { from: LEAD_NAME, to: request.from, text });
+  await respond(ctx, request.from, response);
   const { kind, from, summary, at } = request;
   return { id, kind, from, summary, at };
+}
+
+/**
+ * Sends the one response. To the lead's own request there is no protocol message: those go from the lead to others. The
+ * answer to a question is the person's words then, and that to a permission is seen in its file.
+ */
+async function respond(ctx: LeadContext, to: string, response: ReturnType<typeof responseTo>): Promise<void> {
+  if (to !== LEAD_NAME) {
+    const text = formatProtocol(response, new Date(ctx.clock.now()));
+    await deliver(ctx.ref, { from: LEAD_NAME, to, text });
+  } else if (response.type === "question_response") {
+    const text = `Answer to your question ${response.requestId}: ${response.answer}`;
+    await deliver(ctx.ref, { from: PERSON, to, text });
+  }
 }
 
 function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<typeof formatProtocol>[0] {

@@ -30,6 +30,42 @@ export function noticeOf(turn: TurnSummary, peerSummary: string | undefined): Re
   };
 }
 
+/**
+ * What there is to tell at the next change to idle. Several turns may lie before it (messages came while one ran): they
+ * are one piece of work and end in one notice.
+ */
+export class WorkSinceIdle {
+  #turn: TurnSummary | undefined;
+  #lastResult: string | undefined;
+  #peerSummary: string | undefined;
+
+  /** A message went to a peer: the lead reads its summary in the next notice, not the message. */
+  talkedTo(peer: string, summary: string): void {
+    this.#peerSummary = `[to ${peer}] ${summary}`;
+  }
+
+  add(turn: TurnSummary): void {
+    const before = this.#turn;
+    this.#turn = {
+      outcome: turn.outcome,
+      toolCalls: turn.toolCalls + (before?.toolCalls ?? 0),
+      text: turn.text || (before?.text ?? ""),
+      failure: turn.failure,
+    };
+  }
+
+  /** The fields of the notice of all that was added; undefined where it is worth none. */
+  notice(): Record<string, unknown> | undefined {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn === undefined || !worthNotice(turn, this.#lastResult)) return undefined;
+    this.#lastResult = turn.outcome === "failed" ? turn.failure : turn.text;
+    const fields = noticeOf(turn, this.#peerSummary);
+    this.#peerSummary = undefined;
+    return fields;
+  }
+}
+
 function cut(text: string): string {
   return text.length <= MAX_RESULT ? text : `${text.slice(0, MAX_RESULT)}…`;
 }

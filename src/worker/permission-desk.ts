@@ -5,7 +5,7 @@ import { permissionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { answerRequest, closeRequest, openRequest } from "../team/requests.ts";
+import { answerRequest, closeRequest, openRequest, readAnswer } from "../team/requests.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { WorkerView } from "./view.ts";
 
@@ -103,6 +103,15 @@ export class PermissionDesk {
     const allowed = message.subtype === "success" || message.decision === "approved";
     const note = message.feedback ?? message.error;
     open.settle({ allowed, ...(note === undefined ? {} : { note }) });
+  }
+
+  /** The lead's own questions are answered beside its pane too, and nobody writes it a message of that: the file says it. */
+  lookForAnswers(): void {
+    for (const open of [...this.#open]) {
+      const answer = readAnswer(this.#options.ref, open.id);
+      if (answer === undefined) continue;
+      open.settle({ allowed: answer.approve, ...(answer.note ? { note: answer.note } : {}) });
+    }
   }
 
   /** Listens before anybody is told, so that no answer is early. */

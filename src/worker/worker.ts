@@ -11,7 +11,7 @@ import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
 import { patchMember } from "../team/members.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Bell } from "../wakeup/bell.ts";
-import { noticeOf, worthNotice } from "./idle-notice.ts";
+import { WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
 import { PermissionDesk } from "./permission-desk.ts";
@@ -53,6 +53,9 @@ export interface WorkerOptions {
   onSilent?(entry: InboxEntry): Promise<void>;
 }
 
+/** What a call that waits for a permission is refused with, so that the request is answered at once. */
+const SHUTDOWN_ASKED = "A shutdown was asked for.";
+
 /**
  * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public
  * methods; everything that it acts with is handed in.
@@ -72,10 +75,11 @@ export class Worker {
   #end: WorkerEnd | undefined;
   #turn: AbortController | undefined;
   #turnKeys: readonly string[] = [];
-  #lastResult: string | undefined;
-  #peerSummary: string | undefined;
+  readonly #work = new WorkSinceIdle();
   #text = "";
   #failure: string | undefined;
+  /** Why it cannot work at all. */
+  #flaw: { readonly error: unknown } | undefined;
 
   constructor(options: WorkerOptions) {
     const { ref, name, color, view, status, clock } = options;
@@ -131,8 +135,9 @@ export class Worker {
       signal.removeEventListener("abort", stopped);
       this.#options.bell.close();
       await mail;
-      status.happened("ended");
     }
+    // Not behind a failure: who saw it begin and finds its process gone says that it crashed.
+    status.happened("ended");
     return this.#end ?? "stopped";
   }
 
@@ -144,8 +149,9 @@ export class Worker {
     this.#wake.set();
   }
 
-  /** Something outside changed that `idle` looks at. */
+  /** Something outside changed that `idle` looks at, or that answers an open question. */
   lookAgain(): void {
+    this.desk.lookForAnswers();
     this.#wake.set();
   }
 
@@ -171,6 +177,8 @@ export class Worker {
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
+    // Asked for before this call: nobody has to be waited for, as with those that were open when it came.
+    if (this.#queue.hasShutdown) return { allowed: false, note: SHUTDOWN_ASKED };
     return this.desk.ask(request, signal);
   }
 
@@ -196,7 +204,7 @@ export class Worker {
 
   /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
   talkedTo(peer: string, summary: string): void {
-    this.#peerSummary = `[to ${peer}] ${summary}`;
+    this.#work.talkedTo(peer, summary);
   }
 
   holds(taskId: string, mine: boolean): void {
@@ -206,6 +214,7 @@ export class Worker {
   async #loop(): Promise<void> {
     const { signal } = this.#options;
     while (this.#end === undefined) {
+      if (this.#flaw !== undefined) throw this.#flaw.error;
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
       if (next !== undefined) await this.#runTurn(next.entries, next.typed);
       else if ((await this.#options.idle?.(this.#queue.held)) === "over" && this.#queue.isEmpty)
@@ -248,22 +257,19 @@ export class Worker {
     this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
     if (this.#failure !== undefined) view.error(this.#failure);
     if (this.#end !== undefined) return;
+    this.#work.add(result);
     const goesIdle = !this.plan.isWaiting && this.#queue.isEmpty;
     // The notice before the state: whoever sees it idle finds what it had to say already delivered.
-    if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(result));
+    if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle());
     status.happened("turn_ended", "");
     if (!goesIdle) return;
     if (role === "teammate") view.idle();
     await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));
   }
 
-  async #noticeIdle(result: TurnResult): Promise<void> {
-    const said = result.outcome === "failed" ? result.failure : result.text;
-    if (!worthNotice(result, this.#lastResult)) return;
-    this.#lastResult = said;
-    const notice = noticeOf(result, this.#peerSummary);
-    this.#peerSummary = undefined;
-    await this.#tellLead({ type: "idle_notification", from: this.name, ...notice });
+  async #noticeIdle(): Promise<void> {
+    const notice = this.#work.notice();
+    if (notice !== undefined) await this.#tellLead({ type: "idle_notification", from: this.name, ...notice });
   }
 
   async #tellLead(message: Parameters<typeof formatProtocol>[0]): Promise<void> {
@@ -277,7 +283,7 @@ export class Worker {
       this.#queue.add(entry);
       if (entry.protocol?.type === "shutdown_request") {
         this.#shutdowns.add(entry.protocol.requestId);
-        this.desk.refuseAll("A shutdown was asked for.");
+        this.desk.refuseAll(SHUTDOWN_ASKED);
       }
       if (this.#turn !== undefined) this.#options.view.queued(entry.message.from);
     }
@@ -332,8 +338,13 @@ export class Worker {
     }
   }
 
+  /** Without a model or its tools there is nothing to wait for: the worker ends with the reason, and the lead hears of it. */
   #agentOnce(): Promise<Agent> {
-    this.#agent ??= this.#options.agent(this);
+    this.#agent ??= this.#options.agent(this).catch((error: unknown) => {
+      this.#flaw = { error };
+      this.#wake.set();
+      throw error;
+    });
     return this.#agent;
   }
 
