@@ -16,7 +16,8 @@ const EVENTS: readonly WorkerEvent[] = [
 ];
 const STATES = Object.keys(WORKER_STATES) as WorkerState[];
 
-const after = (...events: WorkerEvent[]): WorkerState => events.reduce(nextState, "starting" as WorkerState);
+const stateAfter = (...events: WorkerEvent[]): WorkerState =>
+  events.reduce(nextState, "starting" as WorkerState);
 
 describe("the state of a worker", () => {
   it.each<[WorkerState, ...WorkerEvent[]]>([
@@ -34,15 +35,15 @@ describe("the state of a worker", () => {
     ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
     ["exited", "ready", "turn_started", "stop_agreed", "ended"],
   ])("is %s behind %s %s %s %s", (state, ...events) => {
-    expect(after(...events)).toBe(state);
+    expect(stateAfter(...events)).toBe(state);
   });
 
   it("waits for its plan's verdict beyond the end of the turn that sent it (S64)", () => {
-    expect(after("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
+    expect(stateAfter("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
   });
 
   it("is not called idle by the late answer to a permission that an interrupt has ended", () => {
-    expect(after("ready", "turn_started", "permission_asked", "turn_ended", "permission_answered")).toBe(
+    expect(stateAfter("ready", "turn_started", "permission_asked", "turn_ended", "permission_answered")).toBe(
       "idle",
     );
   });

@@ -1,0 +1,324 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { TeamError } from "../../../src/errors.ts";
+import { formatProtocol } from "../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
+import { deliver, history, pending, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+
+async function start(ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> {
+  const running = await startWorker(ref, input);
+  onTestFinished(async () => {
+    await running.stop().catch(() => undefined);
+  });
+  return running;
+}
+
+const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
+const stateOf = (ref: TeamRef, agent = "dev") => readStatus(ref, agent)?.state;
+const isIdle = (ref: TeamRef) => () => stateOf(ref) === "idle" && unreadCount(ref, "dev") === 0;
+const noticesOf = async (ref: TeamRef) =>
+  (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    protocol?.type === "idle_notification" ? [protocol] : [],
+  );
+
+/** A shell command that says when it has begun and ends when it is told to. */
+function gate(directory: string) {
+  const [begun, open] = [join(directory, "begun"), join(directory, "open")];
+  return {
+    call: {
+      name: "Bash",
+      input: { command: `touch '${begun}'; until [ -e '${open}' ]; do sleep 0.02; done` },
+    },
+    begun: () => eventually("the command's begin", () => exists(begun)),
+    open: () => writeFileSync(open, ""),
+  };
+}
+
+function exists(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("a message", () => {
+  it("becomes a turn; it is marked read once it is in the conversation on disk, and before the model is called", async () => {
+    const ref = await testTeam(["dev"]);
+    const seen: unknown[] = [];
+    const dev = await start(ref, {
+      turns: [{ say: "done" }],
+      shown: (line) => {
+        if (line === "text" && seen.length === 0) seen.push(unreadCount(ref, "dev"), onDisk(ref));
+        if (line.startsWith("received")) seen.unshift(unreadCount(ref, "dev"));
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    await eventually("its notice", async () => (await noticesOf(ref))[0]);
+    expect(seen).toEqual([1]);
+    expect(onDisk(ref)).toContain("begin");
+    expect(dev.inputs).toHaveLength(1);
+    expect(await history(ref, "dev", { all: true })).toMatchObject([
+      { text: "begin", read: true, state: "done" },
+    ]);
+  });
+
+  it("is seen together with the others that came while a turn ran, in order; their sender sees queued, then done (S28)", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "first" }, { say: "second" }] });
+    await send(ref, "begin");
+    await busy.begun();
+    for (let i = 1; i <= 5; i += 1) await send(ref, `ping ${i}`, i % 2 === 0 ? "ada" : LEAD_NAME);
+    await eventually(
+      "the pane's word",
+      () => dev.shown.filter((line) => line.startsWith("queued")).length === 5,
+    );
+    const states = async () => (await history(ref, "dev", { all: true })).map(({ state }) => state).slice(1);
+    expect(await states()).toEqual(Array(5).fill("queued"));
+    busy.open();
+    await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(dev.inputs[1]?.match(/ping \d/g)).toEqual(["ping 1", "ping 2", "ping 3", "ping 4", "ping 5"]);
+    await eventually("the turn's end in the journal", async () =>
+      (await states()).every((state) => state === "done"),
+    );
+  });
+
+  it("of many that come around the change from working to idle is handled within a second, none twice (S22)", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, { turns: [{ say: "ok", repeat: true }] });
+    const all = Array.from({ length: 120 }, (_, i) => `[m${i}]`);
+    // Each waits for a look at the state, so that sends fall before, at and behind its changes.
+    for (const [i, text] of all.entries()) {
+      if (i % 3 === 0) await eventually("idle", () => stateOf(ref) === "idle");
+      if (i % 3 === 1) await eventually("any turn", () => stateOf(ref) !== undefined);
+      await send(ref, text);
+    }
+    await eventually("all of them", () => isIdle(ref)(), 1_000);
+    expect(dev.inputs.flatMap((input) => input.match(/\[m\d+\]/g) ?? [])).toEqual(all);
+  });
+
+  it("that nobody may send wakes nobody: a peer's shutdown request is text, and ends nobody (S45, S27)", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const dev = await start(ref, { turns: [{ say: "no" }] });
+    const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
+    await send(ref, formatProtocol(request, new Date(0)), "ada");
+    await eventually("the turn", () => dev.inputs.length === 1 && isIdle(ref)());
+    expect(dev.inputs[0]).toContain('"shutdown_request"');
+    expect(readStatus(ref, "dev")?.agreedToStop).toBeUndefined();
+    expect(stateOf(ref)).toBe("idle");
+  });
+});
+
+const onDisk = (ref: TeamRef): string =>
+  readFileSync(join(ref.home.root, "teams-sessions", "session-dev.jsonl"), "utf8");
+
+describe("a typed line", () => {
+  it("is a turn of its own, or waits for the end of the one that runs", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "a" }, { say: "b" }] });
+    await dev.worker.typed("go");
+    await busy.begun();
+    await dev.worker.typed("and this");
+    expect(dev.shown).toContain("queued you");
+    busy.open();
+    await eventually("both", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(dev.inputs.map((text) => text.split("\n").at(-1))).toEqual(["go", "and this"]);
+  });
+});
+
+describe("the end of a turn", () => {
+  it("is told to the lead once for each change to idle, with the last words, and before the state says idle", async () => {
+    const ref = await testTeam(["dev"]);
+    await start(ref, { turns: [{ say: "all done" }] });
+    await send(ref, "begin");
+    await eventually("its idleness", isIdle(ref));
+    // The state was seen idle at the start too: the message has been read since.
+    expect(await noticesOf(ref)).toMatchObject([
+      { from: "dev", idleReason: "available", result: "all done", toolCalls: 0 },
+    ]);
+    expect(readTeam(ref).members.find(({ name }) => name === "dev")?.isActive).toBe(false);
+  });
+
+  it("is told once for twenty turns that do nothing (S32)", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, { turns: [{ say: "thanks", repeat: true }] });
+    for (let i = 1; i <= 20; i += 1) {
+      await send(ref, "thanks");
+      await eventually(`turn ${i}`, () => dev.inputs.length === i && isIdle(ref)());
+    }
+    expect(await noticesOf(ref)).toHaveLength(1);
+  });
+
+  it("names the failure of the model, and the agent takes the next message", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      turns: [{ error: { status: 401, type: "authentication_error" } }, { say: "now" }],
+    });
+    await send(ref, "begin");
+    const [notice] = await eventually("the notice", async () => {
+      const all = await noticesOf(ref);
+      return all.length > 0 && all;
+    });
+    expect(notice).toMatchObject({ idleReason: "failed", failureReason: expect.stringContaining("401") });
+    expect(dev.shown.some((line) => line.startsWith("error: 401"))).toBe(true);
+    await send(ref, "again");
+    await eventually("the second turn", async () => (await noticesOf(ref)).length === 2);
+    expect((await noticesOf(ref))[1]).toMatchObject({ idleReason: "available", result: "now" });
+  });
+
+  it("tells of all the work since it was last idle, also where the last turn had nothing to do", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "I fixed it" }] });
+    await send(ref, "begin");
+    await busy.begun();
+    await send(ref, "thanks", "ada");
+    await eventually("its arrival", () => dev.shown.includes("queued ada"));
+    busy.open();
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(await noticesOf(ref)).toMatchObject([
+      { idleReason: "available", result: "I fixed it", toolCalls: 1 },
+    ]);
+  });
+
+  it("carries what was last written to a peer", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const message = { type: "message", recipient: "ada", content: "I found it", summary: "found the bug" };
+    await start(ref, { turns: [{ tools: [{ name: "SendMessage", input: message }] }, { say: "told" }] });
+    await send(ref, "begin");
+    await eventually("the notice", async () => (await noticesOf(ref)).length === 1);
+    expect(await noticesOf(ref)).toMatchObject([{ summary: "[to ada] found the bug", toolCalls: 1 }]);
+  });
+});
+
+describe("an interrupt", () => {
+  it("by the lead ends the turn at once, and the agent stays", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "here" }] });
+    await send(ref, "begin");
+    await busy.begun();
+    await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
+    const [notice] = await eventually("the notice", async () => {
+      const all = await noticesOf(ref);
+      return all.length > 0 && all;
+    });
+    expect(notice).toMatchObject({ idleReason: "interrupted", toolCalls: 1 });
+    await send(ref, "still there?");
+    await eventually("the next turn", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(unreadCount(ref, "dev")).toBe(0);
+  });
+
+  it("by anybody else is text", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "done" }] });
+    await send(ref, "begin");
+    await busy.begun();
+    await send(ref, formatProtocol({ type: "interrupt_request", from: "ada" }, new Date(0)), "ada");
+    await eventually("its arrival", () => dev.shown.includes("queued ada"));
+    expect(stateOf(ref)).toBe("running");
+    busy.open();
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(await noticesOf(ref)).toMatchObject([{ idleReason: "available" }]);
+  });
+});
+
+describe("a mode that the lead sets", () => {
+  it("holds from the next call on, and an unknown one changes nothing", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, { mode: "default" });
+    await send(
+      ref,
+      formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)),
+    );
+    await eventually("the mode", () => dev.worker.plan.mode === "acceptEdits");
+    await send(ref, formatProtocol({ type: "mode_set_request", mode: "root", from: LEAD_NAME }, new Date(0)));
+    await eventually("the refusal", () => dev.shown.some((line) => line.includes("root: not changed")));
+    expect(dev.worker.plan.mode).toBe("acceptEdits");
+    expect(dev.inputs).toEqual([]);
+  });
+});
+
+describe("a team that is deleted", () => {
+  it("ends the worker that waits", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref);
+    await removeTeamFiles(ref);
+    expect(await dev.ended).toBe("team-gone");
+  });
+
+  it("ends the worker in the middle of a turn, and nothing of it comes back (S48)", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "never said" }] });
+    await send(ref, "begin");
+    await busy.begun();
+    await removeTeamFiles(ref);
+    expect(await dev.ended).toBe("team-gone");
+    expect(exists(ref.paths.config)).toBe(false);
+    expect(exists(ref.paths.agent("dev").status)).toBe(false);
+  });
+});
+
+describe("an agent that cannot be made", () => {
+  it("ends the worker with the reason instead of waiting for ever, and leaves the message unread", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      wrap: (options) => ({
+        ...options,
+        agent: () => Promise.reject(new Error("there is no such playbook")),
+      }),
+    });
+    await send(ref, "begin");
+    await expect(dev.ended).rejects.toThrow("there is no such playbook");
+    expect(unreadCount(ref, "dev")).toBe(1);
+    // Whoever finds its process gone now says that it crashed.
+    expect(stateOf(ref)).not.toBe("exited");
+  });
+});
+
+describe("a message that code alone acts on", () => {
+  it("keeps no other from its turn when that fails", async () => {
+    const ref = await testTeam(["dev"]);
+    const request = { type: "permission_request" as const, request_id: "perm-1-aaaaaaa", agent_id: "dev" };
+    const toLead = (text: string) => deliver(ref, { from: "dev", to: LEAD_NAME, text });
+    await toLead("before");
+    await toLead(formatProtocol(request, new Date(0)));
+    await toLead("behind");
+    const lead = await start(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      wrap: (options) => ({
+        ...options,
+        onSilent: () => Promise.reject(new TeamError("RECIPIENT_INACTIVE", "dev has ended")),
+      }),
+    });
+    await eventually("the turn", () => lead.inputs.length === 1);
+    expect(lead.inputs[0]?.match(/before|behind/g)).toEqual(["before", "behind"]);
+    expect(lead.shown).toContain("error: dev has ended");
+  });
+});
+
+describe("a worker that is stopped from outside", () => {
+  it("interrupts its turn and says that it has exited", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const dev = await start(ref, { turns: [{ tools: [busy.call] }] });
+    await send(ref, "begin");
+    await busy.begun();
+    expect(await dev.stop()).toBe("stopped");
+    expect(stateOf(ref)).toBe("exited");
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Agent } from "../../src/agent/agent.ts";
+import type { AgentEvent } from "../../src/agent/events.ts";
+import type { ConversationMessage } from "../../src/agent/model/model.ts";
+import { scriptedModel } from "../../src/agent/model/scripted.ts";
+import { assembleAgent } from "../../src/cli/agent-parts.ts";
+import { openBackends } from "../../src/cli/backends.ts";
+import { settingsSchema } from "../../src/cli/settings.ts";
+import { openWorkerBell } from "../../src/cli/worker-bell.ts";
+import type { LeadContext } from "../../src/lead/context.ts";
+import { systemClock } from "../../src/os/clock.ts";
+import type { Env } from "../../src/os/env.ts";
+import { ownIdentity } from "../../src/os/identity.ts";
+import type { PermissionMode } from "../../src/schema/config.ts";
+import { LEAD_NAME } from "../../src/schema/names.ts";
+import type { Turn } from "../../src/schema/playbook.ts";
+import type { TeamRef } from "../../src/team/ref.ts";
+import { createStatusKeeper } from "../../src/worker/status-keeper.ts";
+import type { WorkerView } from "../../src/worker/view.ts";
+import { Worker, type WorkerEnd, type WorkerOptions } from "../../src/worker/worker.ts";
+
+export interface WorkerInput {
+  readonly name?: string;
+  /** What its model plays. */
+  readonly turns?: readonly Turn[];
+  readonly role?: "teammate" | "lead";
+  readonly mode?: PermissionMode;
+  readonly modeAfterPlan?: PermissionMode;
+  readonly sessionId?: string;
+  readonly color?: string;
+  /** Stands between the worker and what it is given. */
+  readonly wrap?: (options: WorkerOptions) => WorkerOptions;
+  /** Told of everything that its pane would show. */
+  readonly shown?: (line: string) => void;
+  readonly env?: Env;
+  /** The working directory of its tools; one of its own in the root without it. */
+  readonly cwd?: string;
+}
+
+/** A worker at work in this process, with a real conversation, inbox and bell, and a scripted model. */
+export interface RunningWorker {
+  readonly worker: Worker;
+  readonly ctx: LeadContext;
+  readonly cwd: string;
+  /** Its conversation, once it has had a turn. */
+  readonly messages: readonly ConversationMessage[];
+  /** What each turn read, in order. */
+  readonly inputs: readonly string[];
+  /** What its pane showed: `received ada: hi`, `idle`, `error: …`. */
+  readonly shown: readonly string[];
+  readonly ended: Promise<WorkerEnd>;
+  stop(): Promise<WorkerEnd>;
+}
+
+/** The context of an operation in this team, in the name of `actor`; teammates would run the built program. */
+export function contextOf(
+  ref: TeamRef,
+  actor: string = LEAD_NAME,
+  more: Partial<LeadContext> = {},
+): LeadContext {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: dirname(ref.home.root),
+    SHELL: "/bin/sh",
+    TEAMS_HOME: ref.home.root,
+    ...more.env,
+  };
+  return {
+    home: ref.home,
+    ref,
+    actor,
+    clock: systemClock,
+    cwd: dirname(ref.home.root),
+    backends: openBackends(env),
+    program: [process.execPath, join(process.cwd(), "dist", "teams.cjs")],
+    ...more,
+    env,
+  };
+}
+
+export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> {
+  const {
+    name = "dev",
+    role = "teammate",
+    mode = "bypassPermissions",
+    sessionId = `session-${name}`,
+  } = input;
+  const cwd = input.cwd ?? join(dirname(ref.home.root), `work-${name}`);
+  mkdirSync(cwd, { recursive: true });
+  const ctx = contextOf(ref, name, { cwd, ...(input.env === undefined ? {} : { env: input.env }) });
+  const bell = await openWorkerBell(ref, name);
+  const transcript = join(ref.home.root, "teams-sessions", `${sessionId}.jsonl`);
+  const facts = {
+    sessionId,
+    transcript,
+    process: ownIdentity(),
+    instance: `instance-${name}`,
+    bell: ref.paths.agent(name).bell,
+  };
+  const shown: string[] = [];
+  const show = (line: string): void => {
+    shown.push(line);
+    input.shown?.(line);
+  };
+  const stopping = new AbortController();
+  let agent: Agent | undefined;
+  const options: WorkerOptions = {
+    ref,
+    name,
+    color: input.color,
+    role,
+    mode,
+    modeAfterPlan: input.modeAfterPlan ?? mode,
+    planFile: join(ref.home.root, "plans", `${name}.md`),
+    bell,
+    status: createStatusKeeper(ref, name, facts, systemClock),
+    view: viewOf(show),
+    clock: systemClock,
+    signal: stopping.signal,
+    agent: async (worker) => {
+      const playbook = { version: 1 as const, agents: { [name]: [...(input.turns ?? [])] } };
+      agent = assembleAgent({
+        ctx,
+        worker,
+        role,
+        model: scriptedModel({ playbook, agent: name, cwd, env: ctx.env, speed: 4 }),
+        agentType: "general-purpose",
+        sessionId,
+        settings: { ...settingsSchema.parse({}), ignored: [] },
+        spawn: { mode: "process" },
+        alone: true,
+      });
+      return agent;
+    },
+  };
+  const worker = new Worker(input.wrap?.(options) ?? options);
+  const ended = worker.run();
+  // A test that looks at the end sees a failure there; one that does not has no use for it.
+  ended.catch(() => undefined);
+  return {
+    worker,
+    ctx,
+    cwd,
+    shown,
+    ended,
+    get messages() {
+      return agent?.messages ?? [];
+    },
+    get inputs() {
+      return (agent?.messages ?? []).flatMap((message) => {
+        if (message.role !== "user" || message.origin === undefined) return [];
+        return message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+      });
+    },
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
+
+function viewOf(show: (line: string) => void): WorkerView {
+  return {
+    event: (event) => show(eventLine(event)),
+    received: (from, text) => show(`received ${from}: ${text}`),
+    queued: (from) => show(`queued ${from}`),
+    typed: (line) => show(`typed: ${line}`),
+    idle: () => show("idle"),
+    waiting: (what) => show(`waiting: ${what}`),
+    permission: (tool, summary, id) => show(`permission ${id}: ${tool}(${summary})`),
+    note: (text) => show(`note: ${text}`),
+    error: (text) => show(`error: ${text}`),
+  };
+}
+
+function eventLine(event: AgentEvent): string {
+  if (event.type === "tool_started") return `tool ${event.tool}(${event.summary})`;
+  if (event.type === "tool_ended") return `ended ${event.tool}: ${event.content}`;
+  return event.type;
+}
