@@ -72,7 +72,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   let end: WorkerEnd = "stopped";
   const worker = await makeWorker(lead, signal);
   const stopReading = readTypedLines(
-    (line) => worker.typed(line),
+    (line) => worker.typed(line, true),
     (error) => lead.view.error(messageOf(error)),
   );
   const watch = supervise(lead.ctx, {

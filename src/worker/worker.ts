@@ -77,6 +77,7 @@ export class Worker {
   #turnKeys: readonly string[] = [];
   readonly #work = new WorkSinceIdle();
   #text = "";
+  readonly #echoed = new Set<string>();
   #failure: string | undefined;
   /** Why it cannot work at all. */
   #flaw: { readonly error: unknown } | undefined;
@@ -141,9 +142,13 @@ export class Worker {
     return this.#end ?? "stopped";
   }
 
-  /** A line that a person typed in the pane: the answer to an open question, else a user message. */
-  async typed(line: string): Promise<void> {
+  /**
+   * A line that a person typed in the pane: the answer to an open question, else a user message.
+   * @param echoed the terminal has shown it; where it starts a turn at once, it is not shown again
+   */
+  async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
+    if (echoed && this.#turn === undefined) this.#echoed.add(line);
     this.#queue.type(line);
     if (this.#turn !== undefined) this.#options.view.queued("you");
     this.#wake.set();
@@ -239,7 +244,7 @@ export class Worker {
       for (const { message, protocol } of entries) {
         view.received(message.from, protocol === undefined ? message.text : input.origin.text, message.color);
       }
-      for (const line of typed) view.typed(line);
+      for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`);
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);

@@ -107,7 +107,7 @@ async function runAgent(call: AnyCall): Promise<number> {
     agent: (own) => assemble(call, self, own),
   });
   const stopReading = readTypedLines(
-    (line) => worker.typed(line),
+    (line) => worker.typed(line, true),
     (error) => self.view.error(messageOf(error)),
   );
   try {
