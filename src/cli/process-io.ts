@@ -7,6 +7,11 @@ import type { Io } from "./io.ts";
 export interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;
+  /**
+   * Ends this process by SIGHUP where its terminal hung up, and does nothing otherwise. At `process.exit` Node sets the
+   * terminal back, and aborts where that is gone; and whoever waits for this process reads the true cause.
+   */
+  dieOfHangup(): void;
 }
 
 type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
@@ -56,9 +61,19 @@ export function processIo(closed: () => void): ProcessIo {
     flushed: async () => {
       for (const stream of used) await new Promise<void>((resolve) => stream.write("", () => resolve()));
     },
+    dieOfHangup: () => {
+      if (interrupted?.signal.reason !== "SIGHUP" || !isAnyTerminal()) return;
+      // Without a listener the signal does again what the system means by it.
+      process.removeAllListeners("SIGHUP");
+      process.kill(process.pid, "SIGHUP");
+    },
     readStdin,
     interruption,
   };
+}
+
+function isAnyTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
 function currentDirectory(): string {
