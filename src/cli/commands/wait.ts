@@ -94,7 +94,8 @@ function watched({ members }: TeamStatus, names: readonly string[]): MemberStatu
   return names.length === 0 ? all : members.filter(({ name }) => names.includes(name));
 }
 
-function isIdle({ name, state, exit }: MemberStatus): boolean {
+/** One with a message that it has yet to pick up is not: its turn is about to begin. */
+function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
   if (state === "crashed") {
     const how = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
     throw new TeamError(
@@ -105,7 +106,7 @@ function isIdle({ name, state, exit }: MemberStatus): boolean {
       },
     );
   }
-  return state === "idle" || state === "exited";
+  return (state === "idle" && unread === 0) || state === "exited";
 }
 
 function counts({ team, members, tasks }: TeamStatus): object {
