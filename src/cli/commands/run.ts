@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { resolveModelName } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { checkAudit } from "../audit-check.ts";
+import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
 import type { Io } from "../io.ts";
@@ -18,6 +20,8 @@ import {
   SCRIPTED,
 } from "../make-model.ts";
 import { line } from "../paint.ts";
+import { loadSettings } from "../settings.ts";
+import { homeOf } from "../team.ts";
 
 const ARGS = [
   { name: "goal", summary: "what is to be done; `-` reads it from stdin", optional: true, many: true },
@@ -84,6 +88,8 @@ async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: reado
     });
   }
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd));
+  else resolveModelName(model, loadSettings(homeOf(io.env).root, io.cwd).teams.models);
+  await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const mode = options.delegate
     ? "delegate"

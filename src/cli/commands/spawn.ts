@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import { toolList } from "../../launch/flags.ts";
@@ -7,6 +8,7 @@ import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
+import { isScripted, loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
@@ -44,6 +46,10 @@ export const command = defineCommand({
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     const ctx = await leadContext(call, open, settings);
+    if (options.model !== undefined && isScripted(options.model)) {
+      // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
+      loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
+    }
     const prompt = await textOption(io, options.prompt, "prompt");
     const input: SpawnInput = defined({
       name: args.name,
