@@ -38,7 +38,8 @@ export interface AgentParts {
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings } = parts;
-  const env = { ...ctx.env, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
+  const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, ...inherited } = ctx.env;
+  const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
   return createAgent({
     model: parts.model,
     tools: toolsOf(parts),

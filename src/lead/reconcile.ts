@@ -15,7 +15,7 @@ export interface NoticedEnd {
   readonly exit: AgentExit | null;
 }
 
-/** Key in a member's metadata: the start whose end was noticed, so that what follows is done once. */
+/** Key in a member's metadata: the process whose end was noticed, so that what follows is done once. */
 const NOTICED = "_endNoticed";
 
 /**
@@ -33,33 +33,40 @@ export async function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]
       if (await finishMember(ctx, name, "shutdown")) ends.push({ name, how: "shutdown", exit: null });
       continue;
     }
-    const instance = status.instance ?? readPlace(ctx.ref, name)?.instance ?? String(status.process.pid);
-    if (metadata?.[NOTICED] === instance || !(await notice(ctx, name, instance))) continue;
-    ends.push(await tellOfEnd(ctx, member, instance));
+    if (isRecording(ctx, name)) continue;
+    // A start that is started again in its pane keeps its instance; its process does not.
+    const end = `${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
+    if (metadata?.[NOTICED] === end || !(await notice(ctx, name, end))) continue;
+    ends.push(await tellOfEnd(ctx, member, end));
   }
   return ends;
 }
 
+/** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
+function isRecording(ctx: LeadContext, name: string): boolean {
+  const place = readPlace(ctx.ref, name);
+  if (place?.panePid === undefined || readExit(ctx.ref, name) !== undefined) return false;
+  return livenessOf({ pid: place.panePid, procStart: place.paneProcStart }) === "alive";
+}
+
 /** Claims the event under the config's lock. @returns whether this caller is the one. */
-async function notice(ctx: LeadContext, name: string, instance: string): Promise<boolean> {
+async function notice(ctx: LeadContext, name: string, end: string): Promise<boolean> {
   let mine = false;
   await updateTeam(ctx.ref, (config) => {
     const member = config.members.find((one) => one.name === name);
-    mine = member !== undefined && member.metadata?.[NOTICED] !== instance;
+    mine = member !== undefined && member.metadata?.[NOTICED] !== end;
     if (!mine) return undefined;
     return {
       ...config,
       members: config.members.map((one) =>
-        one.name === name
-          ? { ...one, isActive: false, metadata: { ...one.metadata, [NOTICED]: instance } }
-          : one,
+        one.name === name ? { ...one, isActive: false, metadata: { ...one.metadata, [NOTICED]: end } } : one,
       ),
     };
   });
   return mine;
 }
 
-async function tellOfEnd(ctx: LeadContext, member: TeamMember, instance: string): Promise<NoticedEnd> {
+async function tellOfEnd(ctx: LeadContext, member: TeamMember, end: string): Promise<NoticedEnd> {
   const { name } = member;
   const { state, exit } = judge(member, {
     status: readStatus(ctx.ref, name),
@@ -69,7 +76,7 @@ async function tellOfEnd(ctx: LeadContext, member: TeamMember, instance: string)
   const how = state === "crashed" ? "crashed" : "exited";
   const freed = await releaseTasks(ctx.ref, name);
   const message = `${name} ${howSentence(how, exit)}.${freedSentence(freed)}${lastLines(exit)}`;
-  await tellLead(ctx, name, message, instance);
+  await tellLead(ctx, name, message, end);
   return { name, how, exit };
 }
 

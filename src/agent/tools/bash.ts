@@ -69,13 +69,14 @@ interface Shell {
 
 /**
  * The snapshot decides on the shell, since nothing else reads it; `eval` comes behind it so that its aliases count. zsh
- * is told to take words and globs as other shells do. What fish writes only fish could read.
+ * is told to take words and globs as other shells do. Of fish the snapshot holds what any shell reads, its PATH.
  */
 function shellOf(snapshot: string | undefined): Shell {
-  const kind = /^snapshot-(bash|zsh)-/.exec(basename(snapshot ?? ""))?.[1];
-  if (snapshot === undefined || kind === undefined) {
+  const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];
+  if (snapshot === undefined || known === undefined) {
     return { file: "bash", args: (command) => ["-c", command] };
   }
+  const kind = known === "zsh" ? "zsh" : "bash";
   const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments; " : "";
   const script = `. "$1" >/dev/null 2>&1; ${like}eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
