@@ -76,7 +76,7 @@ export async function updateTask(
   return task;
 }
 
-/** The task as the update makes it. What somebody has claimed carries the claimer's lease, nothing else does. */
+/** The task as the update makes it. */
 function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
   const { subject = task.subject, description = task.description } = update;
   const owner = nextOwner(task, actor, update);
@@ -90,8 +90,16 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(owner === undefined ? {} : { owner }),
     ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
   };
-  const isClaim = next.status === "in_progress" || (owner === actor && next.status === "pending");
-  return owner !== undefined && isClaim ? withLease(ref, next, owner) : withoutLease(next);
+  return leased(ref, task, next, actor);
+}
+
+/** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
+function leased(ref: TeamRef, before: Task, next: Task, actor: string): Task {
+  const owner = ownerOf(next);
+  if (owner === undefined || next.status === "completed") return withoutLease(next);
+  const isSame = owner === ownerOf(before) && next.status === before.status && owner !== actor;
+  if (isSame) return next;
+  return next.status === "in_progress" || owner === actor ? withLease(ref, next, owner) : withoutLease(next);
 }
 
 function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {

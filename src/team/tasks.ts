@@ -35,7 +35,7 @@ export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
 }
 
 function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
-  return {
+  return withoutLease({
     id,
     subject: input.subject,
     description: input.description ?? "",
@@ -45,7 +45,7 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     blockedBy,
     ...(input.owner === undefined ? {} : { owner: input.owner }),
     ...(input.metadata === undefined ? {} : { metadata: { ...input.metadata } }),
-  };
+  });
 }
 
 /**

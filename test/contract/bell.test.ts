@@ -109,6 +109,16 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
   });
 });
 
+test("of several bells none loses a ring that came while another ended the wait", async () => {
+  const [first, second] = [new Rings(() => undefined), new Rings(() => undefined)];
+  const both = anyBell([first, second]);
+  const woken = both.wait();
+  first.ring();
+  expect(await woken).toBe("rung");
+  second.ring();
+  expect(await both.wait({ timeoutMs: 1_000 })).toBe("rung");
+});
+
 async function fifo(): Promise<Subject & { readonly path: string }> {
   const path = join(temporaryDirectory(), "bell");
   await makeFifos([path]);

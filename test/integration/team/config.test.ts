@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -14,7 +23,7 @@ import { addMembers } from "../../../src/team/members.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
-import { createTask, listTasks } from "../../../src/team/tasks.ts";
+import { changeTask, createTask, listTasks } from "../../../src/team/tasks.ts";
 import { statusOf } from "../../support/records.ts";
 import { testHome, testTeam } from "../../support/team.ts";
 
@@ -162,6 +171,17 @@ test("no late writer brings a deleted team back (S48)", async () => {
   ];
   for (const write of late) await expect(write()).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
   expect(readdirSync(ref.home.root, { recursive: true }).sort()).toEqual(["tasks", "teams"]);
+});
+
+test("a team whose directory somebody removed takes no task, though its list is still there (S48)", async () => {
+  const ref = await testTeam(["a"]);
+  await createTask(ref, { subject: "s" });
+  rmSync(ref.paths.dir, { recursive: true });
+  await expect(createTask(ref, { subject: "late" })).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  await expect(changeTask(ref, "1", (task) => ({ ...task, subject: "late" }))).rejects.toMatchObject({
+    code: "TEAM_NOT_FOUND",
+  });
+  expect(readdirSync(ref.paths.tasks)).toEqual([".lock", "1.json"]);
 });
 
 test("writers that are at work while the team is deleted leave nothing of it (S48)", async () => {

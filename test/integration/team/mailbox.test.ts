@@ -202,6 +202,25 @@ test("what a foreign writer sent is in the journal once it was read", async () =
   ]);
 });
 
+test("what somebody else marked as read is journalled before it leaves the array", async () => {
+  const ref = await testTeam(["a"]);
+  writeStatus(ref, "a", statusOf());
+  const old = Array.from({ length: 55 }, (_, i) => ({
+    from: "peer",
+    text: String(i),
+    timestamp: new Date(i).toISOString(),
+    read: true,
+  }));
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify(old));
+  await send(ref, "new");
+  await read(ref);
+  expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(50);
+  expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual([
+    ...old.map(({ text }) => text),
+    "new",
+  ]);
+});
+
 test("a torn line at the journal's end costs no other message", async () => {
   const ref = await testTeam(["a"]);
   await send(ref, "one");

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
 import { acknowledge, deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
 import { testTeam } from "../../support/team.ts";
 
@@ -64,6 +65,26 @@ test("a foreign writer in the middle of its write is waited for, and nothing is 
   // It runs on when this thread waits for the lock.
   writeFileSync(ref.paths.inbox("a"), whole);
   expect((await reading).map(({ message }) => message.text)).toEqual(["one", "two"]);
+  expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
+});
+
+test("a foreign writer that keeps no lock is waited for while we hold ours (S24)", { retry: 3 }, async () => {
+  const ref = await testTeam(["a"]);
+  const inbox = ref.paths.inbox("a");
+  const whole = JSON.stringify([entry("one"), entry("two")]);
+  writeFileSync(inbox, whole.slice(0, 70));
+  const writer = new Worker(
+    `const { parentPort, workerData: { inbox, whole } } = require("node:worker_threads");
+     const { existsSync, writeFileSync } = require("node:fs");
+     parentPort.postMessage("here");
+     while (!existsSync(inbox + ".lock"));
+     writeFileSync(inbox, whole);`,
+    { eval: true, workerData: { inbox, whole } },
+  );
+  onTestFinished(async () => void (await writer.terminate()));
+  await new Promise((resolve) => writer.once("message", resolve));
+  await deliver(ref, { from: "team-lead", to: "a", text: "three" });
+  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two", "three"]);
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 

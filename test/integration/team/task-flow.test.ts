@@ -58,9 +58,24 @@ test("starting a task claims it, with the owner's own process as lease", async (
   expect(getTask(ref, "1")).not.toHaveProperty("metadata");
 });
 
-test("nobody forges a lease; other facts are merged and taken away", async () => {
+test("nobody gives or takes a lease by hand: a dead one would free somebody's task (S56)", async () => {
+  const ref = await withTasks(
+    ["a", "b"],
+    { subject: "x" },
+    { subject: "y", metadata: { _lease: deadProcess() } },
+  );
+  await claimTask(ref, "a", "1");
+  await updateTask(ref, "b", "1", { metadata: { _lease: deadProcess() } });
+  expect(getTask(ref, "1").metadata?._lease).toBeUndefined();
+  expect(getTask(ref, "2").metadata).toBeUndefined();
+  await changeTask(ref, "1", (task) => ({ ...task, metadata: { _lease: deadProcess() } }));
+  await updateTask(ref, LEAD, "1", { description: "still the dead one's", metadata: { _lease: null } });
+  expect(await claimTask(ref, "b", "1")).toMatchObject({ owner: "b" });
+});
+
+test("facts are merged, and taken away by null", async () => {
   const ref = await withTasks(["a"], { subject: "x", metadata: { keep: 1, drop: 2 } });
-  await updateTask(ref, "a", "1", { metadata: { _lease: deadProcess(), drop: null, added: 3 } });
+  await updateTask(ref, "a", "1", { metadata: { drop: null, added: 3 } });
   expect(getTask(ref, "1").metadata).toEqual({ keep: 1, added: 3 });
 });
 
