@@ -78,6 +78,7 @@ test("a foreign writer that keeps no lock is waited for while we hold ours (S24)
      const { existsSync, writeFileSync } = require("node:fs");
      parentPort.postMessage("here");
      while (!existsSync(inbox + ".lock"));
+     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
      writeFileSync(inbox, whole);`,
     { eval: true, workerData: { inbox, whole } },
   );
