@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
-import { ensureDir, fileSize, removeFile, rename } from "../os/fs.ts";
+import { ensureDir, fileSize, listDir, removeFile, rename } from "../os/fs.ts";
 import { runDetached } from "../os/spawn.ts";
 import { shellQuote } from "./shell-quote.ts";
 
@@ -20,6 +20,10 @@ export interface SnapshotOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+/** Milliseconds that a snapshot is kept: longer than the agents of its batch are likely to run. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Our own files among those that other programs keep there, whole or not: their ids begin with `t`. */
+const OURS = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
@@ -32,6 +36,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   if (dump === undefined || file === undefined) return undefined;
   const { shell, env, timeoutMs = TIMEOUT_MS } = options;
   ensureDir(dirname(file));
+  removeOld(dirname(file), options.now);
   const partial = `${file}.tmp`;
   await runDetached(shell, dump(partial), { env, timeoutMs });
   // A shell that was cut off, or that its own files ended, leaves no finished file.
@@ -44,6 +49,13 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
   return file;
 }
 
+function removeOld(directory: string, now: number): void {
+  for (const name of listDir(directory)) {
+    const taken = OURS.exec(name)?.[1];
+    if (taken !== undefined && now - Number(taken) > KEPT_MS) removeFile(join(directory, name));
+  }
+}
+
 /** A new file's name, for whoever has to know it before it is there; undefined for a shell that is not known. */
 export function snapshotFile({
   root,
@@ -52,7 +64,7 @@ export function snapshotFile({
 }: Pick<SnapshotOptions, "root" | "shell" | "now">): string | undefined {
   const kind = basename(shell);
   if (DUMPS[kind] === undefined) return undefined;
-  return join(root, "shell-snapshots", `snapshot-${kind}-${now}-${randomBytes(3).toString("hex")}.sh`);
+  return join(root, "shell-snapshots", `snapshot-${kind}-${now}-t${randomBytes(3).toString("hex")}.sh`);
 }
 
 /** How each shell is asked. The last step is a rename: the name says that the file is whole. */

@@ -80,6 +80,24 @@ test.skipIf(!existsSync(FISH))("The snapshot of fish is its PATH, for any shell"
   expect(said).toMatch(new RegExp(`^${home}/it's own:`));
 });
 
+test("Snapshots of ours older than a week go when the next is taken; younger and foreign ones stay", async () => {
+  const root = temporaryDirectory();
+  const directory = join(root, "shell-snapshots");
+  mkdirSync(directory);
+  const now = 1_800_000_000_000;
+  const week = 7 * 24 * 60 * 60 * 1000;
+  const old = [
+    `snapshot-bash-${now - week - 1}-tabc123.sh`,
+    `snapshot-zsh-${now - week - 1}-tabc123.sh.tmp.done`,
+  ];
+  const kept = [`snapshot-bash-${now - week + 1}-tabc123.sh`, `snapshot-bash-${now - 2 * week}-x1y2z3.sh`];
+  for (const name of [...old, ...kept]) writeFileSync(join(directory, name), "");
+  await takeSnapshot({ root, shell: "/bin/bash", env: { HOME: root, PATH: process.env.PATH }, now });
+  const names = readdirSync(directory);
+  for (const name of kept) expect(names).toContain(name);
+  for (const name of old) expect(names).not.toContain(name);
+});
+
 test("A shell that nobody knows has no snapshot", async () => {
   expect(await take(temporaryDirectory(), "/bin/false")).toBeUndefined();
 });
