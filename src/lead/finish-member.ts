@@ -5,6 +5,8 @@ import type { Task } from "../schema/task.ts";
 import { deliver } from "../team/mailbox.ts";
 import { retireMember } from "../team/members.ts";
 import { readPlace, removeRun } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { closeRequest, listRequests } from "../team/requests.ts";
 import { releaseTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 
@@ -26,11 +28,19 @@ export async function finishMember(ctx: LeadContext, name: string, how: Ending):
   const { ref } = ctx;
   const place = readPlace(ref, name);
   if (!(await retireMember(ref, name, how, ctx.clock.now()))) return false;
+  closeRequestsOf(ref, name);
   const freed = await releaseTasks(ref, name);
   await tellLead(ctx, name, `${name} ${SENTENCE[how]}${freedSentence(freed)}`, place?.instance);
   if (place !== undefined) await closePlace(ctx, place);
   removeRun(ref, name);
   return true;
+}
+
+/** Whoever has ended waits for no answer: its plans, permissions and questions leave the list. */
+export function closeRequestsOf(ref: TeamRef, name: string): void {
+  for (const { id, from, kind } of listRequests(ref)) {
+    if (from === name && kind !== "crash") closeRequest(ref, id);
+  }
 }
 
 /** Closes the pane (or drops the log) of a place, if this program drives its kind. */

@@ -6,7 +6,7 @@ import { type AgentExit, judge } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import { releaseTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
-import { finishMember, freedSentence, tellLead } from "./finish-member.ts";
+import { closeRequestsOf, finishMember, freedSentence, tellLead } from "./finish-member.ts";
 
 /** One death that this look was the first to notice. */
 export interface NoticedEnd {
@@ -74,6 +74,7 @@ async function tellOfEnd(ctx: LeadContext, member: TeamMember, end: string): Pro
     exit: readExit(ctx.ref, name),
   });
   const how = state === "crashed" ? "crashed" : "exited";
+  closeRequestsOf(ctx.ref, name);
   const freed = await releaseTasks(ctx.ref, name);
   const message = `${name} ${howSentence(how, exit)}.${freedSentence(freed)}${lastLines(exit)}`;
   await tellLead(ctx, name, message, end);

@@ -4,9 +4,10 @@ import { formatProtocol, type ProtocolMessage, parseProtocol } from "../protocol
 import { shutdownRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
+import { judge } from "../team/liveness.ts";
 import { acknowledge, deliver, history, pending } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";
-import { readStatus } from "../team/records.ts";
+import { readExit, readPlace, readStatus } from "../team/records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import type { LeadContext } from "./context.ts";
@@ -108,12 +109,16 @@ async function lookAt(
 ): Promise<ShutdownReport | undefined> {
   const member = readTeam(ctx.ref).members.find((one) => one.name === name);
   if (member === undefined) return { name, outcome: "approved" };
-  const status = readStatus(ctx.ref, name);
   const answer = await answerTo(ctx, name, requestId);
   if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
-  const alive = status !== undefined && livenessOf(status.process) !== "dead";
-  if (alive) return undefined;
   const agreed = answer?.type === "shutdown_approved";
+  const { alive } = judge(member, {
+    status: readStatus(ctx.ref, name),
+    place: readPlace(ctx.ref, name),
+    exit: readExit(ctx.ref, name),
+  });
+  // Of one that cannot be judged from here (a foreign peer) there is only its word.
+  if (alive === true || (alive === null && !agreed)) return undefined;
   await finishMember(ctx, name, "shutdown");
   return { name, outcome: agreed ? "approved" : "gone" };
 }
