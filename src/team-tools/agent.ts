@@ -69,6 +69,15 @@ export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
           },
         );
       }
+      if (call.allowedTools?.length && mode !== "bypassPermissions") {
+        throw new TeamError(
+          "PERMISSION_DENIED",
+          `You work in mode ${mode} and cannot let ${call.name} use ${call.allowedTools.join(", ")} unasked.`,
+          {
+            hint: "Leave allowedTools out: the teammate then asks where you would be asked.",
+          },
+        );
+      }
       const [spawned] = await spawnTeammates(ctx, [inputOf(call)], spawn);
       if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
       return answer(

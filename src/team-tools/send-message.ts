@@ -2,12 +2,14 @@ import * as z from "zod";
 import type { ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { answerApproval } from "../lead/approvals.ts";
+import { requireLead } from "../lead/context.ts";
 import { requestShutdown } from "../lead/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { broadcast, deliver } from "../team/mailbox.ts";
-import { findMember } from "../team/members.ts";
+import { recipientOf } from "../team/recipients.ts";
+import { readRequest } from "../team/requests.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */
@@ -57,7 +59,12 @@ function unfolded(call: Call): Call {
   const content = call.content ?? (typeof call.message === "string" ? call.message : undefined);
   const base: Call = { ...call, recipient, content };
   if (typeof call.message !== "object") return base;
-  const parsed = input.safeParse({ ...call.message, recipient: call.message.recipient ?? recipient });
+  const { message } = call;
+  const parsed = input.safeParse({
+    ...message,
+    recipient: message.recipient ?? recipient,
+    content: message.content ?? message.reason ?? message.feedback,
+  });
   if (!parsed.success) {
     return { ...base, content: JSON.stringify(call.message) };
   }
@@ -86,7 +93,7 @@ function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
 
 async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
   const content = textOf(call);
-  const target = findMember(readTeam(ctx.ref), need(call.recipient, "recipient"));
+  const target = recipientOf(readTeam(ctx.ref), need(call.recipient, "recipient"));
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await deliver(ctx.ref, {
     ...sender(worker),
@@ -154,8 +161,13 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
 }
 
 async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {
+  requireLead(ctx, "approve or reject");
   const id = need(call.request_id, "request_id");
   const approve = need(call.approve, "approve");
+  // Permissions and questions wait for a person: a lead's model never decides them.
+  if (readRequest(ctx.ref, id).kind !== "plan") {
+    throw new TeamError("PERMISSION_DENIED", `${id} is no plan; only a person answers it. Nothing was sent.`);
+  }
   const note = call.content === undefined ? {} : { note: call.content };
   const { from } = await answerApproval(ctx, id, { approve, ...note });
   return answer({
