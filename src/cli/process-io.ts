@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { processEnv } from "../os/env.ts";
 import { realPathOf } from "../os/fs.ts";
+import { signalProcess } from "../os/process-table.ts";
 import type { Io } from "./io.ts";
 
 /** This process's side of {@link Io}, and its end. */
@@ -65,7 +66,7 @@ export function processIo(closed: () => void): ProcessIo {
       if (interrupted?.signal.reason !== "SIGHUP" || !isAnyTerminal()) return;
       // Without a listener the signal does again what the system means by it.
       process.removeAllListeners("SIGHUP");
-      process.kill(process.pid, "SIGHUP");
+      signalProcess(process.pid, "SIGHUP");
     },
     readStdin,
     interruption,
