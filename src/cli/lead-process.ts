@@ -14,8 +14,9 @@ import { ownIdentity } from "../os/identity.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { readTeam } from "../team/config.ts";
+import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
+import type { TeamRef } from "../team/ref.ts";
 import { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper } from "../worker/status-keeper.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
@@ -67,10 +68,11 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
   const lead = await begin(call, plan);
+  const worker = await orNoTeam(lead.ctx.ref, () => makeWorker(lead, signal));
+  reportToSession(io.env, { kind: "started" });
   const sidebar = await tryOpenSidebar(lead);
   const watching = new AbortController();
   let end: WorkerEnd = "stopped";
-  const worker = await makeWorker(lead, signal);
   const stopReading = readTypedLines(
     (line) => worker.typed(line, true),
     (error) => lead.view.error(messageOf(error)),
@@ -107,9 +109,29 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
     mode,
     process: ownIdentity(),
   });
+  return orNoTeam(ref, () => openLead(call, plan, { ref, sessionId, settings, mode }));
+}
+
+/** A failure before the lead works takes the team that was just made with it: nothing is left half made. */
+async function orNoTeam<T>(ref: TeamRef, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await removeTeamFiles(ref);
+    throw error;
+  }
+}
+
+async function openLead(
+  call: AnyCall,
+  plan: LeadPlan,
+  made: Pick<Lead, "sessionId" | "settings" | "mode"> & { readonly ref: TeamRef },
+): Promise<Lead> {
+  const { io } = call;
+  const { ref, sessionId, settings, mode } = made;
   const children = new Rings(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
-  const open = { home, ref, config: readTeam(ref), actor: LEAD_NAME };
+  const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
   const ctx = await leadContext(own, open, settings, () => children.ring());
   const view = createPaneView({
     // With --json stdout is the result's alone.
@@ -256,6 +278,6 @@ function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): nu
   // Whoever saw the lead at work has just read its last words.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
-  reportToSession(call.io.env, result);
+  reportToSession(call.io.env, { kind: "ended", result });
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { openTeamSession } from "../backend/team-session.ts";
-import { EXIT } from "../errors.ts";
+import { EXIT, TeamError } from "../errors.ts";
+import { systemClock } from "../os/clock.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
 import { runInForeground } from "../os/foreground.ts";
 import { removeTree } from "../os/fs.ts";
@@ -8,12 +9,17 @@ import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
 import { chooseServer, tmuxServer } from "../tmux/server.ts";
+import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import type { LeadPlan } from "./lead-process.ts";
 import { line } from "./paint.ts";
 import { readReport, resultVariable } from "./run-result.ts";
 import { homeOf } from "./team.ts";
 
+/** Milliseconds for a lead in a session to begin. */
+const START_TIMEOUT = 15_000;
+/** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
+const LOOK_AGAIN = 1_000;
 /** Options that concern the session and not the lead in it. */
 const OF_THE_CALLER: ReadonlySet<string> = new Set(["detach", "session", "team", "json"]);
 
@@ -38,19 +44,19 @@ export async function leadInSession(
     teamTitle: plan.team,
     rootTag: rootTag(homeOf(io.env).root),
     argv: [...io.program, "run", "--team", team, ...optionWords(call.options), "--", ...call.args.goal],
-    env: { ...io.env, ...(how.attach ? resultVariable(resultFile) : {}) },
+    env: { ...io.env, ...resultVariable(resultFile) },
     ...sizeOf(),
   });
   const attach = `teams attach --team ${team}`;
-  if (!how.attach) {
-    removeTree(results);
-    out.answer(
-      { team, session: session.name, attach: session.attach },
-      () => line`${team} runs in the tmux session ${session.name}. Go there: ${attach}`,
-    );
-    return EXIT.done;
-  }
   try {
+    if (!how.attach) {
+      await leadStarted(resultFile, session.name);
+      out.answer(
+        { team, session: session.name, attach: session.attach },
+        () => line`${team} runs in the tmux session ${session.name}. Go there: ${attach}`,
+      );
+      return EXIT.done;
+    }
     const [program = "tmux", ...words] = session.attach;
     await runInForeground(program, words, io.env);
     return sayResult(call, resultFile, attach);
@@ -59,13 +65,34 @@ export async function leadInSession(
   }
 }
 
+/** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time */
+async function leadStarted(file: string, session: string): Promise<void> {
+  const bell = openWatchBell(file);
+  const deadline = systemClock.now() + START_TIMEOUT;
+  try {
+    while (readReport(file) === undefined) {
+      const timeoutMs = deadline - systemClock.now();
+      if (timeoutMs <= 0) {
+        throw new TeamError("SPAWN_FAILED", `The lead in the session ${session} has not begun to work.`, {
+          hint: `See what its pane says: tmux attach -t ${session}`,
+        });
+      }
+      await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN) });
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** @throws the failure that the lead reported */
 function sayResult({ out }: AnyCall, file: string, attach: string): number {
-  const result = readReport(file);
-  if (result === undefined) {
-    // Detached by hand, or it ended with an error that its own pane showed.
-    out.note(line`The team goes on, if it did not fail: ${attach}`);
+  const report = readReport(file);
+  if (report?.kind !== "ended") {
+    // Detached by hand.
+    out.note(line`The team goes on: ${attach}`);
     return EXIT.done;
   }
+  const { result } = report;
   out.answer(result, () => stripControls(result.result));
   return result.outcome === "completed" ? EXIT.done : EXIT.interrupted;
 }

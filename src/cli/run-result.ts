@@ -1,5 +1,7 @@
+import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
-import { readText, replaceFile } from "../os/fs.ts";
+import { isMissing, readText, replaceFile } from "../os/fs.ts";
+import { failureOf } from "./report.ts";
 
 /** How a run ended: what `teams run --json` prints. */
 export interface RunResult {
@@ -9,21 +11,54 @@ export interface RunResult {
   readonly result: string;
 }
 
-/** Tells the lead in a session of its own where its result is waited for. */
+/** How far a lead in a session of its own has come. */
+export type LeadReport =
+  | { readonly kind: "started" }
+  | { readonly kind: "ended"; readonly result: RunResult }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint?: string };
+
+/** Tells the lead in a session of its own where its report is waited for. */
 const RESULT_VARIABLE = "TEAMS_RESULT";
 
 export function resultVariable(file: string): Env {
   return { [RESULT_VARIABLE]: file };
 }
 
-/** What the lead in the session hands to the terminal that started it. */
-export function reportToSession(env: Env, result: RunResult): void {
+/** What the lead in the session says to the terminal that started it. */
+export function reportToSession(env: Env, report: LeadReport): void {
   const file = env[RESULT_VARIABLE];
-  if (file !== undefined) replaceFile(file, JSON.stringify(result));
+  if (file === undefined) return;
+  try {
+    replaceFile(file, JSON.stringify(report));
+  } catch (error) {
+    // Nobody waits any more: the terminal took the file's directory with it.
+    if (!isMissing(error)) throw error;
+  }
 }
 
-/** The result, once the lead has reported it. The file is ours: nobody else knows its name. */
-export function readReport(file: string): RunResult | undefined {
+/** Does the lead's work, and reports its failure too: its own pane goes with it. */
+export async function reportingFailure<T>(env: Env, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, message, hint } = failureOf(error);
+    reportToSession(env, { kind: "failed", code, message, ...(hint === undefined ? {} : { hint }) });
+    throw error;
+  }
+}
+
+/**
+ * What the lead has reported last; undefined before it did. The file is ours: nobody else knows its name.
+ * @throws the failure that it reported
+ */
+export function readReport(file: string): Exclude<LeadReport, { kind: "failed" }> | undefined {
   const text = readText(file);
-  return text === undefined ? undefined : (JSON.parse(text) as RunResult);
+  if (text === undefined) return undefined;
+  const report = JSON.parse(text) as LeadReport;
+  if (report.kind !== "failed") return report;
+  const { code, message, hint } = report;
+  if (Object.hasOwn(ERROR_EXIT, code)) {
+    throw new TeamError(code as ErrorCode, message, hint === undefined ? {} : { hint });
+  }
+  throw new Error(message);
 }

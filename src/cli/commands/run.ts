@@ -20,6 +20,7 @@ import {
   SCRIPTED,
 } from "../make-model.ts";
 import { line } from "../paint.ts";
+import { reportingFailure } from "../run-result.ts";
 import { loadSettings } from "../settings.ts";
 import { homeOf } from "../team.ts";
 
@@ -62,10 +63,12 @@ type RunCall = Call<typeof ARGS, typeof OPTIONS>;
 async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
   refuseNesting(call, "run a team of its own");
-  const plan = await planOf(call);
-  for (const text of plan.notes) out.note(text);
-  if (!io.env.TMUX && wantsSession(call, io)) return leadInSession(call, plan, { attach: !options.detach });
-  return leadHere(call, plan);
+  return reportingFailure(io.env, async () => {
+    const plan = await planOf(call);
+    for (const text of plan.notes) out.note(text);
+    if (!io.env.TMUX && wantsSession(call, io)) return leadInSession(call, plan, { attach: !options.detach });
+    return leadHere(call, plan);
+  });
 }
 
 /** Outside tmux a terminal gets a session with the lead in its first pane; `--detach` wants one in any case. */
