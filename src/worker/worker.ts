@@ -4,6 +4,7 @@ import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
+import { proseOf } from "../protocol/prose.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { permissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -242,7 +243,8 @@ export class Worker {
       const input = composeTurn(entries, typed);
       this.#turnKeys = input.keys;
       for (const { message, protocol } of entries) {
-        view.received(message.from, protocol === undefined ? message.text : input.origin.text, message.color);
+        const text = protocol === undefined ? message.text : proseOf(protocol);
+        view.received(message.from, text, message.color);
       }
       for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`);
