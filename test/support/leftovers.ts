@@ -54,7 +54,7 @@ export function filesWith(directory: string, text: string): string[] {
 }
 
 /** Panes of the private server; none when it does not run. */
-function panesOf(t: PrivateTmux): { pid: number; session: string; command: string }[] {
+export function panesOf(t: PrivateTmux): { pid: number; session: string; command: string }[] {
   const words = ["-L", t.env.TEAMS_TMUX_SOCKET ?? "", "list-panes", "-a", "-F"];
   const listed = spawnSync("tmux", [...words, "#{pane_pid} #{session_name} #{pane_current_command}"], {
     env: t.env,

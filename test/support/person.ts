@@ -30,7 +30,7 @@ export interface PersonOptions {
 /** Keeps the terminal and what it shows when the program has ended, and keeps the exit status. */
 const RUNNER = `trap : INT HUP; code=$1; shift; "$@"; echo $? > "$code.new"; mv "$code.new" "$code"; exec cat`;
 /** As long as a run on a busy machine may take, in milliseconds. */
-const PATIENCE = 25_000;
+const PATIENCE = 20_000;
 
 /** Runs `teams …` in a pane of the user's session: inside tmux. */
 export function personInside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
@@ -40,11 +40,13 @@ export function personInside(t: PrivateTmux, words: readonly string[], options: 
 /** Runs `teams …` in a terminal that is no tmux: a pane of a second server, with every trace of that one unset. */
 export function personOutside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
   const terminal = privateTmux({ config: "set -g status off" });
-  const argv = ["env", "-u", "TMUX", "-u", "TMUX_PANE", process.execPath, TEAMS, ...words];
   const { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST } = t.env;
   const ofTheTest = { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST };
   const env = { TERM: "screen-256color", ...ofTheTest, ...options.env };
-  return personIn(terminal, argv, { cwd: t.home, ...options, env });
+  // Of the program alone: the terminal is no part of what the test looks at.
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value ?? ""}`);
+  const argv = ["env", "-u", "TMUX", "-u", "TMUX_PANE", ...assignments, process.execPath, TEAMS, ...words];
+  return personIn(terminal, argv, { cwd: t.home, ...options, env: {} });
 }
 
 function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOptions): Person {
@@ -61,16 +63,15 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
   return {
     pane,
     screen,
-    sees: (text) =>
-      eventually(
-        `${text} on the screen`,
-        () => {
-          const shown = screen();
-          const found = typeof text === "string" ? shown.includes(text) : text.test(shown);
-          return found && shown;
-        },
-        PATIENCE,
-      ),
+    sees: async (text) => {
+      const find = (): string | false => {
+        const shown = screen();
+        return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
+      };
+      return eventually(`${text} on the screen`, find, PATIENCE).catch((cause: unknown) => {
+        throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
+      });
+    },
     type: (...keys) => void t.tmux("send-keys", "-t", pane, ...keys),
     code: async () => {
       await eventually("the program's end", () => existsSync(codeFile), PATIENCE);

@@ -150,3 +150,20 @@ async function approvals(
 ): Promise<{ readonly id: string; readonly from: string }[]> {
   return ((await ask()) as { approvals: { id: string; from: string }[] }).approvals;
 }
+
+it("wait does not take one for idle that has a message which it has not picked up", async () => {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  const teams = teamsIn(t.env, t.home);
+  await teams(["create", "crew"]);
+  const words = ["spawn", "helper", "--model", "scripted:play.json", "--json"];
+  const { pid } = (await teams(words)).json<{ pid: number }>();
+  expect((await teams(["wait", "helper", "--timeout", "10"])).code).toBe(0);
+  process.kill(pid, "SIGSTOP");
+  await teams(["send", "helper", "hello"]);
+  const early = await teams(["wait", "helper", "--timeout", "0.3", "--json"]);
+  expect([early.code, early.error().code]).toEqual([5, "TIMEOUT"]);
+  process.kill(pid, "SIGCONT");
+  expect((await teams(["wait", "helper", "--timeout", "10"])).code).toBe(0);
+  expect((await teams(["peek", "helper"])).out).toContain("I heard hello");
+});

@@ -1,0 +1,250 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+interface World {
+  readonly t: PrivateTmux;
+  readonly teams: ReturnType<typeof teamsIn>;
+  /** The command is refused with this code and exit status, in one sentence with a hint. */
+  refused(exit: number, code: string, ...words: string[]): Promise<{ message: string; hint: string }>;
+}
+
+function world(): World {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  return {
+    t,
+    teams,
+    async refused(exit, code, ...words) {
+      const [command = "", ...rest] = words;
+      const ended = await teams([
+        command,
+        ...(command === "task" ? rest.splice(0, 1) : []),
+        "--json",
+        ...rest,
+      ]);
+      expect([ended.code, ended.out], words.join(" ")).toEqual([exit, ""]);
+      const { message, hint, code: given } = ended.error();
+      expect(given, message).toBe(code);
+      expect(message.split("\n")).toHaveLength(1);
+      expect(hint).toEqual(expect.stringMatching(/\S/));
+      return { message, hint: hint ?? "" };
+    },
+  };
+}
+
+/** A directory with everything of the PATH but tmux. */
+function pathWithout(t: PrivateTmux, program: string): string {
+  const directory = join(t.home, "bin");
+  mkdirSync(directory);
+  const found = ["sh", "bash", "node", "git", "ps", "mkfifo", "env", "cat", "stty", "mv"];
+  for (const name of found.filter((one) => one !== program)) {
+    symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(directory, name));
+  }
+  return directory;
+}
+
+const SHORT = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      { tools: [{ name: "Agent", input: { name: "one", prompt: "hello" } }] },
+      { on: { contains: "one is idle" }, say: "All is said." },
+    ],
+    one: [{ on: { contains: "hello" }, say: "hello yourself" }],
+  },
+};
+
+describe("what does not exist", () => {
+  it("is named with its nearest names (exit 3), and nothing is made", async () => {
+    const { t, teams, refused } = world();
+    await refused(3, "TEAM_NOT_FOUND", "status");
+    expect(existsSync(join(t.root, "teams"))).toBe(false);
+    await teams(["create", "review"]);
+    await teams(["create", "docs"]);
+    const team = await refused(3, "TEAM_NOT_FOUND", "status", "reveiw");
+    expect(team.hint).toContain("review");
+    const agent = await refused(3, "AGENT_NOT_FOUND", "peek", "team-laed@review");
+    expect(agent.hint).toContain("team-lead");
+    await refused(3, "RECIPIENT_NOT_FOUND", "send", "team-laed@review", "hello");
+    await refused(3, "TASK_NOT_FOUND", "task", "show", "7", "--team", "review");
+    await refused(3, "REQUEST_NOT_FOUND", "approve", "perm-1", "--team", "review");
+    const several = await refused(2, "INVALID_INPUT", "status");
+    expect(several.hint).toMatch(/docs.*review|review.*docs/);
+    for (const command of ["kill", "attach"]) await refused(3, "AGENT_NOT_FOUND", command, "nobody@review");
+    for (const words of [["delete"], ["status"], ["sidebar"]]) {
+      await refused(3, "TEAM_NOT_FOUND", ...words, "nowhere");
+    }
+    expect(readdirSync(t.paths("review").inboxes)).toEqual([]);
+    expect(readdirSync(join(t.root, "teams")).sort()).toEqual(["docs", "review"]);
+  });
+});
+
+describe("a name that cannot be", () => {
+  it.each(["", "..", "///", "検査", "x".repeat(65)])(
+    "%j is no team (exit 2), and nothing is made",
+    async (name) => {
+      const { t, refused } = world();
+      await refused(2, "INVALID_NAME", "create", "--", name);
+      expect(leftoversOf(t)).toEqual(nothing());
+    },
+  );
+
+  it.each(["", "a@b", "team-lead", "user", "sys\ntem", "x".repeat(65)])(
+    "%j is no agent (exit 2)",
+    async (name) => {
+      const { t, teams, refused } = world();
+      await teams(["create", "crew"]);
+      await refused(2, "INVALID_NAME", "spawn", "--model", "scripted", "--", name);
+      expect((await teams(["status", "--json"])).json<{ members: object[] }>().members).toHaveLength(1);
+      expect(leftoversOf(t).fifos).toEqual([]);
+    },
+  );
+});
+
+describe("a machine without tmux", () => {
+  it("is said where tmux was asked for (exit 6), and nothing is made", async () => {
+    const { t, teams } = world();
+    const env = { PATH: pathWithout(t, "tmux") };
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    const words = ["run", "--team", "crew", "--playbook", "short.json", "--json"];
+    for (const more of [["--teammate-mode", "tmux"], ["--detach"]]) {
+      const ended = await teams([...words, ...more], { env });
+      expect([ended.code, ended.error().code], ended.err).toEqual([6, "TMUX_NOT_FOUND"]);
+      expect(ended.error().hint).toContain("nstall tmux");
+      expect(leftoversOf(t)).toEqual(nothing());
+    }
+  });
+
+  it("has teammates as processes, and says so", async () => {
+    const { t, teams } = world();
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    const ended = await teams(["run", "--team", "crew", "--playbook", "short.json"], {
+      env: { PATH: pathWithout(t, "tmux") },
+    });
+    expect(ended.code, ended.err).toBe(0);
+    expect(ended.out).toContain("no tmux: child processes without panes");
+    expect(ended.out).toContain("All is said.");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});
+
+describe("files that cannot be read", () => {
+  it("a config that is no JSON is CORRUPT_FILE for every command, and stays as it is", async () => {
+    const { t, teams, refused } = world();
+    await teams(["create", "crew"]);
+    const { config } = t.paths("crew");
+    writeFileSync(config, '{"name": "crew", "members": [');
+    for (const words of [
+      ["status"],
+      ["send", "dev", "hello"],
+      ["spawn", "dev", "--model", "scripted"],
+      ["task", "add", "x"],
+      ["shutdown", "--all"],
+    ]) {
+      const { message } = await refused(1, "CORRUPT_FILE", ...words, "--team", "crew");
+      expect(message).toContain(config);
+    }
+    expect(readFileSync(config, "utf8")).toBe('{"name": "crew", "members": [');
+    expect((await teams(["ls"])).out).toContain("crew");
+  });
+
+  it("settings of the user that are no JSON are CORRUPT_FILE, before anything is made", async () => {
+    const { t, refused } = world();
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    writeFileSync(join(t.root, "settings.json"), "{nonsense");
+    await refused(1, "CORRUPT_FILE", "run", "--team", "crew", "--playbook", "short.json");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it.each([
+    [
+      '{\n "version": 1,\n "agents": {\n  "a": [\n   {"sya": "x"}\n  ]\n }\n}',
+      /play\.json:5: agents\.a\[0\]/,
+    ],
+    ['{\n "version": 2,\n "agents": {}\n}', /play\.json:2: version/],
+    ['{\n "version": 1,\n}', /play\.json:3: .*not JSON/],
+  ])("a playbook's mistake is told by line and field, for run and spawn alike", async (text, place) => {
+    const { t, teams, refused } = world();
+    writeFileSync(join(t.home, "play.json"), text);
+    const run = await refused(2, "INVALID_INPUT", "run", "--team", "crew", "--playbook", "play.json");
+    expect(run.message).toMatch(place);
+    expect(leftoversOf(t)).toEqual(nothing());
+    await teams(["create", "crew"]);
+    const spawn = await refused(2, "INVALID_INPUT", "spawn", "dev", "--model", "scripted:play.json");
+    expect(spawn.message).toMatch(place);
+    expect((await teams(["status", "--json"])).json<{ members: object[] }>().members).toHaveLength(1);
+  });
+});
+
+describe("a place that cannot be", () => {
+  it("a directory that is missing is said before anybody starts", async () => {
+    const { t, teams, refused } = world();
+    await teams(["create", "crew"]);
+    const missing = join(t.home, "nowhere");
+    const { message } = await refused(
+      2,
+      "INVALID_INPUT",
+      "spawn",
+      "dev",
+      "--model",
+      "scripted",
+      "--cwd",
+      missing,
+    );
+    expect(message).toContain(missing);
+    await refused(2, "INVALID_INPUT", "run", "--report", "nowhere/AUDIT.md");
+    await refused(2, "INVALID_INPUT", "run", "--playbook", "nowhere.json");
+    expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], fifos: [] });
+  });
+
+  it("a report that is somebody else's is never replaced", async () => {
+    const { t, refused } = world();
+    execFileSync("git", ["init", "-q", t.home], { env: t.env });
+    writeFileSync(join(t.home, "AUDIT.md"), "# mine\n");
+    for (const words of [["run"], ["run", "--report", "AUDIT.md"], ["run", "--model", "scripted"]]) {
+      const { message, hint } = await refused(2, "INVALID_INPUT", ...words);
+      expect(message).toContain("AUDIT.md");
+      expect(hint).toContain("--report");
+    }
+    expect(readFileSync(join(t.home, "AUDIT.md"), "utf8")).toBe("# mine\n");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("a window without room for a pane of the least size gets none", async () => {
+    const { t, teams } = world();
+    const { pane } = t.session("tiny", { width: 30, height: 8 });
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    await teams(["create", "crew"]);
+    const env = t.inside(pane);
+    const before = t.tmux("display-message", "-p", "-t", pane, "#{window_layout}");
+    const here = await teams(["spawn", "dev", "--model", "scripted:short.json", "--here", "--json"], { env });
+    const after = t.tmux("display-message", "-p", "-t", pane, "#{window_layout}");
+    expect(after).toBe(before);
+    if (here.code === 0) {
+      // It lives in a window of the team's own then, and works.
+      expect((await teams(["wait", "dev", "--timeout", "10"])).code).toBe(0);
+      await teams(["kill", "dev", "--force"]);
+    } else expect(here.error().code).toBe("TMUX_ERROR");
+    const split = await teams(["sidebar", "--split", "--json"], { env });
+    expect([split.code, split.error().code]).toEqual([1, "TMUX_ERROR"]);
+    expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(pane);
+    await teams(["delete", "crew"]);
+    expect(leftoversOf(t)).toEqual(nothing(["tiny:cat"]));
+  });
+});
+
+describe("what no model can be asked", () => {
+  it("a run without a goal, a model that is none, two models at once", async () => {
+    const { t, refused } = world();
+    await refused(2, "INVALID_INPUT", "run", "--model", "claude-fake");
+    await refused(2, "INVALID_MODEL", "run", "--model", "no such", "goal");
+    await refused(2, "INVALID_INPUT", "run", "--model", "sonnet", "--playbook", "x.json", "goal");
+    await refused(2, "INVALID_NAME", "run", "--team", "検査", "--model", "claude-fake", "goal");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});

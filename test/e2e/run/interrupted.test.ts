@@ -1,0 +1,134 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** Minutes of work, by a command that ignores the hangup. */
+const LONG = { name: "Bash", input: { command: "trap '' HUP; touch working; sleep 300" } };
+const SPAWN = { name: "Agent", input: { name: "worker", prompt: "work" } };
+
+/** Either the lead is in the middle of something, or its teammate. */
+const PLAYBOOKS = {
+  lead: { "team-lead": [{ tools: [SPAWN] }, { tools: [LONG] }], worker: [{ say: "I am there." }] },
+  worker: { "team-lead": [{ tools: [SPAWN] }, { say: "It works." }], worker: [{ tools: [LONG] }] },
+};
+
+function playing(t: PrivateTmux, busy: keyof typeof PLAYBOOKS): readonly string[] {
+  writeFileSync(join(t.home, "long.json"), JSON.stringify({ version: 1, agents: PLAYBOOKS[busy] }));
+  return ["run", "--team", "crew", "--playbook", "long.json", "--permission-mode", "bypassPermissions"];
+}
+
+async function atWork(t: PrivateTmux): Promise<void> {
+  await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+}
+
+describe("a run that is interrupted in the middle", () => {
+  it("by Ctrl-C in its pane ends the team and everything that works for it, and exits 130", async () => {
+    const t = privateTmux();
+    const person = personInside(t, playing(t, "worker"));
+    await atWork(t);
+    person.type("C-c");
+    expect(await person.code()).toBe(130);
+    expect(person.screen()).toContain("ending the team");
+    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+  });
+
+  it("by Ctrl-C twice leaves the team at work, for kill", async () => {
+    const t = privateTmux();
+    const person = personInside(t, playing(t, "worker"));
+    await atWork(t);
+    person.type("C-c");
+    await person.sees("once more Ctrl-C leaves it running");
+    person.type("C-c");
+    expect(await person.code()).toBe(130);
+    const teams = teamsIn(t.env, t.home);
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      leadAlive: false,
+      members: [{ name: "team-lead" }, { name: "worker", alive: true }],
+    });
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    await eventually(
+      "the sidebar's own end",
+      () => t.tmux("list-panes", "-s", "-t", "=work:").split("\n").length === 1,
+    );
+    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("by %s ends the team, and exits 130", async (signal) => {
+    const t = privateTmux();
+    const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);
+    let out = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    await atWork(t);
+    child.kill(signal);
+    expect(await ended).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ team: "crew", outcome: "interrupted" });
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("by Ctrl-C before anything was started leaves nothing half made", async () => {
+    const t = privateTmux();
+    const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
+    await eventually("the team", () => existsSync(t.paths("crew").config));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});
+
+describe("a lead that is killed", () => {
+  it("leaves its teammates at work, a status that says so, and a team that kill and delete end (S43)", async () => {
+    const t = privateTmux();
+    const teams = teamsIn(t.env, t.home);
+    const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
+    await atWork(t);
+    child.kill("SIGKILL");
+    await ended;
+    const status = (await teams(["status", "--json"])).json<{
+      leadAlive: boolean;
+      members: { name: string; alive: boolean | null; state: string }[];
+    }>();
+    expect(status.leadAlive).toBe(false);
+    expect(status.members).toMatchObject([
+      { name: "team-lead", alive: false },
+      { name: "worker", alive: true, state: "running" },
+    ]);
+    const again = await teams([...playing(t, "worker"), "--json"]);
+    expect([again.code, again.error().code]).toEqual([4, "TEAM_EXISTS"]);
+    expect(again.error().hint).toContain("teams delete");
+    const killed = await teams(["kill", "crew", "--timeout", "0.2", "--json"]);
+    expect(killed.json()).toMatchObject({ kills: [{ name: "worker", outcome: "killed", left: [] }] });
+    // Tasks and inboxes stay until the team is deleted (S47).
+    expect(readdirSync(t.paths("crew").inboxes)).toContain("worker.json");
+    expect((await teams(["delete", "crew"])).code).toBe(0);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("by a server that is killed too leaves files that status reads and kill --purge removes (S51)", async () => {
+    const t = privateTmux();
+    const teams = teamsIn(t.env, t.home);
+    const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
+    await atWork(t);
+    child.kill("SIGKILL");
+    await ended;
+    await t.killServer();
+    const dead = await eventually("the worker's end", async () => {
+      const { members } = (await teams(["status", "--json"])).json<{
+        members: { name: string; state: string; exit: object | null }[];
+      }>();
+      return members.find(({ name, state }) => name === "worker" && state === "exited");
+    });
+    expect(dead.exit).toMatchObject({ signal: "SIGHUP" });
+    expect((await teams(["kill", "crew", "--purge", "--json"])).json()).toMatchObject({
+      kills: [{ name: "worker", outcome: "gone", left: [] }],
+      purged: true,
+    });
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});
