@@ -12,21 +12,21 @@ export type FocusOutcome =
   | { readonly kind: "gone" };
 
 /**
- * Shows a teammate's pane. From a pane of the same server the client that looks at the caller's session is switched to
+ * Shows an agent's pane: the one with its tag; a lead's has none, being its caller's. From a pane of the same server the client that looks at the caller's session is switched to
  * the pane's session, window and pane, and a zoom of another pane there ends; from elsewhere, or with nobody looking,
  * the answer is the command to attach.
  * @param caller the pane in which the caller runs, if it is one of this server
  */
 export async function focusPane(
   server: TmuxServer,
-  place: Pick<PlaceRecord, "paneId" | "instance" | "panePid">,
+  place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
   caller?: string,
 ): Promise<FocusOutcome> {
   const seen = await look(server, [TAG.agent]);
   const target = seen.panes.find(
     (pane) =>
       pane.id === place.paneId &&
-      pane.options[TAG.agent] === place.instance &&
+      (place.instance === undefined || pane.options[TAG.agent] === place.instance) &&
       (place.panePid === undefined || pane.pid === place.panePid),
   );
   if (target === undefined) return { kind: "gone" };

@@ -1,8 +1,11 @@
 import { type FocusOutcome, focusPane } from "../backend/focus.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { livenessOf } from "../os/identity.ts";
+import { defined } from "../schema/defined.ts";
+import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
-import { readPlace } from "../team/records.ts";
+import { readPlace, readStatus } from "../team/records.ts";
 import { tmuxServer } from "../tmux/server.ts";
 
 /**
@@ -11,20 +14,30 @@ import { tmuxServer } from "../tmux/server.ts";
  */
 export async function goToFirst(ctx: LeadContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
-    const place = readPlace(ctx.ref, name);
+    const place = readPlace(ctx.ref, name) ?? placeOfLead(ctx, name);
     const outcome = place === undefined ? undefined : await goTo(ctx, place);
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
 }
 
-async function goTo(ctx: LeadContext, place: PlaceRecord): Promise<FocusOutcome | undefined> {
+type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
+
+/** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
+function placeOfLead(ctx: LeadContext, name: string): Place | undefined {
+  const status = name === LEAD_NAME ? readStatus(ctx.ref, name) : undefined;
+  if (status === undefined || livenessOf(status.process) !== "alive") return undefined;
+  return defined({ paneId: status.paneId, server: status.server });
+}
+
+async function goTo(ctx: LeadContext, place: Place): Promise<FocusOutcome | undefined> {
   if (place.paneId === undefined || place.server === undefined) return undefined;
   const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
   return focusPane(server, place, ctx.callerPane);
 }
 
-/** Those whose panes stand for a team: its teammates in order. */
+/** Those whose panes stand for a team: its teammates in order, else its lead. */
 export function panesOfTeam(ctx: LeadContext): string[] {
-  return readTeam(ctx.ref).members.map(({ name }) => name);
+  const names = readTeam(ctx.ref).members.map(({ name }) => name);
+  return [...names.filter((name) => name !== LEAD_NAME), LEAD_NAME];
 }

@@ -10,10 +10,11 @@ import type { SpawnOptions } from "../lead/spawn.ts";
 import { supervise } from "../lead/supervise.ts";
 import { systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { ownIdentity } from "../os/identity.ts";
+import { ownIdentity, startOf } from "../os/identity.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { StatusRecord } from "../schema/status.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -185,7 +186,7 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
     transcript: transcriptPath(ref.home.root, sessionId),
     process: ownIdentity(),
     bell: paths.bell,
-    ...(ctx.callerPane === undefined ? {} : { paneId: ctx.callerPane }),
+    ...paneFacts(ctx),
   };
   return new Worker({
     ref,
@@ -204,6 +205,14 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
     othersWork: async () => othersWork(ctx),
     onSilent: (entry) => onSilent(lead, entry),
   });
+}
+
+/** Where the lead is, for those who want to go there. */
+function paneFacts({ callerPane, env }: LeadContext): Pick<StatusRecord, "paneId" | "server"> {
+  // `socket,pid,session`; a socket's path may hold commas.
+  const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(env.TMUX ?? "") ?? [];
+  if (callerPane === undefined || socket === undefined) return {};
+  return { paneId: callerPane, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
 }
 
 async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
