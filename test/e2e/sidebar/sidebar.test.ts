@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** Two teammates, one with a task, under a lead that waits in a command until it is ended. */
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      {
+        tools: [
+          { name: "TaskCreate", input: { subject: "Paint the wall", description: "red" } },
+          { name: "Agent", input: { name: "ada", prompt: "paint" } },
+          { name: "Agent", input: { name: "bob", prompt: "watch" } },
+          { name: "Bash", input: { command: "while [ ! -e go ]; do sleep 0.1; done" } },
+        ],
+      },
+      { say: "The wall is red." },
+    ],
+    ada: [
+      { tools: [{ name: "TaskUpdate", input: { taskId: "1", owner: "ada", status: "in_progress" } }] },
+      { say: "painting" },
+    ],
+    bob: [{ say: "watching" }],
+  },
+};
+
+function panes(t: PrivateTmux, format = "#{pane_id} #{pane_width} #{pane_current_command}"): string[] {
+  return t.tmux("list-panes", "-t", "=work:mine", "-F", format).split("\n");
+}
+
+it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it, run closes what is left of it", async () => {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "wall.json"), JSON.stringify(PLAYBOOK));
+  const words = [
+    "run",
+    "--team",
+    "crew",
+    "--playbook",
+    "wall.json",
+    "--permission-mode",
+    "bypassPermissions",
+  ];
+  const person = personInside(t, words);
+  const terminal = await t.attach("=work:", { width: 160, height: 50 });
+  const beside = await eventually("the sidebar", () => panes(t, "#{pane_id} #{pane_width} #{pane_right}")[1]);
+  const [sidebar = ""] = beside.split(" ");
+  expect(beside).toBe(`${sidebar} 34 159`);
+  expect(t.tmux("display-message", "-p", "-t", "=work:mine", "#{pane_id}")).toBe(person.pane);
+  const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
+  await eventually("both teammates and the task", () => {
+    const screen = shown();
+    return screen.includes("ada") && screen.includes("bob") && screen.includes("Paint the wall");
+  });
+  expect(terminal.screen()).toContain("Paint the wall");
+
+  const client = () => t.tmux("list-clients", "-F", "#{window_name} #{pane_id}");
+  const teams = teamsIn(t.env, t.home);
+  const status = (await teams(["status", "--json"])).json<{ members: { name: string; paneId: string }[] }>();
+  const paneOf = (name: string) => status.members.find((member) => member.name === name)?.paneId;
+  t.tmux("send-keys", "-t", sidebar, "g", "j", "Enter");
+  await eventually("ada's pane", () => client() === `crew ${paneOf("ada")}`);
+  t.tmux("send-keys", "-t", sidebar, "g", "Enter");
+  await eventually("the lead's pane", () => client() === `mine ${person.pane}`);
+  t.tmux("send-keys", "-t", sidebar, "q");
+  await eventually("the sidebar's end", () => panes(t).length === 1);
+  expect(panes(t, "#{pane_width}")).toEqual(["160"]);
+
+  const { pane } = person;
+  const split = await teams(["sidebar", "--split", "--json"], { env: t.inside(pane) });
+  expect(split.json()).toMatchObject({ team: "crew", open: true });
+  expect(panes(t)).toHaveLength(2);
+  writeFileSync(join(t.home, "go"), "");
+  expect(await person.code()).toBe(0);
+  await person.sees("The wall is red.");
+  expect(panes(t, "#{pane_width}")).toEqual(["160"]);
+  expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+});
+
+it("run --no-sidebar splits nothing", async () => {
+  const t = privateTmux();
+  const playbook = { version: 1, agents: { "team-lead": [{ delayMs: 300, say: "That is all." }] } };
+  writeFileSync(join(t.home, "short.json"), JSON.stringify(playbook));
+  t.session("other");
+  t.tmux("set-hook", "-g", "after-split-window", "set -g @split yes");
+  const person = personInside(t, ["run", "--playbook", "short.json", "--no-sidebar"]);
+  expect(await person.code()).toBe(0);
+  expect(t.tmux("show-options", "-gqv", "@split")).toBe("");
+  expect(leftoversOf(t)).toEqual(nothing(["other:cat", "work:cat"]));
+});

@@ -1,0 +1,217 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leftoversOf, nothing, panesOf } from "../../support/leftovers.ts";
+import { personInside, personOutside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const NAMES = ["ada", "bob", "cyd", "dan", "eve"] as const;
+
+/** A lead with five teammates that say hello, and are shut down. */
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      { tools: NAMES.map((name) => ({ name: "Agent", input: { name, prompt: `hello ${name}` } })) },
+      { say: "All are there." },
+    ],
+    ...Object.fromEntries(NAMES.map((name) => [name, [{ say: "I heard {{input}}" }]])),
+  },
+};
+
+function playing(t: PrivateTmux, ...more: string[]): string[] {
+  writeFileSync(join(t.home, "five.json"), JSON.stringify(PLAYBOOK));
+  return ["run", "--team", "crew", "--playbook", "five.json", ...more];
+}
+
+/** Everything of the server that is the user's: options of every level, hooks, bindings, windows and their layout. */
+function belongings(t: PrivateTmux, session = "mine"): Record<string, string> {
+  const options = ["-g", "-s", "-wg"].map((level) => t.tmux("show-options", level));
+  const windows = "#{session_name} #{window_id} #{window_name} #{window_layout} #{window_active} #{pane_id}";
+  const target = `=${session}:`;
+  return {
+    options: options.join("\n"),
+    session: t.tmux("show-options", "-t", target),
+    window: t.tmux("show-options", "-w", "-t", target),
+    hooks: [t.tmux("show-hooks", "-g"), t.tmux("show-hooks", "-t", target)].join("\n"),
+    keys: t.tmux("list-keys"),
+    environment: t.tmux("show-environment", "-g"),
+    windows: t.tmux("list-windows", "-t", target, "-F", windows),
+    panes: t.tmux("list-panes", "-s", "-t", target, "-F", "#{pane_id} #{pane_pid} #{pane_title}"),
+  };
+}
+
+describe("a whole run in somebody's tmux", () => {
+  it.each(["bare", "habits", "keeps", "no-shell"])(
+    "changes nothing of the user's under the configuration “%s”, and leaves nothing (S7, S67)",
+    async (config) => {
+      const t = privateTmux({ config });
+      const { pane } = t.session("mine");
+      t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
+      t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
+      const before = belongings(t);
+      const teams = teamsIn(t.inside(pane), t.home);
+      const ended = await teams(playing(t, "--json"));
+      expect(ended.code, ended.err).toBe(0);
+      expect(ended.json()).toMatchObject({ outcome: "completed", result: "All are there." });
+      for (const name of NAMES) expect(ended.err).toContain(`${name}: shut down`);
+      expect(belongings(t)).toEqual(before);
+      expect(leftoversOf(t)).toEqual(nothing(["mine:cat", "mine:cat", "mine:cat"]));
+    },
+  );
+});
+
+describe("spawning while a person works", () => {
+  it("leaves window, layout and active pane as they are, and every key where it was typed (S4, S5)", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("mine");
+    t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
+    t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
+    const terminal = await t.attach("=mine:");
+    const layout = () => t.tmux("display-message", "-p", "-t", "=mine:mine", "#{window_layout} #{pane_id}");
+    const shown = () => t.tmux("list-clients", "-F", "#{session_name} #{window_name} #{pane_id}");
+    const [before, looksAt] = [layout(), shown()];
+    const teams = teamsIn(t.inside(pane), t.home);
+    await teams(["create", "crew"]);
+    writeFileSync(join(t.home, "five.json"), JSON.stringify(PLAYBOOK));
+    const words = ["--model", "scripted:five.json", "--prompt", "hello"];
+    const spawning = Promise.all(NAMES.map((name) => teams(["spawn", name, ...words])));
+    let over = false;
+    void spawning.finally(() => {
+      over = true;
+    });
+    let typed = "";
+    while (!over || typed.length < 200) {
+      const key = String.fromCharCode(97 + (typed.length % 26));
+      terminal.type(key);
+      typed += key;
+      expect(shown()).toBe(looksAt);
+      // What was typed is sent by a forked tmux each: there is time for the spawns in between.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await spawning).map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
+    const arrived = () => t.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", pane).replaceAll(/\s/g, "");
+    await eventually("the last key", () => arrived().length >= typed.length);
+    expect(arrived()).toBe(typed);
+    expect(layout()).toBe(before);
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    expect(layout()).toBe(before);
+    expect(leftoversOf(t)).toEqual(nothing(["mine:cat", "mine:cat", "mine:cat"]));
+  });
+
+  it("opens the panes in the session of the caller, whoever looks at another one (S6)", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("a");
+    t.session("b");
+    await t.attach("=b:");
+    const { child, ended } = startTeams(playing(t, "--json"), t.inside(pane), t.home);
+    const seen = await eventually("the team's window", () => {
+      const windows = t.tmux("list-windows", "-a", "-F", "#{session_name} #{window_name}").split("\n");
+      return windows.includes("a crew") && windows;
+    });
+    expect(seen.sort()).toEqual(["a crew", "a mine", "b mine"]);
+    expect(t.tmux("list-clients", "-F", "#{session_name} #{window_name}")).toBe("b mine");
+    child.kill("SIGTERM");
+    expect(await ended).toBe(130);
+    expect(leftoversOf(t)).toEqual(nothing(["a:cat", "b:cat"]));
+  });
+});
+
+describe("run in a pane", () => {
+  it("leads there with the sidebar beside it, prints the result, and gives the pane its size back", async () => {
+    const t = privateTmux();
+    const person = personInside(t, playing(t));
+    await person.sees("All are there.");
+    expect(await person.code()).toBe(0);
+    expect(person.screen()).toContain("I heard hello ada");
+    expect(t.tmux("list-panes", "-a", "-F", "#{pane_width}x#{pane_height}")).toBe("160x50");
+    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+  });
+});
+
+describe("run in a terminal that is no tmux", () => {
+  it("leads in the first pane of a session that the terminal attaches to, and prints the result after it", async () => {
+    const t = privateTmux();
+    const person = personOutside(t, playing(t));
+    await person.sees("team-lead");
+    const lead = await eventually(
+      "the session",
+      () =>
+        t
+          .tmux(
+            "list-panes",
+            "-s",
+            "-t",
+            "=teams-crew:",
+            "-F",
+            "#{pane_index} #{pane_current_command} #{window_name}",
+          )
+          .split("\n")[0],
+    );
+    expect(lead).toBe("0 node crew");
+    expect(t.tmux("list-clients", "-F", "#{session_name}")).toBe("teams-crew");
+    expect(await person.code()).toBe(0);
+    await person.sees("All are there.");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("says why when the lead fails, and exits as it did", async () => {
+    const t = privateTmux();
+    const broken = {
+      version: 1,
+      agents: { "team-lead": [{ error: { status: 401, type: "authentication_error" } }] },
+    };
+    writeFileSync(join(t.home, "broken.json"), JSON.stringify(broken));
+    const person = personOutside(t, ["run", "--team", "crew", "--playbook", "broken.json"]);
+    expect(await person.code()).toBe(1);
+    await person.sees("MODEL_ERROR");
+    expect(person.screen()).toContain("authentication_error");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("goes on when the person detaches, and says how to come back", async () => {
+    const t = privateTmux();
+    const stays = {
+      version: 1,
+      agents: { "team-lead": [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }] },
+    };
+    writeFileSync(join(t.home, "stays.json"), JSON.stringify(stays));
+    const words = [
+      "run",
+      "--team",
+      "crew",
+      "--playbook",
+      "stays.json",
+      "--permission-mode",
+      "bypassPermissions",
+    ];
+    const person = personOutside(t, words);
+    await person.sees("sleep 60");
+    t.tmux("detach-client", "-s", "=teams-crew");
+    expect(await person.code()).toBe(0);
+    await person.sees("teams attach --team crew");
+    expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
+    t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
+    await eventually("the session's end", () => panesOf(t).length === 0);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("--detach returns at once; attach shows the lead, which ends by itself", async () => {
+    const t = privateTmux();
+    mkdirSync(join(t.home, "it's “here”"));
+    const teams = teamsIn(t.env, join(t.home, "it's “here”"));
+    const slow = { version: 1, agents: { "team-lead": [{ delayMs: 3000, say: "Slowly done." }] } };
+    writeFileSync(join(t.home, "slow.json"), JSON.stringify(slow));
+    const words = ["run", "--team", "crew", "--playbook", join(t.home, "slow.json"), "--detach", "--json"];
+    const started = (await teams(words)).json<{ session: string; attach: string[] }>();
+    expect(started).toMatchObject({ team: "crew", session: "teams-crew" });
+    expect(started.attach.slice(-2)).toEqual(["-t", "=teams-crew"]);
+    const person = personOutside(t, ["attach", "--team", "crew"]);
+    await person.sees("Slowly done.");
+    await eventually("the session's end", () => panesOf(t).length === 0);
+    expect(await person.code()).toBe(0);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+});
