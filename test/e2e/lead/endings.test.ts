@@ -1,0 +1,427 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { deleteTeam } from "../../../src/lead/delete-team.ts";
+import { endRun } from "../../../src/lead/end-run.ts";
+import { killTeammates } from "../../../src/lead/kill.ts";
+import { type NoticedEnd, reconcile } from "../../../src/lead/reconcile.ts";
+import { isRunOver, othersWork, runFacts } from "../../../src/lead/run-end.ts";
+import { requestShutdown, shutdownTeammates } from "../../../src/lead/shutdown.ts";
+import { type MemberStatus, teamStatus } from "../../../src/lead/status.ts";
+import { supervise } from "../../../src/lead/supervise.ts";
+import { startOf } from "../../../src/os/identity.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { deliver, history, unreadCount } from "../../../src/team/mailbox.ts";
+import { addMembers } from "../../../src/team/members.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { createTask, getTask } from "../../../src/team/tasks.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ledTeam } from "../../support/led-team.ts";
+import { contextOf } from "../../support/worker.ts";
+
+const REFUSES: Turn[] = [
+  {
+    on: { contains: "Shutdown request" },
+    tools: [
+      {
+        name: "SendMessage",
+        input: {
+          type: "shutdown_response",
+          request_id: "{{request_id}}",
+          approve: false,
+          content: "not done",
+        },
+      },
+    ],
+    repeat: true,
+  },
+];
+const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];
+
+const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
+const runs = (pid: number): boolean => startOf(pid) !== undefined;
+const told = async (ref: TeamRef): Promise<string[]> =>
+  (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
+    from === "system" ? [JSON.parse(text).message] : [],
+  );
+const names = (ref: TeamRef) => readTeam(ref).members.map(({ name }) => name);
+const former = (ref: TeamRef) => (readTeam(ref).former ?? []).map(({ name, how }) => `${name} ${how}`);
+
+describe("a shutdown", () => {
+  it("that is agreed ends the process, frees its tasks, tells the lead, and moves the member to former", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    const pid = pidOf(ref);
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
+    expect(runs(pid)).toBe(false);
+    expect(names(ref)).toEqual([LEAD_NAME]);
+    expect(former(ref)).toEqual(["dev shutdown"]);
+    expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
+    expect(getTask(ref, "1").owner).toBeUndefined();
+    expect(await told(ref)).toEqual(["dev has shut down. Free again: #1 count."]);
+    expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
+    expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
+  });
+
+  it("that is refused is reported with its reason and leaves the teammate", async () => {
+    const { ref, ctx, spawn } = await ledTeam({ dev: REFUSES });
+    await spawn("dev");
+    expect(await shutdownTeammates(ctx, ["dev"])).toEqual([
+      { name: "dev", outcome: "rejected", reason: "not done" },
+    ]);
+    expect(runs(pidOf(ref))).toBe(true);
+    expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
+    expect(await told(ref)).toEqual([]);
+  });
+
+  it("that is not answered in time touches nothing", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
+    await spawn({ name: "dev", prompt: "begin" });
+    await eventually("its work", () => existsSync(join(place.home, "busy")));
+    expect(await shutdownTeammates(ctx, ["dev"], { timeoutMs: 300 })).toEqual([
+      { name: "dev", outcome: "timed_out" },
+    ]);
+    expect(runs(pidOf(ref))).toBe(true);
+    expect(readTeam(ref).former ?? []).toEqual([]);
+    expect(await told(ref)).toEqual([]);
+  });
+
+  it("of one that is not running any more says so", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev", "ada");
+    const pid = pidOf(ref);
+    process.kill(pid, "SIGKILL");
+    await eventually("its end", () => !runs(pid));
+    expect(await shutdownTeammates(ctx, ["dev", "ada"])).toEqual(
+      expect.arrayContaining([
+        { name: "dev", outcome: "gone" },
+        { name: "ada", outcome: "approved" },
+      ]),
+    );
+    expect(names(ref)).toEqual([LEAD_NAME]);
+  });
+
+  it("of a peer whose process nobody here can see waits for its word", async () => {
+    const { ref, ctx } = await ledTeam();
+    await joinForeign(ref, "guest");
+    expect(await shutdownTeammates(ctx, ["guest"], { timeoutMs: 200 })).toEqual([
+      { name: "guest", outcome: "timed_out" },
+    ]);
+    expect(names(ref)).toContain("guest");
+    const asking = shutdownTeammates(ctx, ["guest"], { timeoutMs: 10_000 });
+    const requestId = await eventually("the request", async () => {
+      const [, second] = await history(ref, "guest");
+      return second && (JSON.parse(second.text).requestId as string);
+    });
+    const text = JSON.stringify({ type: "shutdown_approved", requestId, from: "guest" });
+    await deliver(ref, { from: "guest", to: LEAD_NAME, text });
+    expect(await asking).toEqual([{ name: "guest", outcome: "approved" }]);
+    expect(names(ref)).not.toContain("guest");
+  });
+
+  it("is the lead's to ask for (S45)", async () => {
+    const { ref, place } = await ledTeam();
+    const ctx = contextOf(ref, "dev", { env: place.env });
+    await expect(requestShutdown(ctx, ["dev"])).rejects.toMatchObject({ code: "NOT_LEAD" });
+  });
+});
+
+async function joinForeign(ref: TeamRef, name: string): Promise<void> {
+  await addMembers(ref, [{ name, cwd: "/", backendType: "tmux" }]);
+}
+
+describe("kill", () => {
+  it("asks first, and needs no signal where that is agreed", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    const pid = pidOf(ref);
+    expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "shut down", left: [] }]);
+    expect(runs(pid)).toBe(false);
+    expect(former(ref)).toEqual(["dev shutdown"]);
+  });
+
+  it("ends one that refuses, past the asking, with all that it has started (S40)", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
+    await spawn({ name: "dev", prompt: "begin" });
+    const child = await eventually("its child", () => {
+      const file = join(place.home, "busy");
+      return existsSync(file) && Number(readFileSync(file, "utf8"));
+    });
+    const [pid, script] = [pidOf(ref), readPlace(ref, "dev")?.panePid ?? 0];
+    expect([pid, script, child].map(runs)).toEqual([true, true, true]);
+    const reports = await killTeammates(ctx, ["dev"], { timeoutMs: 200 });
+    expect(reports).toEqual([{ name: "dev", outcome: "killed", left: [] }]);
+    expect([pid, script, child].map(runs)).toEqual([false, false, false]);
+    expect(former(ref)).toEqual(["dev killed"]);
+    expect(await told(ref)).toEqual(["dev was ended."]);
+  });
+
+  it("with force asks nobody; what it left in the inbox and the tasks stays (S47)", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "keep me" });
+    await eventually("the mark", () => unreadCount(ref, "dev") === 0);
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    expect(await killTeammates(ctx, ["dev"], { force: true })).toEqual([
+      { name: "dev", outcome: "killed", left: [] },
+    ]);
+    expect(await history(ref, "dev")).toMatchObject([{ text: "keep me", read: true }]);
+    expect(await told(ref)).toEqual(["dev was ended. Free again: #1 count."]);
+    expect(getTask(ref, "1").status).toBe("pending");
+  });
+
+  it("takes away what it had asked for, so that nothing waits for nobody", async () => {
+    const { ctx, spawn } = await ledTeam({
+      dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
+    });
+    await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
+    await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
+    await killTeammates(ctx, ["dev"], { force: true });
+    expect((await teamStatus(ctx)).approvals).toEqual([]);
+  });
+
+  it("of somebody who is no member, or by a teammate, touches nobody", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam();
+    await spawn("dev");
+    await expect(killTeammates(ctx, ["dev", "nobody"])).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
+    const dev = contextOf(ref, "dev", { env: place.env });
+    await expect(killTeammates(dev, ["dev"])).rejects.toMatchObject({ code: "NOT_LEAD" });
+    expect(runs(pidOf(ref))).toBe(true);
+  });
+});
+
+describe("delete", () => {
+  it("is refused while a teammate lives, and changes nothing of it", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    const before = readFileSync(ref.paths.config, "utf8");
+    await expect(deleteTeam(ctx)).rejects.toMatchObject({
+      code: "ACTIVE_MEMBERS",
+      details: { active: ["dev"] },
+    });
+    expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+    expect(runs(pidOf(ref))).toBe(true);
+  });
+
+  it("with force ends them and leaves nothing, and not a byte of another team is touched (S44, S41)", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam();
+    const other = await ledTeam({}, "crew-two", place);
+    await deliver(other.ref, { from: "user", to: LEAD_NAME, text: "hi" });
+    await createTask(other.ref, { subject: "theirs" });
+    const [teamBefore, tasksBefore] = [snapshot(other.ref.paths.dir), snapshot(other.ref.paths.tasks)];
+    await spawn("dev", "ada");
+    const pids = [pidOf(ref), pidOf(ref, "ada")];
+    await deleteTeam(ctx, { force: true });
+    expect(pids.map(runs)).toEqual([false, false]);
+    for (const path of [ref.paths.dir, ref.paths.tasks, ref.paths.runtime])
+      expect(existsSync(path), path).toBe(false);
+    expect(readdirSync(join(place.root, "teams"))).toEqual(["crew-two"]);
+    expect(snapshot(other.ref.paths.dir)).toEqual(teamBefore);
+    expect(snapshot(other.ref.paths.tasks)).toEqual(tasksBefore);
+  });
+});
+
+function snapshot(directory: string): Record<string, string> {
+  const files = readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile());
+  return Object.fromEntries(files.map((path) => [relative(directory, path), readFileSync(path, "utf8")]));
+}
+
+describe("an agent that is killed by a signal (S33)", () => {
+  it("is noticed once by two that look at the same time: the lead is told once, its tasks are free", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    const pid = pidOf(ref);
+    process.kill(pid, "SIGKILL");
+    await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
+    const ends = (await Promise.all([reconcile(ctx), reconcile(ctx), reconcile(ctx)])).flat();
+    expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
+    expect(await reconcile(ctx)).toEqual([]);
+    expect(await told(ref)).toEqual([
+      expect.stringMatching(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./),
+    ]);
+    expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
+    expect(await memberOf(ref, ctx)).toMatchObject({
+      state: "crashed",
+      alive: false,
+      pid: null,
+      activity: "",
+      exit: { code: null, signal: "SIGKILL", at: expect.any(Number), lastLines: expect.any(Array) },
+    });
+    expect(names(ref)).toContain("dev");
+  });
+
+  it("is heard of by whoever watches the team, within two seconds and without a look at the clock", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    const watching = new AbortController();
+    const ends: NoticedEnd[] = [];
+    let looks = 0;
+    const watch = supervise(ctx, {
+      signal: watching.signal,
+      onEnd: (end) => ends.push(end),
+      onChange: () => {
+        looks += 1;
+      },
+      onProblem: (message) => {
+        throw new Error(message);
+      },
+    });
+    onTestFinished(async () => {
+      watching.abort();
+      await watch;
+    });
+    await eventually("the first look", () => looks > 0);
+    process.kill(pidOf(ref), "SIGKILL");
+    await eventually("its end", () => ends.length === 1, 2_000);
+    expect(ends).toMatchObject([{ name: "dev", how: "crashed" }]);
+    await eventually("the news", async () => (await told(ref)).length === 1, 2_000);
+  });
+
+  it("has its open questions closed", async () => {
+    const { ref, ctx, spawn } = await ledTeam({
+      dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
+    });
+    await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
+    await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
+    const pid = pidOf(ref);
+    process.kill(pid, "SIGKILL");
+    await eventually("its end", () => !runs(pid));
+    await eventually("the notice", async () => (await reconcile(ctx)).length === 1);
+    expect((await teamStatus(ctx)).approvals).toEqual([]);
+  });
+});
+
+const memberOf = async (
+  ref: TeamRef,
+  ctx: Parameters<typeof teamStatus>[0],
+  name = "dev",
+): Promise<MemberStatus> => {
+  const found = (await teamStatus({ ...ctx, ref })).members.find((member) => member.name === name);
+  if (found === undefined) throw new Error(`${name} is no member`);
+  return found;
+};
+
+describe("an agent that ends in the middle of a turn (S34)", () => {
+  it("is told to the lead with its exit code and its last lines", async () => {
+    const kill = { name: "Bash", input: { command: "kill -TERM $PPID; sleep 5" } };
+    const { ref, ctx, spawn } = await ledTeam({ dev: [{ say: "I do something foolish", tools: [kill] }] });
+    await spawn({ name: "dev", prompt: "begin" });
+    await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
+    await reconcile(ctx);
+    const [news] = await told(ref);
+    expect(news).toContain("(SIGTERM)");
+    expect(news).toContain("I do something foolish");
+  });
+});
+
+describe("an agreed shutdown that nobody waited for", () => {
+  it("is completed by whoever looks next", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    const pid = pidOf(ref);
+    await requestShutdown(ctx, ["dev"]);
+    await eventually("its end", () => !runs(pid));
+    const ends = (await Promise.all([reconcile(ctx), reconcile(ctx)])).flat();
+    expect(ends).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+    expect(former(ref)).toEqual(["dev shutdown"]);
+    expect(await told(ref)).toEqual(["dev has shut down."]);
+  });
+});
+
+describe("the status of a team", () => {
+  it("has every field of the documented shape, and nothing else (S49)", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({
+      dev: [{ say: "hm", usage: { input: 3, output: 4 } }],
+    });
+    await spawn({ name: "dev", prompt: "begin" });
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    await eventually(
+      "its turn",
+      () => readStatus(ref, "dev")?.tokens.output === 4 && readStatus(ref, "dev")?.state === "idle",
+    );
+    const status = await teamStatus(ctx);
+    expect(status).toEqual({
+      team: "crew",
+      leadAlive: null,
+      members: [
+        expect.objectContaining({ name: LEAD_NAME, color: null, alive: null, state: "unknown" }),
+        expect.anything(),
+      ],
+      tasks: { pending: 0, inProgress: 1, completed: 0, blocked: 0, list: [getTask(ref, "1")] },
+      approvals: [],
+    });
+    expect(status.members[1]).toEqual({
+      name: "dev",
+      agentId: "dev@crew",
+      agentType: "general-purpose",
+      model: `scripted:${join(place.home, "play.json")}`,
+      color: "blue",
+      backend: "process",
+      state: "idle",
+      activity: "",
+      paneId: null,
+      pid: pidOf(ref),
+      alive: true,
+      cwd: place.home,
+      worktree: null,
+      taskIds: ["1"],
+      unread: 0,
+      tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
+      costUsd: 0,
+      startedAt: expect.any(Number),
+      lastActivityAt: expect.any(Number),
+      exit: null,
+    });
+  });
+});
+
+describe("the end of a run", () => {
+  it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 0 });
+    await spawn({ name: "dev", prompt: "begin" }, "ada");
+    await eventually("its work", () => existsSync(join(place.home, "busy")));
+    await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, onTheWay: 0 });
+    expect(othersWork(ctx)).toBe(true);
+    await deliver(ref, {
+      from: LEAD_NAME,
+      to: "dev",
+      text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
+    });
+    await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
+    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 1 });
+    expect(isRunOver(runFacts(ctx))).toBe(false);
+    expect(isRunOver(runFacts(ctx, 1))).toBe(true);
+    const reports = await endRun(ctx, { timeoutMs: 10_000 });
+    expect(reports.map(({ name, outcome }) => `${name} ${outcome}`).sort()).toEqual([
+      "ada shut down",
+      "dev shut down",
+    ]);
+    expect(existsSync(ref.paths.dir)).toBe(false);
+    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, onTheWay: 0 });
+    expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
+  });
+
+  it("keeps the files where it is asked to", async () => {
+    const { ref, ctx, spawn } = await ledTeam();
+    await spawn("dev");
+    await endRun(ctx, { timeoutMs: 10_000, keep: true });
+    expect(names(ref)).toEqual([LEAD_NAME]);
+    expect(former(ref)).toEqual(["dev shutdown"]);
+  });
+});
