@@ -15,13 +15,18 @@ export function formatJson(value: unknown): string {
 
 /**
  * Reads a file of JSON; one that does not parse is read again once, since a foreign writer may be in the middle.
+ * @param wait gives that writer its time
  * @returns undefined when the file is not there
  * @throws TeamError CORRUPT_FILE, with the file left as it is
  */
-export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
+export function readJsonFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  wait: () => void = () => pauseSync(SECOND_LOOK_MS),
+): T | undefined {
   const first = attempt(path, schema);
   if (!("flaw" in first)) return first.value;
-  pauseSync(SECOND_LOOK_MS);
+  wait();
   const second = attempt(path, schema);
   if (!("flaw" in second)) return second.value;
   throw new TeamError("CORRUPT_FILE", `${path} cannot be read: ${second.flaw}. It was left as it is.`, {
