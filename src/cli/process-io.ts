@@ -101,7 +101,12 @@ function interruption(): AbortSignal {
   const controller = new AbortController();
   interrupted = controller;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => controller.abort(signal));
+    const listener = (): void => {
+      controller.abort(signal);
+      // Not at once: packages that clean up at a signal end the process where they find nobody else listening.
+      setImmediate(() => process.off(signal, listener));
+    };
+    process.on(signal, listener);
   }
   return controller.signal;
 }

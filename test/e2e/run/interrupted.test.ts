@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, teamsIn } from "../../support/built.ts";
@@ -69,6 +70,22 @@ describe("a run that is interrupted in the middle", () => {
     child.kill(signal);
     expect(await ended).toBe(130);
     expect(JSON.parse(out)).toMatchObject({ team: "crew", outcome: "interrupted" });
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("by SIGINT while it waits for a program that it runs ends the team, and exits 130", async () => {
+    const t = privateTmux();
+    const slow = join(t.home, "bin");
+    mkdirSync(slow);
+    const real = execFileSync("which", ["tmux"], { encoding: "utf8" }).trim();
+    writeFileSync(join(slow, "tmux"), `#!/bin/sh\n: > "$HOME/called"\nsleep 0.4\nexec ${real} "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { ...t.env, PATH: `${slow}:${t.env.PATH}` };
+    const { child, ended } = startTeams(playing(t, "lead"), env, t.home);
+    await eventually("a call of tmux", () => existsSync(join(t.home, "called")));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
     expect(leftoversOf(t)).toEqual(nothing());
   });
 
