@@ -70,6 +70,24 @@ function decideOpen(question: PermissionQuestion): PermissionDecision {
   return allowedByMode(question, resolved);
 }
 
+/**
+ * Whether a deny or ask rule is about a file that a search came upon: the question for the search itself names only the
+ * directory, so that each find is held against the rules for reading before a model sees it.
+ */
+export function isWithheld(
+  path: string,
+  question: Pick<PermissionQuestion, "tool" | "rules" | "workingDirs" | "home" | "resolve">,
+): boolean {
+  const { tool, rules, home } = question;
+  const refusals = [...rules.deny, ...rules.ask];
+  if (refusals.length === 0) return false;
+  const access: ToolAccess = { kind: "read", paths: [path] };
+  const { paths, dirs } = resolveAll({ ...question, mode: "default", access });
+  return (
+    matchingRule(refusals, { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home }, "any") !== undefined
+  );
+}
+
 interface Resolved {
   readonly paths: readonly string[];
   readonly dirs: readonly string[];

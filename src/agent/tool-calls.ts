@@ -6,7 +6,7 @@ import { errorResult } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import type { PermissionRules } from "./permission-rules.ts";
-import { decide } from "./permissions.ts";
+import { decide, isWithheld } from "./permissions.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
 
 /** A call that waits for somebody's word. */
@@ -161,7 +161,7 @@ async function permitAndExecute(
   const { permissions, signal, emit } = run;
   const access = tool.access(input, context);
   const summary = tool.summary(input);
-  const decision = decide({
+  const question = {
     mode: permissions.mode(),
     tool: tool.name,
     access,
@@ -171,8 +171,10 @@ async function permitAndExecute(
     protectedDirs: permissions.protectedDirs,
     home: context.env.HOME,
     coordinator: permissions.coordinator,
-  });
-  if (decision.behavior === "allow") return tool.execute(input, context);
+  };
+  const decision = decide(question);
+  const permitted: ToolContext = { ...context, isWithheld: (path) => isWithheld(path, question) };
+  if (decision.behavior === "allow") return tool.execute(input, permitted);
   let answer: PermissionAnswer = { allowed: false };
   if (decision.behavior === "ask") {
     emit({ type: "permission_asked", tool: tool.name, summary });
@@ -195,7 +197,7 @@ async function permitAndExecute(
     const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
     return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
   }
-  const result = await tool.execute(input, context);
+  const result = await tool.execute(input, permitted);
   return note === undefined
     ? result
     : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };

@@ -3,7 +3,7 @@ import picomatch from "picomatch";
 import * as z from "zod";
 import { lookAt } from "../../os/user-files.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
-import { absolutePath, failed } from "./paths.ts";
+import { absolutePath, failed, keepBack } from "./paths.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** Paths in one answer, the newest files first. */
@@ -27,15 +27,18 @@ export const globTool: Tool<Input> = {
     const { directory, glob } = placeOf(value, context);
     if (lookAt(directory).kind !== "directory") return failed(`${directory} is no directory.`);
     const matches = picomatch(glob, { dot: true });
-    const found = (await listFiles(directory, context))
+    const paths = (await listFiles(directory, context))
       .filter((name) => matches(name))
-      .map((name) => ({ path: join(directory, name), look: lookAt(join(directory, name)) }))
+      .map((name) => join(directory, name));
+    const { kept, note } = keepBack(paths, (path) => path, context.isWithheld);
+    const found = kept
+      .map((path) => ({ path, look: lookAt(path) }))
       .filter(({ look }) => look.kind === "file")
       .sort((a, b) => b.look.mtimeMs - a.look.mtimeMs || (a.path < b.path ? -1 : 1));
     const files = found.slice(0, MAX_SHOWN).map(({ path }) => shownPath(path, context.cwd));
     const rest = found.length > files.length ? [`(the newest ${files.length} of ${found.length})`] : [];
     return {
-      content: found.length === 0 ? "No file matches." : [...files, ...rest].join("\n"),
+      content: [...(found.length === 0 ? ["No file matches."] : files), ...rest, ...note].join("\n"),
       data: { files, total: found.length },
     };
   },

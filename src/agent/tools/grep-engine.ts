@@ -1,7 +1,9 @@
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { createContext, Script } from "node:vm";
+import { systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
+import { entryOf, realPathOf } from "../../os/fs.ts";
 import { run } from "../../os/run.ts";
 import { fileFilter, isFile, listFiles } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
@@ -94,9 +96,9 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   for (const [i, file] of files.entries()) {
     if (i % BATCH === 0) await pause(0, context.signal);
     context.signal.throwIfAborted();
-    const content = readTextFile(file);
-    if (content.flaw !== undefined) continue;
-    sandbox.find = () => (query.multiline ? acrossLines : byLine)(pattern, file, content.text);
+    const text = readableText(file);
+    if (text === undefined) continue;
+    sandbox.find = () => (query.multiline ? acrossLines : byLine)(pattern, file, text);
     try {
       matches.push(...(script.runInContext(sandbox, { timeout: FILE_TIMEOUT_MS }) as GrepMatch[]));
     } catch (error) {
@@ -108,7 +110,37 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
 
 async function filesBelow({ path, glob }: GrepQuery, context: GrepContext): Promise<string[]> {
   const fits = fileFilter(glob);
-  return (await listFiles(path, context)).filter((name) => fits(name)).map((name) => join(path, name));
+  const names = (await listFiles(path, context)).filter((name) => fits(name));
+  return names.map((name) => join(path, name)).filter(liesBelow(path));
+}
+
+/** Links are not followed, neither to a file nor on the way to it: what lies elsewhere was not asked for. */
+function liesBelow(directory: string): (file: string) => boolean {
+  const real = realPathOf(directory);
+  const known = new Map<string, boolean>();
+  return (file) => {
+    const parent = dirname(file);
+    const inside =
+      known.get(parent) ??
+      unlessUnreadable(() => realPathOf(parent)) === join(real, relative(directory, parent));
+    known.set(parent, inside);
+    return inside && (unlessUnreadable(() => entryOf(file)?.isFile()) ?? false);
+  };
+}
+
+function readableText(file: string): string | undefined {
+  const content = unlessUnreadable(() => readTextFile(file));
+  return content?.flaw === undefined ? content?.text : undefined;
+}
+
+/** One file that may not be read, or a loop of links, does not end the search of the others. */
+function unlessUnreadable<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (["EACCES", "EPERM", "ELOOP"].includes(systemCode(error) ?? "")) return undefined;
+    throw error;
+  }
 }
 
 /** The pattern as ours reads it, or why it is none. `(?i)` at its front is what other tools write for a flag. */

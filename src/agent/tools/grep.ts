@@ -2,7 +2,7 @@ import * as z from "zod";
 import { lookAt } from "../../os/user-files.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-engine.ts";
-import { absolutePath, failed } from "./paths.ts";
+import { absolutePath, failed, keepBack } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
@@ -52,7 +52,12 @@ export const grepTool: Tool<Input> = {
     };
     const outcome = await search(query, context);
     if ("flaw" in outcome) return failed(outcome.flaw);
-    const byFile = groupByFile(outcome.matches, context.cwd);
+    const { kept: matches, note } = keepBack(
+      outcome.matches,
+      ({ file }) => file,
+      kind === "file" ? undefined : context.isWithheld,
+    );
+    const byFile = groupByFile(matches, context.cwd);
     const shown = present(value, byFile);
     const limit = value.head_limit ?? DEFAULT_LIMIT;
     const rest =
@@ -60,11 +65,14 @@ export const grepTool: Tool<Input> = {
         ? [`(${limit} of ${shown.length} lines; narrow the search or raise head_limit)`]
         : [];
     return {
-      content: shown.length === 0 ? "Nothing matches." : [...shown.slice(0, limit), ...rest].join("\n"),
+      content:
+        shown.length === 0
+          ? ["Nothing matches.", ...note].join("\n")
+          : [...shown.slice(0, limit), ...rest, ...note].join("\n"),
       data: {
         files: [...byFile.keys()],
-        count: outcome.matches.length,
-        matches: outcome.matches
+        count: matches.length,
+        matches: matches
           .slice(0, limit)
           .map(({ file, line, text }) => ({ file: shownPath(file, context.cwd), line, text: cut(text) })),
       },

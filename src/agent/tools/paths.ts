@@ -26,3 +26,22 @@ export function unseenFlaw(path: string, look: FileLook, context: ToolContext): 
   if (seen === look.mtimeMs) return undefined;
   return `${path} has changed since it was read. Read it again before changing it.`;
 }
+
+/**
+ * What a search found without the files that rules keep from being read, and a line that says how many those are.
+ * @param isWithheld asked once for each file
+ */
+export function keepBack<T>(
+  found: readonly T[],
+  fileOf: (item: T) => string,
+  isWithheld: ((path: string) => boolean) | undefined,
+): { readonly kept: readonly T[]; readonly note: readonly string[] } {
+  if (isWithheld === undefined) return { kept: found, note: [] };
+  const withheld = new Set([...new Set(found.map(fileOf))].filter(isWithheld));
+  if (withheld.size === 0) return { kept: found, note: [] };
+  const count = withheld.size === 1 ? "1 file" : `${withheld.size} files`;
+  return {
+    kept: found.filter((item) => !withheld.has(fileOf(item))),
+    note: [`(left out by permission rules: ${count})`],
+  };
+}

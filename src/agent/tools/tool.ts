@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly toolUseId: string;
   /** Files that this agent has read, with the mtime it saw: the read-before-write check. */
   readonly seenFiles: Map<string, number>;
+  /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */
+  readonly isWithheld?: (path: string) => boolean;
   /** Shell snapshot that Bash sources first, if there is one. */
   readonly snapshot?: string;
 }

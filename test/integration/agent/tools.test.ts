@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { editTool } from "../../../src/agent/tools/edit.ts";
 import { globTool } from "../../../src/agent/tools/glob.ts";
 import { grepTool } from "../../../src/agent/tools/grep.ts";
@@ -290,6 +290,23 @@ describe("Grep", () => {
     const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toMatchObject({
       flaw: expect.stringContaining("takes too long"),
+    });
+  });
+
+  test("follows no link, neither to a file nor on the way to one", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
+    onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+    writeFileSync(join(outside, "file"), "SECRET\n");
+    put("sub/file", "SECRET of ours\n");
+    put("way/file", "nothing\n");
+    symlinkSync(join(outside, "file"), at("link"));
+    git("init", "-q");
+    git("add", ".");
+    rmSync(at("way"), { recursive: true });
+    symlinkSync(outside, at("way"));
+    const query = { pattern: "SECRET", path: cwd, ignoreCase: false, multiline: false };
+    expect(await searchOurselves(query, context)).toEqual({
+      matches: [{ file: at("sub/file"), line: 1, span: 1, text: "SECRET of ours" }],
     });
   });
 

@@ -235,6 +235,18 @@ describe("permissions", () => {
     expect(statSync(join(cwd, "x"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  test("a file that a rule keeps from being read is in the answer of no search", async () => {
+    writeFileSync(join(cwd, ".env"), "KEY=1\n");
+    writeFileSync(join(cwd, "a.txt"), "KEY=2\n");
+    const search = { name: "Grep", input: { pattern: "KEY", output_mode: "content" } };
+    const turns = [{ tools: [search, { name: "Glob", input: { pattern: "**" } }] }, {}];
+    const rules = { ...NO_RULES, deny: ["Read(./.env)"] };
+    const ada = agent({ turns, allow: { mode: () => "default", rules } });
+    await ada.run(input("go"), never);
+    const note = "(left out by permission rules: 1 file)";
+    expect(resultsOf(ada.messages)).toEqual([`a.txt:1:KEY=2\n${note}`, `a.txt\n${note}`]);
+  });
+
   test("the mode and the rules of this very moment count", async () => {
     let mode: "plan" | "bypassPermissions" = "plan";
     const ada = agent({ turns: [...turns, ...turns], allow: { mode: () => mode } });
