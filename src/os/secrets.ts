@@ -19,6 +19,39 @@ export function maskText(text: string, secrets: readonly string[]): string {
   return secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
 }
 
+/** Masks a text that comes in pieces. */
+export interface SecretStream {
+  /** As much as can be told by now: what may be the start of a secret waits for the next piece. */
+  push(piece: string): string;
+  /** What still waits, once the text is over. */
+  end(): string;
+}
+
+/** {@link maskText} for a text that comes in pieces, of which a secret may take several. */
+export function maskStream(secrets: readonly string[]): SecretStream {
+  let waiting = "";
+  return {
+    push(piece) {
+      const text = maskText(waiting + piece, secrets);
+      const sure = text.length - Math.max(0, ...secrets.map((secret) => begun(text, secret)));
+      waiting = text.slice(sure);
+      return text.slice(0, sure);
+    },
+    end() {
+      const rest = waiting;
+      waiting = "";
+      return rest;
+    },
+  };
+}
+
+/** How many characters at the end of a text are the start of this secret, but not all of it. */
+function begun(text: string, secret: string): number {
+  let length = Math.min(text.length, secret.length - 1);
+  while (length > 0 && !text.endsWith(secret.slice(0, length))) length -= 1;
+  return length;
+}
+
 /** A JSON value with every secret in its strings replaced; masked before it is written, where no escape hides one. */
 export function maskValue<T>(value: T, secrets: readonly string[]): T {
   return secrets.length === 0 ? value : (maskAny(value, secrets) as T);

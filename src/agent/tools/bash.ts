@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import * as z from "zod";
 import { type CommandEnd, runCommandGroup } from "../../os/command-group.ts";
 import type { Env } from "../../os/env.ts";
+import { secretsOf } from "../../os/secrets.ts";
 import { lookAt } from "../../os/user-files.ts";
 import { CommandOutput } from "./command-output.ts";
 import { failed } from "./paths.ts";
@@ -36,7 +37,7 @@ export const bashTool: Tool<z.infer<typeof input>> = {
     if (lookAt(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} is not there any more; nothing was run.`);
     }
-    const output = new CommandOutput(context.cwd, context.toolUseId);
+    const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
     const end = await runInShell(command, context, timeout, output);
     return resultOf(end, output, timeout);
   },

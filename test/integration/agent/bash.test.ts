@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import { scratchDirectory } from "../../../src/os/directories.ts";
 import { startOf } from "../../../src/os/identity.ts";
 
 let cwd: string;
@@ -118,6 +119,26 @@ describe("a command", () => {
     } finally {
       rmSync(join(file, "../.."), { recursive: true, force: true });
     }
+  });
+
+  test("whose whole output cannot be kept ends like any other, and says so", async () => {
+    const inTheWay = join(scratchDirectory(), cwd.replaceAll("/", "-"));
+    mkdirSync(scratchDirectory(), { recursive: true, mode: 0o700 });
+    writeFileSync(inTheWay, "");
+    onTestFinished(() => rmSync(inTheWay, { force: true }));
+    const { content, isError } = await bash("head -c 40000 /dev/zero | tr '\\0' x");
+    expect(content).toMatch(/x\n… \(40000 characters in all; the rest could not be kept: ENOTDIR/);
+    expect(isError).toBe(false);
+  });
+
+  test("that prints a key leaves none in the file, in however many pieces it comes (S75)", async () => {
+    env = { ...env, SOME_TOKEN: "hunter2-hunter2" };
+    const command = "head -c 40000 /dev/zero | tr '\\0' x; printf %s hunter2-; sleep 0.05; echo hunter2";
+    const { content } = await bash(`${command}; echo; ${command}`, { toolUseId: `w${process.pid}` });
+    const file = /whole output is in (\S+)\)$/.exec(content)?.[1] ?? "";
+    onTestFinished(() => rmSync(join(file, "../.."), { recursive: true, force: true }));
+    const x = "x".repeat(40_000);
+    expect(readFileSync(file, "utf8")).toBe(`${x}[secret]\n\n${x}[secret]\n`);
   });
 
   test("that prints without end is not kept without end", async () => {

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import type { ConversationMessage } from "../../../src/agent/model/model.ts";
+import type { ConversationMessage, Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
 import { NO_RULES } from "../../../src/agent/permission-rules.ts";
 import type { AgentPermissions, PermissionAsk } from "../../../src/agent/tool-calls.ts";
@@ -435,13 +435,31 @@ describe("a conversation that is taken up again", () => {
   });
 });
 
+/** The same model, but its text comes in pieces of three characters. */
+const inPieces = (model: Model): Model => ({
+  name: model.name,
+  async *stream(request, signal) {
+    for await (const event of model.stream(request, signal)) {
+      if (event.type !== "text") yield event;
+      else for (const piece of event.text.match(/.{1,3}/gs) ?? []) yield { ...event, text: piece };
+    }
+  },
+});
+
 test("a key that a tool prints is in no line of the conversation and in no event (S75)", async () => {
+  const turns = [
+    { tools: [bash('echo $SOME_API_KEY; echo "\\"$SOME_API_KEY\\""')] },
+    { say: `so ${SECRET} is sk-very` },
+  ];
+  const playbook = parsePlaybook(JSON.stringify({ version: 1, agents: { "*": turns } }), "test");
   const ada = agent({
-    turns: [{ tools: [bash('echo $SOME_API_KEY; echo "\\"$SOME_API_KEY\\""')] }, { say: `so ${SECRET}` }],
+    model: inPieces(scriptedModel({ playbook, agent: "ada", cwd, env: ENV, speed: 1000 })),
   });
   await ada.run(input(`my key is ${SECRET}`), never);
   expect(resultsOf(ada.messages)[0]).toContain(SECRET);
   expect(readFileSync(path(), "utf8")).not.toContain(SECRET);
   expect(readFileSync(path(), "utf8")).toContain("[secret]");
-  expect(JSON.stringify(events.filter(({ type }) => type !== "text"))).not.toContain(SECRET);
+  expect(JSON.stringify(events)).not.toContain(SECRET);
+  const said = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
+  expect(said).toBe("so [secret] is sk-very");
 });

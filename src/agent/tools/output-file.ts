@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { messageOf } from "../../errors.ts";
+import { ensureOwnDirectory, scratchDirectory } from "../../os/directories.ts";
+import { appendDurably, ensureDir } from "../../os/fs.ts";
+import { maskStream } from "../../os/secrets.ts";
+
+/** Characters that go into one file, so that a command that prints for ever fills no disk. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+
+/**
+ * The private file that takes a command's whole output, with no secret in it. That it cannot be written is no reason to end
+ * the command, or the agent: it is kept as {@link flaw}, and nothing more is written.
+ */
+export class OutputFile {
+  readonly path: string;
+  flaw: string | undefined;
+  private readonly masks;
+  private written = 0;
+
+  constructor(cwd: string, toolUseId: string, secrets: readonly string[]) {
+    this.path = outputPath(cwd, toolUseId);
+    this.masks = { stdout: maskStream(secrets), stderr: maskStream(secrets) };
+  }
+
+  add(stream: "stdout" | "stderr", text: string): void {
+    this.write(this.masks[stream].push(text));
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.write(this.masks.stdout.end() + this.masks.stderr.end());
+  }
+
+  private write(text: string): void {
+    const part = text.slice(0, Math.max(0, MAX_CHARACTERS - this.written));
+    if (part === "" || this.flaw !== undefined) return;
+    try {
+      if (this.written === 0) {
+        ensureOwnDirectory(scratchDirectory());
+        ensureDir(dirname(this.path));
+      }
+      appendDurably(this.path, part, false);
+      this.written += part.length;
+    } catch (error) {
+      this.flaw = messageOf(error);
+    }
+  }
+}
+
+/** `<scratch>/<cwd with / as ->/tasks/<id>.output`; an id that a server made up reaches no path as it is. */
+function outputPath(cwd: string, id: string): string {
+  const place = cwd.replaceAll("/", "-");
+  const short = place.length <= 200 ? place : `${place.slice(0, 180)}-${hash(cwd)}`;
+  const name = /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : hash(id);
+  return join(scratchDirectory(), short, "tasks", `${name}.output`);
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
