@@ -1,4 +1,5 @@
 import { messageOf, systemCode, TeamError } from "../errors.ts";
+import { pause } from "../os/clock.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { anyBell } from "../wakeup/any-bell.ts";
@@ -49,11 +50,18 @@ function membersOf(ctx: LeadContext): string[] {
     .filter((name) => name !== LEAD_NAME);
 }
 
+/**
+ * Milliseconds, each behind the one before, at which an agent is looked for again once its launch script is gone: killed
+ * together with it, it may outlive it by a moment, and then nothing else tells of its end.
+ */
+const LOOK_AGAIN_MS = [50, 250, 1_000] as const;
+
 /** The lifelines of all members as one bell; a line that ended is followed anew, since its member may be started again. */
 class Lifelines {
   readonly bell: Bell;
   readonly #ctx: LeadContext;
   readonly #open = new Map<string, Lifeline>();
+  readonly #closing = new AbortController();
   readonly #rings = new Rings(() => this.#close());
 
   constructor(ctx: LeadContext) {
@@ -70,12 +78,21 @@ class Lifelines {
       void line.ended.then(() => {
         line.close();
         this.#open.delete(name);
-        this.#rings.ring();
+        return this.#ringRepeatedly();
       });
     }
   }
 
+  async #ringRepeatedly(): Promise<void> {
+    this.#rings.ring();
+    for (const ms of LOOK_AGAIN_MS) {
+      if ((await pause(ms, this.#closing.signal)) === "aborted") return;
+      this.#rings.ring();
+    }
+  }
+
   #close(): void {
+    this.#closing.abort();
     for (const line of this.#open.values()) line.close();
     this.#open.clear();
   }
