@@ -10,6 +10,7 @@ import { requestShutdown, shutdownTeammates } from "../../../src/lead/shutdown.t
 import { type MemberStatus, teamStatus } from "../../../src/lead/status.ts";
 import { supervise } from "../../../src/lead/supervise.ts";
 import { startOf } from "../../../src/os/identity.ts";
+import { processTable } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config.ts";
@@ -177,13 +178,17 @@ describe("kill", () => {
     expect(getTask(ref, "1").status).toBe("pending");
   });
 
-  it("takes away what it had asked for, so that nothing waits for nobody", async () => {
-    const { ctx, spawn } = await ledTeam({
+  it("of a crashed one takes away what it had asked for, so that nothing waits for nobody", async () => {
+    const { ref, ctx, spawn } = await ledTeam({
       dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
     });
     await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
     await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
-    await killTeammates(ctx, ["dev"], { force: true });
+    const pid = pidOf(ref);
+    process.kill(pid, "SIGKILL");
+    await eventually("its end", () => !runs(pid));
+    expect((await teamStatus(ctx)).approvals).toHaveLength(1);
+    expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "gone", left: [] }]);
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
 
@@ -261,7 +266,7 @@ describe("an agent that is killed by a signal (S33)", () => {
     expect(names(ref)).toContain("dev");
   });
 
-  it("is heard of by whoever watches the team, within two seconds and without a look at the clock", async () => {
+  async function watched(ended: (ref: TeamRef) => void): Promise<{ ends: NoticedEnd[]; ref: TeamRef }> {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const watching = new AbortController();
@@ -282,10 +287,24 @@ describe("an agent that is killed by a signal (S33)", () => {
       await watch;
     });
     await eventually("the first look", () => looks > 0);
-    process.kill(pidOf(ref), "SIGKILL");
+    ended(ref);
     await eventually("its end", () => ends.length === 1, 2_000);
-    expect(ends).toMatchObject([{ name: "dev", how: "crashed" }]);
     await eventually("the news", async () => (await told(ref)).length === 1, 2_000);
+    return { ends, ref };
+  }
+
+  it("is heard of by whoever watches the team, within two seconds", async () => {
+    const { ends } = await watched((ref) => process.kill(pidOf(ref), "SIGKILL"));
+    expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL" } }]);
+  });
+
+  it("is heard of as soon where its launch scripts were killed with it, and nobody wrote the end down", async () => {
+    const { ends, ref } = await watched((team) => {
+      // From above, so that none outlives the one that it would tell of.
+      for (const pid of below(readPlace(team, "dev")?.panePid ?? 0)) process.kill(pid, "SIGKILL");
+    });
+    expect(ends).toEqual([{ name: "dev", how: "crashed", exit: null }]);
+    expect(await told(ref)).toEqual(["dev crashed."]);
   });
 
   it("has its open questions closed", async () => {
@@ -301,6 +320,12 @@ describe("an agent that is killed by a signal (S33)", () => {
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
 });
+
+/** A process and all below it, parents first. */
+function below(pid: number): number[] {
+  const children = processTable().filter(({ ppid }) => ppid === pid);
+  return [pid, ...children.flatMap((child) => below(child.pid))];
+}
 
 const memberOf = async (
   ref: TeamRef,

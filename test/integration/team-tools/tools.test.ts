@@ -346,10 +346,15 @@ describe("a plan's verdict by SendMessage", () => {
     open(ref, "plan", "p1");
     const input = { type: "plan_approval_response", request_id: "p1", approve: true, recipient: "dev" };
     expect(await (await handsOf(ref, "ada")).data("SendMessage", input)).toMatchObject(refusal("NOT_LEAD"));
+    open(ref, "permission", "r1");
+    const permission = { ...input, request_id: "r1" };
+    expect(await (await handsOf(ref, "dev")).data("SendMessage", permission)).toMatchObject(
+      refusal("NOT_LEAD"),
+    );
     const lead = await handsOf(ref, LEAD_NAME);
     const other = { ...input, request_id: "../config" };
     expect(await lead.data("SendMessage", other)).toMatchObject(refusal("REQUEST_NOT_FOUND"));
-    expect(listApprovals(ref)).toHaveLength(1);
+    expect(listApprovals(ref)).toHaveLength(2);
   });
 
   it.each(["permission", "question"] as const)("never answers a %s, which a person decides", async (kind) => {
