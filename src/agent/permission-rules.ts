@@ -70,7 +70,10 @@ function isAbout(name: string, { tool, access }: RuleSubject): boolean {
 }
 
 function commandMatches(pattern: string, command: string, reach: Reach): boolean {
-  if (reach === "any") return possibleCommands(command).some((words) => wordsMatch(pattern, words));
+  if (reach === "any") {
+    for (const words of possibleCommands(command)) if (wordsMatch(pattern, words)) return true;
+    return false;
+  }
   const words = simpleCommand(command);
   return words !== undefined && wordsMatch(pattern, words);
 }
@@ -80,18 +83,31 @@ function wordsMatch(pattern: string, words: readonly string[]): boolean {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
   if (!prefix && wanted.includes("*")) {
-    const source = wanted.split(/\s+/).join(" ").split("*").map(escapeRegExp).join("[\\s\\S]*");
-    return new RegExp(`^${source}$`, "u").test(words.join(" "));
+    return wildcardMatches(wanted.split(/\s+/).join(" "), words.join(" "));
   }
   const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
   return expected.every((word, i) => words[i] === word) && (prefix || words.length === expected.length);
 }
 
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+/** Piece by piece from the left: a rule of a foreign repository has no way to make this take long, as it would a regular expression. */
+function wildcardMatches(pattern: string, text: string): boolean {
+  const [first = "", ...middle] = pattern.split("*");
+  const last = middle.pop() ?? "";
+  const end = text.length - last.length;
+  if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of middle) {
+    const found = text.indexOf(piece, at);
+    if (found < 0 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
 }
 
-/** An allowance looks at where links lead; a refusal also at how it is written. */
+/**
+ * An allowance looks at where links lead; a refusal also at how it is written, and not at upper and lower case, which are
+ * one to many a file system.
+ */
 function pathsMatch(
   pattern: string,
   written: readonly string[],
@@ -99,7 +115,8 @@ function pathsMatch(
   reach: Reach,
 ): boolean {
   const globs = anchors(pattern, cwd, home);
-  const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path));
+  const nocase = reach === "any";
+  const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path, nocase));
   if (reach === "any") return [...written, ...realPaths].some(matches);
   return realPaths.length > 0 && realPaths.every(matches);
 }
@@ -131,9 +148,9 @@ function anchors(pattern: string, cwd: string, home: string | undefined): Anchor
 }
 
 /** As in gitignore, what matches a directory holds for everything below it. */
-function pathMatches({ base, glob }: AnchoredGlob, path: string): boolean {
+function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean): boolean {
   if (!isInside(path, base)) return false;
-  const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true });
+  const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase });
   const parts = relative(base, path).split(sep);
   return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
 }

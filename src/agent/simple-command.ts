@@ -40,33 +40,30 @@ const CARRIERS =
 /**
  * Every run of words of a command that the shell may come to run as a command of its own, for deny rules: split at each
  * operator whether quoted or not, without the assignments in front, from every word on behind a carrier (`sudo`, `xargs`,
- * …), with and without a directory in front of the name. Rather more than what runs than less.
+ * …), with and without a directory in front of the name. Rather more than what runs than less. One at a time, since of a long
+ * command that is carried there are many.
  */
-export function possibleCommands(command: string): string[][] {
-  const found: string[][] = [];
+export function* possibleCommands(command: string): Generator<string[]> {
   for (const part of command.split(/[;&|\n\r(){}`<>]/)) {
     for (const form of new Set([part, part.replace(/["'\\]/g, "")])) {
-      found.push(...startsOf(form.split(/\s+/).filter((word) => word !== "")));
+      yield* startsOf(form.split(/\s+/).filter((word) => word !== ""));
     }
   }
   for (const quoted of command.matchAll(/(?:\s-\w*c|\beval)\s+(["'])([\s\S]*?)\1/g)) {
-    found.push(...possibleCommands(quoted[2] ?? ""));
+    yield* possibleCommands(quoted[2] ?? "");
   }
-  return found;
 }
 
-function startsOf(words: readonly string[]): string[][] {
+function* startsOf(words: readonly string[]): Generator<string[]> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
   const carried = CARRIERS.test(baseName(words[start] ?? ""));
-  const starts = carried ? words.map((_, i) => i).slice(start) : [start];
-  return starts.flatMap((i) => {
+  const end = carried ? words.length : start + 1;
+  for (let i = start; i < end; i += 1) {
     const [name = "", ...rest] = words.slice(i);
-    return [
-      [name, ...rest],
-      [baseName(name), ...rest],
-    ];
-  });
+    yield [name, ...rest];
+    if (name.includes("/")) yield [baseName(name), ...rest];
+  }
 }
 
 function baseName(word: string): string {

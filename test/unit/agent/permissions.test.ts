@@ -262,7 +262,37 @@ describe("patterns of commands", () => {
   });
 });
 
+describe("what takes a rule long to decide", () => {
+  test("is no pattern with many stars, whoever wrote it", () => {
+    const deny = rules({ deny: [`Bash(${"*a".repeat(30)}*b)`] });
+    const since = performance.now();
+    expect(ask("bypassPermissions", "Bash", command(`echo ${"a".repeat(5000)}`), { rules: deny })).toBe(
+      "allow",
+    );
+    expect(ask("bypassPermissions", "Bash", command(`echo ${"a".repeat(50)} b`), { rules: deny })).toBe(
+      "deny",
+    );
+    expect(performance.now() - since).toBeLessThan(1000);
+  });
+
+  test("is no long command behind sudo, which could be any of its words", () => {
+    const deny = rules({ deny: ["Bash(rm:*)"] });
+    const long = `sudo ${"a ".repeat(6000)}`;
+    const before = process.memoryUsage().heapUsed;
+    expect(ask("bypassPermissions", "Bash", command(long), { rules: deny })).toBe("allow");
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200e6);
+    expect(ask("bypassPermissions", "Bash", command(`${long} rm -r x`), { rules: deny })).toBe("deny");
+  });
+});
+
 describe("patterns of paths", () => {
+  test("a refusal holds in upper and lower case, which are one to some file systems; an allowance does not", () => {
+    const given = rules({ deny: ["Read(.env)"], allow: ["Read(//srv/docs/**)"] });
+    expect(ask("default", "Read", read(`${WORK}/.ENV`), { rules: given })).toBe("deny");
+    expect(ask("default", "Read", read("/srv/docs/a"), { rules: given })).toBe("allow");
+    expect(ask("default", "Read", read("/srv/docs/../DOCS/a"), { rules: given })).toBe("ask");
+  });
+
   test.each([
     ["Read(~/**)", "/home/ada/x/y", true],
     ["Read(~/**)", "/home/bob/x", false],
