@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
@@ -200,6 +208,20 @@ describe("a place that cannot be", () => {
     await refused(2, "INVALID_INPUT", "run", "--report", "nowhere/AUDIT.md");
     await refused(2, "INVALID_INPUT", "run", "--playbook", "nowhere.json");
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], fifos: [] });
+  });
+
+  it("a runtime directory that is open to others is refused, and no team is left behind", async () => {
+    const { t, teams, refused } = world();
+    mkdirSync(join(t.runtime, "teams"));
+    chmodSync(join(t.runtime, "teams"), 0o777);
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    const { message } = await refused(1, "PERMISSION_DENIED", "run", "--playbook", "short.json");
+    expect(message).toContain(join(t.runtime, "teams"));
+    expect(leftoversOf(t)).toEqual(nothing());
+    await teams(["create", "crew"]);
+    await refused(1, "PERMISSION_DENIED", "spawn", "dev", "--model", "scripted:short.json");
+    chmodSync(join(t.runtime, "teams"), 0o700);
+    expect((await teams(["status", "--json"])).json<{ members: object[] }>().members).toHaveLength(1);
   });
 
   it("a report that is somebody else's is never replaced", async () => {

@@ -141,6 +141,9 @@ it("attach switches the client of a person inside tmux, and prints the command o
   expect(shown()).toBe("work crew");
   expect(t.tmux("display-message", "-p", "-t", "=work:", "#{pane_id}")).toBe(paneId);
   expect(terminal.screen()).toContain("dev");
+  await inside(["spawn", "helper", "--session", "--model", "scripted:play.json"]);
+  expect((await inside(["attach", "helper", "--json"])).json()).toMatchObject({ switched: true });
+  expect(shown()).toBe("teams-crew crew");
   const outside = await teamsIn(t.env, t.home)(["attach", "dev"]);
   expect(outside.out).toMatch(/^tmux -\w \S+ attach-session -t '=work:@\d+\.%\d+'\n$/);
 });

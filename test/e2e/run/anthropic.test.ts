@@ -13,7 +13,7 @@ const LATE: FakeReply = {
   kind: "error",
   status: 429,
   type: "rate_limit_error",
-  headers: { "retry-after": "1" },
+  headers: { "retry-after": "2" },
 };
 const OVERLOADED: FakeReply = {
   kind: "error",
@@ -126,7 +126,7 @@ describe("a team led by a model that speaks the Messages API", () => {
     expect(readFileSync(join(t.home, "text.txt"), "utf8")).toBe("one two three\n");
     expect(leftoversOf(t)).toEqual(nothing());
     const [first, second] = team.asked.filter(({ agent }) => agent === "team-lead");
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(1000);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2000);
     const counted = team.asked.find(({ newest }) => newest.includes("key="));
     expect(counted?.newest).not.toMatch(/ANTHROPIC_(API_KEY|AUTH_TOKEN)=/);
     const tries = team.asked.filter(({ newest }) => newest.includes("Do task 1"));
@@ -143,9 +143,9 @@ describe("a team led by a model that speaks the Messages API", () => {
       "Count the words",
     );
     expect(ended.code, ended.err).toBe(0);
-    expect(filesWith(t.root, "[secret]")).toHaveLength(2);
     expect(filesWith(t.root, KEY)).toEqual([]);
     expect(filesWith(t.runtime, KEY)).toEqual([]);
+    expect(filesWith(t.root, "[secret]")).toHaveLength(2);
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], locks: [] });
   });
 

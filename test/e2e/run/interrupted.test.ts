@@ -9,14 +9,20 @@ import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 /** Minutes of work, by a command that ignores the hangup. */
-const LONG = { name: "Bash", input: { command: "trap '' HUP; touch working; sleep 300" } };
+const LONG = "trap '' HUP; touch working; sleep 300";
+/** The same beside one that leaves its session, where there is a way to. */
+const SCATTERED = `command -v setsid >/dev/null && setsid -f sleep 301; ${LONG}`;
 const SPAWN = { name: "Agent", input: { name: "worker", prompt: "work" } };
 
 /** Either the lead is in the middle of something, or its teammate. */
 const PLAYBOOKS = {
-  lead: { "team-lead": [{ tools: [SPAWN] }, { tools: [LONG] }], worker: [{ say: "I am there." }] },
-  worker: { "team-lead": [{ tools: [SPAWN] }, { say: "It works." }], worker: [{ tools: [LONG] }] },
+  lead: { "team-lead": [{ tools: [SPAWN] }, { tools: [bash(LONG)] }], worker: [{ say: "I am there." }] },
+  worker: { "team-lead": [{ tools: [SPAWN] }, { say: "It works." }], worker: [{ tools: [bash(SCATTERED)] }] },
 };
+
+function bash(command: string): object {
+  return { name: "Bash", input: { command } };
+}
 
 function playing(t: PrivateTmux, busy: keyof typeof PLAYBOOKS): readonly string[] {
   writeFileSync(join(t.home, "long.json"), JSON.stringify({ version: 1, agents: PLAYBOOKS[busy] }));
