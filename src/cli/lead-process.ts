@@ -5,6 +5,7 @@ import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
 import { endRun } from "../lead/end-run.ts";
 import { answerPermission } from "../lead/permission-side.ts";
+import { reconcile } from "../lead/reconcile.ts";
 import { isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { supervise } from "../lead/supervise.ts";
@@ -201,7 +202,10 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
     clock: ctx.clock,
     signal,
     agent: (worker) => assembleLead(lead, worker),
-    idle: async (held) => (isRunOver(runFacts(ctx, held)) ? "over" : "wait"),
+    idle: async (held) => {
+      await settle(ctx);
+      return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
+    },
     othersWork: async () => othersWork(ctx),
     onSilent: (entry) => onSilent(lead, entry),
   });
@@ -213,6 +217,15 @@ function paneFacts({ callerPane, env }: LeadContext): Pick<StatusRecord, "paneId
   const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(env.TMUX ?? "") ?? [];
   if (callerPane === undefined || socket === undefined) return {};
   return { paneId: callerPane, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
+}
+
+/** Ends that were noticed are told before anybody asks whether there is more to hear. */
+async function settle(ctx: LeadContext): Promise<void> {
+  try {
+    await reconcile(ctx);
+  } catch (error) {
+    if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
+  }
 }
 
 async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {

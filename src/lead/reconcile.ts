@@ -18,28 +18,62 @@ export interface NoticedEnd {
 /** Key in a member's metadata: the process whose end was noticed, so that what follows is done once. */
 const NOTICED = "_endNoticed";
 
+/** The look that this process has under way. */
+const looking = new WeakMap<LeadContext, Promise<readonly NoticedEnd[]>>();
+
 /**
  * Looks for members whose process has ended and does what follows, once for each end, whoever notices first: an agreed
- * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4).
+ * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4). Of one context the
+ * looks follow each other: once it returns, what was found is told.
+ * @throws TeamError TEAM_NOT_FOUND
  */
-export async function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
+export function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
+  const before = looking.get(ctx) ?? Promise.resolve([]);
+  // Whoever asked for the look before hears of its failure; this one is a look of its own.
+  const next = before.catch(() => []).then(() => look(ctx));
+  looking.set(ctx, next);
+  return next;
+}
+
+async function look(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
   const ends: NoticedEnd[] = [];
   for (const member of readTeam(ctx.ref).members) {
-    const { name, metadata } = member;
-    if (name === LEAD_NAME) continue;
-    const status = readStatus(ctx.ref, name);
-    if (status === undefined || livenessOf(status.process) !== "dead") continue;
-    if (status.state === "exited" && status.agreedToStop === true) {
+    const { name } = member;
+    const end = unnoticedEnd(ctx, member);
+    if (end === undefined) continue;
+    if (end.agreed) {
       if (await finishMember(ctx, name, "shutdown")) ends.push({ name, how: "shutdown", exit: null });
-      continue;
+    } else if (!isRecording(ctx, name) && (await notice(ctx, name, end.id))) {
+      ends.push(await tellOfEnd(ctx, member, end.id));
     }
-    if (isRecording(ctx, name)) continue;
-    // A start that is started again in its pane keeps its instance; its process does not.
-    const end = `${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
-    if (metadata?.[NOTICED] === end || !(await notice(ctx, name, end))) continue;
-    ends.push(await tellOfEnd(ctx, member, end));
   }
   return ends;
+}
+
+/**
+ * As {@link reconcile}, for who is not the lead: where the lead's process lives it does so itself, and what it looks at
+ * in between (has everybody been heard?) is never half done by another.
+ */
+export async function reconcileUnlessLed(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
+  const { leadProcess } = readTeam(ctx.ref);
+  return leadProcess !== undefined && livenessOf(leadProcess) === "alive" ? [] : reconcile(ctx);
+}
+
+export interface UnnoticedEnd {
+  /** Names this very end: a start that is started again in its pane keeps its instance, its process does not. */
+  readonly id: string;
+  /** It ended because it had agreed to. */
+  readonly agreed: boolean;
+}
+
+/** The end of a member that nothing has followed from yet; undefined while it lives, or when all has been done. */
+export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd | undefined {
+  if (member.name === LEAD_NAME) return undefined;
+  const status = readStatus(ctx.ref, member.name);
+  if (status === undefined || livenessOf(status.process) !== "dead") return undefined;
+  const id = `${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
+  const agreed = status.state === "exited" && status.agreedToStop === true;
+  return !agreed && member.metadata?.[NOTICED] === id ? undefined : { id, agreed };
 }
 
 /** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */

@@ -1,10 +1,12 @@
 import { TeamError } from "../errors.ts";
+import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { unreadCount } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
 import { isAlive } from "./kill.ts";
+import { unnoticedEnd } from "./reconcile.ts";
 
 /** What the end of a run depends on. */
 export interface RunFacts {
@@ -12,6 +14,8 @@ export interface RunFacts {
   readonly teamExists: boolean;
   /** Living teammates that are not idle, or have a message that they have not picked up. */
   readonly busy: number;
+  /** Members that have ended, with nobody told of it yet. */
+  readonly unsettled: number;
   /** Messages to the lead that its worker has not seen yet. */
   readonly onTheWay: number;
 }
@@ -20,25 +24,34 @@ export interface RunFacts {
  * Whether a run whose lead has nothing left to do is over. Nobody is left to hear from when no teammate lives, or all
  * are idle: what an idle one had to say came before its idle notice, and was a turn.
  */
-export function isRunOver({ teamExists, busy, onTheWay }: RunFacts): boolean {
-  return !teamExists || (busy === 0 && onTheWay === 0);
+export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunFacts): boolean {
+  return !teamExists || (busy === 0 && unsettled === 0 && onTheWay === 0);
 }
 
 /** @param held unread messages to the lead that its worker knows and holds back */
 export function runFacts(ctx: LeadContext, held = 0): RunFacts {
-  let names: string[];
+  const members = membersOf(ctx);
+  if (members === undefined) return { teamExists: false, busy: 0, unsettled: 0, onTheWay: 0 };
+  const busy = members.filter(
+    ({ name }) =>
+      isAlive(ctx, name) && (readStatus(ctx.ref, name)?.state !== "idle" || unreadCount(ctx.ref, name) > 0),
+  );
+  return {
+    teamExists: true,
+    busy: busy.length,
+    unsettled: members.filter((member) => unnoticedEnd(ctx, member) !== undefined).length,
+    onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
+  };
+}
+
+/** Everybody but the lead; undefined when the team is gone. */
+function membersOf(ctx: LeadContext): readonly TeamMember[] | undefined {
   try {
-    names = readTeam(ctx.ref).members.map((member) => member.name);
+    return readTeam(ctx.ref).members.filter(({ name }) => name !== LEAD_NAME);
   } catch (error) {
-    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND")
-      return { teamExists: false, busy: 0, onTheWay: 0 };
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return undefined;
     throw error;
   }
-  const living = names.filter((name) => name !== LEAD_NAME && isAlive(ctx, name));
-  const busy = living.filter(
-    (name) => readStatus(ctx.ref, name)?.state !== "idle" || unreadCount(ctx.ref, name) > 0,
-  );
-  return { teamExists: true, busy: busy.length, onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held };
 }
 
 /** Whether any teammate works right now. */

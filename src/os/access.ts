@@ -9,7 +9,8 @@ export function isWritable(path: string): boolean {
 
 /** Whether this is a file that this user may execute. */
 export function isExecutable(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false) && allows(path, constants.X_OK);
+  // First whether it can be reached at all: a directory of the PATH may be closed to us.
+  return allows(path, constants.X_OK) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 }
 
 /** The file that a program's name means on the PATH; undefined when there is none. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
-import { ensureDir, entryOf, listDir, removeTree, rename, replaceFile } from "../os/fs.ts";
+import { ensureDir, entryOf, listDir, removeIfEmpty, removeTree, rename, replaceFile } from "../os/fs.ts";
 import { SCHEMA_VERSION, type TeamConfig, teamConfig } from "../schema/config.ts";
 import { agentId, freeName, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
@@ -170,6 +170,7 @@ export async function removeTeamFiles(ref: TeamRef): Promise<void> {
     if (entryOf(ref.paths.tasks) !== undefined) rename(ref.paths.tasks, trash[1]);
   });
   for (const directory of [...trash, ref.paths.runtime]) removeTree(directory);
+  removeIfEmpty(ref.home.runtime);
 }
 
 function teamExists(ref: TeamRef): TeamError {

@@ -1,4 +1,5 @@
 import type { TurnInput } from "../agent/agent.ts";
+import type { InputOrigin } from "../agent/model/model.ts";
 import { type Envelope, formatEnvelopes } from "../protocol/envelope.ts";
 import { proseOf } from "../protocol/prose.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
@@ -18,22 +19,27 @@ export function composeTurn(entries: readonly InboxEntry[], typed: readonly stri
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
+  return { text, keys, origin: { ...newestWords(entries, typed), ...newestRequest(entries) } };
+}
+
+function newestWords(
+  entries: readonly InboxEntry[],
+  typed: readonly string[],
+): Pick<InputOrigin, "text" | "from"> {
   const line = typed.at(-1);
-  if (line !== undefined) return { text, keys, origin: { text: line, from: PERSON } };
   const newest = entries.at(-1);
-  if (newest === undefined) return { text, keys, origin: { text, from: PERSON } };
-  const protocol = [...entries].reverse().find((entry) => entry.protocol !== undefined)?.protocol;
-  const requestId = protocol === undefined ? undefined : requestIdOf(protocol);
-  return {
-    text,
-    keys,
-    origin: {
-      text: newest.protocol === undefined ? newest.message.text : proseOf(newest.protocol),
-      from: newest.message.from,
-      ...(protocol === undefined ? {} : { protocolType: protocol.type }),
-      ...(requestId === undefined ? {} : { requestId }),
-    },
-  };
+  if (line !== undefined || newest === undefined) return { text: line ?? "", from: PERSON };
+  const { protocol, message } = newest;
+  return { text: protocol === undefined ? message.text : proseOf(protocol), from: message.from };
+}
+
+/** The newest message that asks for an answer by its id; without one the newest protocol message. */
+function newestRequest(entries: readonly InboxEntry[]): Pick<InputOrigin, "protocolType" | "requestId"> {
+  const protocols = entries.flatMap(({ protocol }) => protocol ?? []);
+  const asking = protocols.findLast((protocol) => requestIdOf(protocol) !== undefined) ?? protocols.at(-1);
+  if (asking === undefined) return {};
+  const requestId = requestIdOf(asking);
+  return { protocolType: asking.type, ...(requestId === undefined ? {} : { requestId }) };
 }
 
 function envelopeOf(entry: InboxEntry): Envelope {

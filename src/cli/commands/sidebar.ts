@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
-import { reconcile } from "../../lead/reconcile.ts";
+import { reconcileUnlessLed } from "../../lead/reconcile.ts";
 import { teamStatus } from "../../lead/status.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
@@ -41,7 +41,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const end = await runSidebar({
     load: async () => {
-      await reconcile(ctx);
+      await reconcileUnlessLed(ctx);
       return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
     },
     changed: teamBell(open.ref),

@@ -1,6 +1,6 @@
 import { EXIT } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
-import { reconcile } from "../../lead/reconcile.ts";
+import { reconcileUnlessLed } from "../../lead/reconcile.ts";
 import { type TeamStatus, teamStatus } from "../../lead/status.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
@@ -35,7 +35,7 @@ export const command = defineCommand({
 
 /** Deaths that nobody has noticed yet are noticed first, so that the picture is whole. */
 async function current(ctx: LeadContext): Promise<TeamStatus> {
-  await reconcile(ctx);
+  await reconcileUnlessLed(ctx);
   return teamStatus(ctx);
 }
 

@@ -4,11 +4,14 @@ import { summarize } from "../../../src/lead/status.ts";
 import type { Task } from "../../../src/schema/task.ts";
 
 describe("a run whose lead has nothing left to do", () => {
+  const rest: RunFacts = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0 };
+
   it.each<[string, RunFacts, boolean]>([
-    ["is over when nobody works and nothing is on its way", { teamExists: true, busy: 0, onTheWay: 0 }, true],
-    ["goes on while a teammate works", { teamExists: true, busy: 1, onTheWay: 0 }, false],
-    ["goes on while a message to the lead is on its way", { teamExists: true, busy: 0, onTheWay: 1 }, false],
-    ["is over when the lead has deleted its team", { teamExists: false, busy: 0, onTheWay: 0 }, true],
+    ["is over when nobody works and nothing is on its way", rest, true],
+    ["goes on while a teammate works", { ...rest, busy: 1 }, false],
+    ["goes on while somebody's end is not told yet", { ...rest, unsettled: 1 }, false],
+    ["goes on while a message to the lead is on its way", { ...rest, onTheWay: 1 }, false],
+    ["is over when the lead has deleted its team", { ...rest, teamExists: false }, true],
   ])("%s", (_title, facts, over) => {
     expect(isRunOver(facts)).toBe(over);
   });

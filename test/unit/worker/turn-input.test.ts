@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { composeTurn, PERSON } from "../../../src/worker/turn-input.ts";
-import { entry, shutdownRequest } from "../../support/entries.ts";
+import { entry, idleNotice, shutdownRequest } from "../../support/entries.ts";
 
 describe("a turn's input", () => {
   it("holds each message in its tag, in order, joined by a blank line (S28)", () => {
@@ -30,6 +30,23 @@ describe("a turn's input", () => {
       protocolType: "shutdown_request",
       requestId: "shutdown-7@dev",
     });
+  });
+
+  it("names the request that asks for an answer, also where newer protocol messages ask for none", () => {
+    const request = shutdownRequest("shutdown-7@dev");
+    const { origin } = composeTurn([request, idleNotice("ada", 1)], []);
+    expect(origin).toMatchObject({
+      from: "ada",
+      protocolType: "shutdown_request",
+      requestId: "shutdown-7@dev",
+    });
+    expect(composeTurn([request], ["and you?"]).origin).toEqual({
+      text: "and you?",
+      from: PERSON,
+      protocolType: "shutdown_request",
+      requestId: "shutdown-7@dev",
+    });
+    expect(composeTurn([idleNotice("ada", 1)], []).origin).not.toHaveProperty("requestId");
   });
 
   it("puts what a person typed behind the messages, marked as the person's and without a tag", () => {
