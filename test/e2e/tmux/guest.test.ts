@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, teamsIn } from "../../support/built.ts";
@@ -213,5 +213,17 @@ describe("run in a terminal that is no tmux", () => {
     await eventually("the session's end", () => panesOf(t).length === 0);
     expect(await person.code()).toBe(0);
     expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("--detach says what keeps the lead from beginning, and leaves no session", async () => {
+    const t = privateTmux();
+    const teams = teamsIn(t.env, t.home);
+    await teams(["create", "crew"]);
+    const config = readFileSync(t.paths("crew").config, "utf8");
+    const ended = await teams([...playing(t), "--detach", "--json"]);
+    expect([ended.code, ended.error().code]).toEqual([4, "TEAM_EXISTS"]);
+    await eventually("the session's end", () => panesOf(t).length === 0);
+    expect(readFileSync(t.paths("crew").config, "utf8")).toBe(config);
+    expect(leftoversOf(t)).toMatchObject({ processes: [], fifos: [], locks: [] });
   });
 });
