@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { systemCode } from "../errors.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
+import type { Env } from "./env.ts";
 
 /** Whether the process of a record still runs; `unknown` when this machine cannot judge it (another pid space). */
 export type Liveness = "alive" | "dead" | "unknown";
@@ -21,12 +22,15 @@ export function pidSpace(): string {
   return space;
 }
 
-/** This boot of the machine, so that pids of an earlier one are known to be dead. */
+/**
+ * This boot of the machine, so that pids of an earlier one are known to be dead. On macOS not the boot's time, which moves
+ * whenever the clock is set and is printed in the caller's time zone.
+ */
 export function bootId(): string {
   boot ??=
     process.platform === "linux"
       ? readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
-      : execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).trim();
+      : execFileSync("sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).trim();
   return boot;
 }
 
@@ -75,16 +79,18 @@ function startFromProc(pid: number): string | undefined {
   return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
 }
 
-function startFromPs(pid: number): string | undefined {
+/** The text of `ps -o lstart=`. @throws Error when ps could not be asked, which says nothing about the process */
+export function startFromPs(pid: number, env: Env = process.env): string | undefined {
   try {
     const out = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
       encoding: "utf8",
-      env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
+      env: { PATH: env.PATH, LC_ALL: "C", TZ: "UTC" },
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();
     return out === "" ? undefined : out;
-  } catch {
-    // ps exits 1 when no such process exists: that is the answer.
-    return undefined;
+  } catch (error) {
+    // That is how ps says that there is no such process.
+    if ((error as { status?: unknown }).status === 1) return undefined;
+    throw error;
   }
 }
