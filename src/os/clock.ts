@@ -8,21 +8,19 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Waits `ms` milliseconds, or until the signal aborts; says which. Never rejects. */
+/** What a timer of Node can hold, 24 days; it takes a longer time for none at all. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Waits `ms` milliseconds (at most 24 days), or until the signal aborts; says which. Never rejects. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return "aborted";
   try {
-    await delay(ms, undefined, signal === undefined ? {} : { signal });
+    await delay(Math.min(ms, LONGEST_MS), undefined, signal === undefined ? {} : { signal });
     return "elapsed";
   } catch {
     // The timer rejects only for the abort, which is an answer here and no failure.
     return "aborted";
   }
-}
-
-/** Milliseconds that only grow, for deadlines: a clock that is set does not touch them. */
-export function monotonicMs(): number {
-  return performance.now();
 }
 
 /** Stops this whole thread for some milliseconds: for the rare second look at a file inside synchronous code. */
@@ -35,8 +33,8 @@ export function steadyNow(): number {
   return performance.now();
 }
 
-/** Calls back once after `ms` milliseconds. @returns takes the call back */
+/** Calls back once after `ms` milliseconds, or after 24 days if that is sooner. @returns takes the call back */
 export function after(ms: number, call: () => void): () => void {
-  const timer = setTimeout(call, ms);
+  const timer = setTimeout(call, Math.min(ms, LONGEST_MS));
   return () => clearTimeout(timer);
 }

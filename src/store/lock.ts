@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { monotonicMs, pause } from "../os/clock.ts";
+import { pause, steadyNow } from "../os/clock.ts";
 import { removeFile } from "../os/fs.ts";
 import { createRecordLink, readRecordLink } from "../os/links.ts";
 import { breakSharedLock, lockDirectoryId, type SharedLock, takeSharedLock } from "../os/shared-lock.ts";
@@ -54,7 +54,7 @@ async function lockedRun<T>(
   work: (held: Held) => T | Promise<T>,
   { waitMs = WAIT_MS, random = Math.random }: LockOptions,
 ): Promise<T> {
-  const waiting = { deadline: monotonicMs() + waitMs, waitMs, random };
+  const waiting = { deadline: steadyNow() + waitMs, waitMs, random };
   for (let robbed = 0; ; robbed += 1) {
     const lock = await acquire(path, waiting);
     try {
@@ -122,7 +122,7 @@ async function whenFree<T>(path: string, waiting: Waiting, take: () => T | undef
   for (;;) {
     const taken = take();
     if (taken !== undefined) return taken;
-    if (monotonicMs() >= waiting.deadline) throw timedOut(path, waiting.waitMs);
+    if (steadyNow() >= waiting.deadline) throw timedOut(path, waiting.waitMs);
     await pause(RETRY_MS.least + waiting.random() * RETRY_MS.spread);
   }
 }
