@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/watch.ts";
 import type { Bell } from "./bell.ts";
@@ -21,10 +21,11 @@ export function openTreeBell(dirs: readonly string[]): Bell {
   const follow = (dir: string): void => {
     if (watches.has(dir)) return;
     const watching = watchDirectory(dir, (name) => {
-      if (name === undefined) forget(dir);
-      else if (PASSING.test(name)) return;
-      else if (isDirectory(join(dir, name))) follow(join(dir, name));
-      else forget(join(dir, name));
+      if (name !== undefined && PASSING.test(name)) return;
+      const changed = name === undefined ? dir : join(dir, name);
+      // Also one that is there may be another of the same name, of which the old watch hears nothing.
+      forget(changed);
+      if (name !== undefined && isDirectory(changed)) follow(changed);
       rings.ring();
     });
     if (watching === undefined) return;
@@ -33,9 +34,12 @@ export function openTreeBell(dirs: readonly string[]): Bell {
       if (!PASSING.test(name) && isDirectory(join(dir, name))) follow(join(dir, name));
     }
   };
-  const forget = (dir: string): void => {
-    watches.get(dir)?.close();
-    watches.delete(dir);
+  const forget = (gone: string): void => {
+    for (const [dir, watching] of watches) {
+      if (dir !== gone && !dir.startsWith(gone + sep)) continue;
+      watching.close();
+      watches.delete(dir);
+    }
   };
 
   for (const dir of dirs) follow(dir);

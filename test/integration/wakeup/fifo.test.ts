@@ -54,7 +54,8 @@ test("nobody is there to be rung: no file, no reader, a file that is no FIFO, a 
   expect(ring(link)).toBe("nobody");
   expect(ring(fifo)).toBe("rung");
   bell.close();
-  for (const path of [join(directory, "none"), file, directory]) expect(ring(path)).toBe("nobody");
+  const odd = ["", "\0", join(directory, "n".repeat(300))];
+  for (const path of [join(directory, "none"), file, directory, ...odd]) expect(ring(path)).toBe("nobody");
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
@@ -116,4 +117,17 @@ test("a tree bell hears of directories that appear later, and not of locks and t
   expect(await bell.wait({ timeoutMs: 50 })).toBe("timeout");
   rmSync(join(directory, "run", "status.json"));
   expect(await bell.wait()).toBe("rung");
+});
+
+test("a tree bell hears of a directory that took the place of another, and of what is below it", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "run", "ada"), { recursive: true });
+  const bell = openTreeBell([directory]);
+  onTestFinished(() => bell.close());
+  rmSync(join(directory, "run"), { recursive: true });
+  mkdirSync(join(directory, "run", "ada"), { recursive: true });
+  expect(await bell.wait()).toBe("rung");
+  while ((await bell.wait({ timeoutMs: 30 })) === "rung");
+  writeFileSync(join(directory, "run", "ada", "status.json"), "{}");
+  expect(await bell.wait({ timeoutMs: 5_000 })).toBe("rung");
 });
