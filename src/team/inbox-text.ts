@@ -54,8 +54,11 @@ export function salvageEntries(text: string): unknown[] {
   }
 }
 
-/** Whole strings, what opens and closes, commas, and the quote of a string that does not end. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|["{}[\],]/gs;
+/**
+ * Whole strings, what opens and closes, commas, and the quote of a string that does not end. Runs of plain characters are
+ * one step each, since of steps a long text has more than the engine's stack holds.
+ */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|["{}[\],]/gs;
 
 /** Where the element that begins at `from` ends: at its comma, at the array's bracket, or at the end of the text. */
 function elementEnd(text: string, from: number): number | undefined {
