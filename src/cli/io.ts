@@ -17,8 +17,9 @@ export interface Io {
   /** Everything on stdin, as UTF-8. */
   readStdin(): Promise<string>;
   /**
-   * Aborts at the first Ctrl-C, SIGTERM or hangup. Only a command that ends by itself then asks for it: until it
-   * does, the signals end the process as they always do; a second one does in any case.
+   * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that ends by
+   * itself then asks for it: until it does, the signals end the process as they always do; a second Ctrl-C or SIGTERM
+   * does in any case.
    */
   interruption(): AbortSignal;
 }

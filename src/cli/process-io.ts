@@ -20,7 +20,8 @@ type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
 /**
  * This process as a command sees it. A stream is opened when it is first used: opening all three costs a cold command
  * more than what it does.
- * @param closed called when the reader of our output has gone (EPIPE): there is nobody left to say anything to
+ * @param closed called when the reader of our output has gone (EPIPE), unless the command can be interrupted: there is
+ * nobody left to say anything to
  */
 export function processIo(closed: () => void): ProcessIo {
   const [node, script, ...argv] = process.argv;
@@ -29,7 +30,9 @@ export function processIo(closed: () => void): ProcessIo {
     if (used.has(stream)) return stream;
     used.add(stream);
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") closed();
+      // Who leads a team, or waits for one, ends what it does first.
+      if (error.code === "EPIPE" && interrupted !== undefined) interrupted.abort("SIGPIPE");
+      else if (error.code === "EPIPE") closed();
       // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
       else if (error.code !== "EIO") throw error;
     });
@@ -103,6 +106,8 @@ function interruption(): AbortSignal {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const listener = (): void => {
       controller.abort(signal);
+      // Of a terminal that closes both the system and the shell tell: the second hangup is no second wish.
+      if (signal === "SIGHUP") return;
       // Not at once: packages that clean up at a signal end the process where they find nobody else listening.
       setImmediate(() => process.off(signal, listener));
     };

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { startTeams, teamsIn } from "../../support/built.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leftoversOf, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
@@ -27,6 +28,15 @@ function bash(command: string): object {
 function playing(t: PrivateTmux, busy: keyof typeof PLAYBOOKS): readonly string[] {
   writeFileSync(join(t.home, "long.json"), JSON.stringify({ version: 1, agents: PLAYBOOKS[busy] }));
   return ["run", "--team", "crew", "--playbook", "long.json", "--permission-mode", "bypassPermissions"];
+}
+
+/** What a stream has said by now. */
+function textOf(stream: Readable | null): () => string {
+  let text = "";
+  stream?.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+  });
+  return () => text;
 }
 
 async function atWork(t: PrivateTmux): Promise<void> {
@@ -68,14 +78,11 @@ describe("a run that is interrupted in the middle", () => {
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("by %s ends the team, and exits 130", async (signal) => {
     const t = privateTmux();
     const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);
-    let out = "";
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      out += text;
-    });
+    const out = textOf(child.stdout);
     await atWork(t);
     child.kill(signal);
     expect(await ended).toBe(130);
-    expect(JSON.parse(out)).toMatchObject({ team: "crew", outcome: "interrupted" });
+    expect(JSON.parse(out())).toMatchObject({ team: "crew", outcome: "interrupted" });
     expect(leftoversOf(t)).toEqual(nothing());
   });
 
@@ -92,6 +99,27 @@ describe("a run that is interrupted in the middle", () => {
     await eventually("a call of tmux", () => existsSync(join(t.home, "called")));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("by a hangup that is told twice, as of a terminal that closes, goes on with its end", async () => {
+    const t = privateTmux();
+    const { child, ended } = startTeams(playing(t, "lead"), t.env, t.home);
+    const out = textOf(child.stdout);
+    await atWork(t);
+    child.kill("SIGHUP");
+    await eventually("the first", () => out().includes("ending the team"));
+    child.kill("SIGHUP");
+    expect(await ended).toBe(130);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("by the end of whoever reads its output ends the team too", () => {
+    const t = privateTmux();
+    const words = [process.execPath, TEAMS, ...playing(t, "lead")];
+    const cut = '{ "$0" "$@"; echo "$?" >code; } | head -n 1';
+    execFileSync("/bin/sh", ["-c", cut, ...words], { env: t.env, cwd: t.home, stdio: "pipe" });
+    expect(readFileSync(join(t.home, "code"), "utf8")).toBe("130\n");
     expect(leftoversOf(t)).toEqual(nothing());
   });
 
