@@ -142,6 +142,8 @@ class Actor {
           task: { id, subject: "", status, metadata: { section: `    ${EVIL}`, touched: "touched" } },
         };
       }
+      case "TaskList":
+        return { tasks: ["1", "2", "3", "4", "5", "6", "7", "8"].map((each) => this.listed(each)) };
       case "Agent":
         return { status: "teammate_spawned" };
       case "TeamDelete":
@@ -155,6 +157,15 @@ class Actor {
       default:
         return { success: true };
     }
+  }
+
+  /** A row of the task list: a task is begun once, and what it still waits for stands in it. */
+  private listed(id: string): Record<string, unknown> {
+    const last = this.used("TaskUpdate").findLast(
+      (input) => input.taskId === id && input.status !== undefined,
+    );
+    const status = this.blocked.has(id) ? "pending" : (last?.status ?? "pending");
+    return { id, subject: EVIL, status, owner: null, blockedBy: this.blocked.has(id) ? ["1"] : [] };
   }
 
   private print(command: string): string {
