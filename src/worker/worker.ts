@@ -223,9 +223,10 @@ export class Worker {
       if (this.#flaw !== undefined) throw this.#flaw.error;
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
       if (next !== undefined) await this.#runTurn(next.entries, next.typed);
-      else if ((await this.#options.idle?.(this.#queue.held)) === "over" && this.#queue.isEmpty)
-        this.#stop("over");
-      else await this.#wake.wait(signal);
+      else if ((await this.#options.idle?.(this.#queue.held)) !== "over" || !this.#queue.isEmpty)
+        await this.#wake.wait(signal);
+      // The last one that worked may have ended since the look above: what was held back for then is a turn first.
+      else if (!this.#queue.holdsNotices) this.#stop("over");
     }
   }
 
