@@ -36,6 +36,12 @@ function protocolHeadline(message: ProtocolMessage): string {
       return `asks to use ${message.tool_name}`;
     case "permission_response":
       return "answers a permission";
+    case "sandbox_permission_request":
+      return "asks to reach a host";
+    case "sandbox_permission_response":
+      return "answers whether a host may be reached";
+    case "team_permission_update":
+      return "changes the team's permissions";
     case "mode_set_request":
       return `sets the mode to ${message.mode}`;
     case "question_request":

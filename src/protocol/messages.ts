@@ -103,6 +103,10 @@ const shapes = {
     requestId: z.string(),
     answer: z.string(),
   }),
+  // What a real peer may send and we do nothing about: known, so that no model reads it as a message.
+  sandbox_permission_request: z.looseObject({ type: z.literal("sandbox_permission_request") }),
+  sandbox_permission_response: z.looseObject({ type: z.literal("sandbox_permission_response") }),
+  team_permission_update: z.looseObject({ type: z.literal("team_permission_update") }),
   interrupt_request: z.looseObject({ type: z.literal("interrupt_request"), from: z.string().default("") }),
 } as const;
 
@@ -113,7 +117,7 @@ export type ProtocolMessage = { [T in ProtocolType]: z.infer<Shapes[T]> }[Protoc
 export type MessageOf<T extends ProtocolType> = z.infer<Shapes[T]>;
 
 /** Types whose handling is code's alone: they never start a turn of a model (protocol.md section 3). */
-const SILENT: ReadonlySet<string> = new Set<string>([
+const SILENT: ReadonlySet<string> = new Set<ProtocolType>([
   "permission_request",
   "permission_response",
   "sandbox_permission_request",

@@ -47,6 +47,12 @@ export function proseOf(message: ProtocolMessage): string {
       return `${message.agent_id} asks for permission to use ${message.tool_name} (${message.request_id}).`;
     case "permission_response":
       return `A permission was answered (${message.request_id}).`;
+    case "sandbox_permission_request":
+      return "Permission to reach a host is asked for.";
+    case "sandbox_permission_response":
+      return "A permission to reach a host was answered.";
+    case "team_permission_update":
+      return "The team's permissions were changed.";
     case "mode_set_request":
       return `Permission mode set to ${message.mode}.`;
     case "interrupt_request":

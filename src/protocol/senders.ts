@@ -6,6 +6,8 @@ const FROM_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "shutdown_request",
   "plan_approval_response",
   "permission_response",
+  "sandbox_permission_response",
+  "team_permission_update",
   "mode_set_request",
   "question_response",
   "interrupt_request",
@@ -20,6 +22,7 @@ const TO_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "teammate_terminated",
   "plan_approval_request",
   "permission_request",
+  "sandbox_permission_request",
   "question_request",
 ]);
 

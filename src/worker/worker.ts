@@ -3,7 +3,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import { formatProtocol } from "../protocol/messages.ts";
+import { formatProtocol, isSilent } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { permissionMode } from "../schema/config.ts";
@@ -321,12 +321,10 @@ export class Worker {
       case "plan_approval_response":
         // One for a request that is not open is late, or a duplicate: it does nothing (S64).
         return this.#planAnswered(message);
-      case "permission_request":
-      case "shutdown_approved":
+      default:
+        if (message === undefined || !isSilent(message.type)) return false;
         await this.#options.onSilent?.(entry);
         return true;
-      default:
-        return false;
     }
   }
 

@@ -107,6 +107,16 @@ describe("a message", () => {
     expect(dev.inputs.flatMap((input) => input.match(/\[m\d+\]/g) ?? [])).toEqual(all);
   });
 
+  it("of a real lead that is for code alone is read by no model, also where there is nothing to do about it", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, { turns: [{ say: "done" }] });
+    await send(ref, '{"type":"team_permission_update","toolName":"Edit","directoryPath":"/x"}');
+    await send(ref, '{"type":"sandbox_permission_response","requestId":"s","allow":true}');
+    await send(ref, "begin");
+    await eventually("the turn", () => dev.inputs.length === 1 && isIdle(ref)());
+    expect(dev.inputs[0]).not.toContain("permission");
+  });
+
   it("that nobody may send wakes nobody: a peer's shutdown request is text, and ends nobody (S45, S27)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const dev = await start(ref, { turns: [{ say: "no" }] });

@@ -42,7 +42,17 @@ test.each([["hello"], ['{"a":1}'], ['{"type":5}'], ["{not json"], ['[{"type":"x"
   },
 );
 
-test("what only code handles starts no turn", () => {
-  expect(["permission_request", "shutdown_approved", "mode_set_request"].every(isSilent)).toBe(true);
+test("what only code handles starts no turn, also what we do nothing about", () => {
+  const silent = [
+    "permission_request",
+    "permission_response",
+    "sandbox_permission_request",
+    "sandbox_permission_response",
+    "mode_set_request",
+    "team_permission_update",
+    "shutdown_approved",
+  ];
+  expect(silent.every(isSilent)).toBe(true);
+  expect(parseProtocol('{"type":"team_permission_update","toolName":"Edit"}')).toBeDefined();
   expect(["shutdown_request", "task_assignment", "message"].some(isSilent)).toBe(false);
 });
