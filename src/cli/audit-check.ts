@@ -42,6 +42,24 @@ export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<s
   );
 }
 
+/** Milliseconds that a file system's clock may be behind ours. */
+const CLOCK_DRIFT = 2_000;
+
+/**
+ * What holds at the end of an audit: its report was written since then.
+ * @param since milliseconds since the epoch
+ * @returns throws TeamError MODEL_ERROR when it was not
+ */
+export function reportCheck(path: string, since: number): () => void {
+  return () => {
+    const entry = entryOf(path);
+    if (entry !== undefined && Number(entry.mtimeMs) > since - CLOCK_DRIFT) return;
+    throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
+      hint: "What stopped it stands above; nothing of the team is left.",
+    });
+  };
+}
+
 async function requireRepository(cwd: string, env: Env): Promise<void> {
   const git = await run("git", ["rev-parse", "--is-inside-work-tree"], { cwd, env });
   if (git.failure === "not-found") {

@@ -48,6 +48,8 @@ export interface LeadPlan {
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
   readonly sidebar: boolean;
+  /** Throws when the run is over and what it was for is not there. */
+  readonly check?: () => void;
   /** Variables for the lead and its teammates besides the caller's. */
   readonly env: Env;
 }
@@ -93,7 +95,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     stopReading();
     watching.abort();
     await watch;
-    await finish(lead, end, sidebar);
+    await finish(lead, end, sidebar, worker.lastText);
   }
   return conclude(lead, end, worker);
 }
@@ -275,12 +277,17 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
   }
 }
 
-async function finish({ call, plan, ctx, view }: Lead, end: WorkerEnd, sidebar: boolean): Promise<void> {
+async function finish(
+  { call, plan, ctx, view }: Lead,
+  end: WorkerEnd,
+  sidebar: boolean,
+  lastWords: string,
+): Promise<void> {
   if (end === "stopped") view.note("ending the team; once more Ctrl-C leaves it running, for teams kill");
   for (const { name, outcome, left } of await endRun(ctx, { timeoutMs: END_TIMEOUT, keep: plan.keep })) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
-  view.end();
+  view.end(end === "stopped" ? "" : lastWords);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
 }
 
@@ -295,9 +302,10 @@ function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): nu
     });
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
+  if (outcome === "completed") plan.check?.();
   const result: RunResult = { team, outcome, result: worker.lastText };
   const kept = plan.keep ? [line`The team is kept: teams status --team ${team}`] : [];
-  // Whoever saw the lead at work has just read its last words.
+  // Whoever saw the lead at work has read its last words there.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });

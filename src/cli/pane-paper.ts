@@ -15,6 +15,8 @@ export interface Paper {
   settle(): void;
   /** Ends the last line, so that what follows begins its own. */
   end(): void;
+  /** What the last row belongs to. */
+  at(): Block;
 }
 
 /** A style: a colour of the 256-colour palette, bold, or none. */
@@ -48,6 +50,7 @@ export function paper(write: (text: string) => void, width: () => number): Paper
       newlines = body.length - end.length;
       atLineStart = false;
     },
+    at: () => last,
     settle: () => write(words.end()),
     end() {
       if (!atLineStart) write(`${words.end()}\n`);

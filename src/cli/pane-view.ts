@@ -30,8 +30,11 @@ export interface PaneView extends WorkerView {
   header(header: PaneHeader): void;
   /** It agreed to end, and ends. */
   shutdownAgreed(): void;
-  /** Nothing more comes: the last line is ended. */
-  end(): void;
+  /**
+   * Nothing more comes.
+   * @param lastWords shown once more where something else came behind them
+   */
+  end(lastWords?: string): void;
 }
 
 /** Rows of a tool's result that are shown; the conversation's log has all of it. */
@@ -82,7 +85,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${gridText(requestId)}`)}`);
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
-    end: page.end,
+    end: (lastWords) => page.end(lastWords),
     note: (text) => page.aside(() => notice("·", text, TONE.quiet)),
     error: (text) => notice("✗", text, TONE.bad),
   };
@@ -100,7 +103,7 @@ interface Page {
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
   notice(sign: string, text: string, ink: Ink): void;
-  end(): void;
+  end(lastWords?: string): void;
   /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
   aside(show: () => void): void;
 }
@@ -132,8 +135,10 @@ function pageOf(options: PaneViewOptions): Page {
       waiting = [];
       for (const show of asides) show();
     },
-    end() {
-      stripper = undefined;
+    end(lastWords = "") {
+      this.paragraphEnds();
+      if (lastWords !== "" && sheet.at() !== "text") this.say(lastWords);
+      this.paragraphEnds();
       sheet.end();
     },
     aside(show) {

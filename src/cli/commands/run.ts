@@ -3,8 +3,9 @@ import { resolveModelName } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
+import { systemClock } from "../../os/clock.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
-import { checkAudit } from "../audit-check.ts";
+import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
@@ -105,6 +106,7 @@ async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: reado
     spawn: spawnOptions(call),
     keep: options.keep,
     sidebar: !options.noSidebar,
+    ...(report === undefined ? {} : { check: reportCheck(report, systemClock.now()) }),
     env: {
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report }),

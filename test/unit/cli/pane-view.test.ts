@@ -184,6 +184,26 @@ test("news from outside waits for the end of the paragraph that is being said", 
   expect(out).toBe("The result is there.\n\n◂ queued: message from scout\n");
 });
 
+test("the last words stand at the end once, also where something came behind them", () => {
+  const words = (view: PaneView): void => view.event({ type: "text", text: "All is done." });
+  const said = { type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE } as const;
+  expect(
+    pane((view) => {
+      words(view);
+      view.event(said);
+      view.end("All is done.");
+    }),
+  ).toBe("All is done.\n");
+  expect(
+    pane((view) => {
+      words(view);
+      view.event(said);
+      view.note("scout has left");
+      view.end("All is done.");
+    }),
+  ).toBe("All is done.\n\n· scout has left\n\nAll is done.\n");
+});
+
 describe("foreign text cannot drive the terminal", () => {
   const evil = "a\x1b]0;owned\x07\x1b[2J\x9b31mb\u202e";
 
