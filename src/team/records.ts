@@ -2,7 +2,9 @@ import { dirname } from "node:path";
 import type * as z from "zod";
 import { makeDirBelow } from "../os/create.ts";
 import { ensureOwnDirectory } from "../os/directories.ts";
+import { processEnv } from "../os/env.ts";
 import { isMissing, readText, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import { maskText, secretsOf } from "../os/secrets.ts";
 import {
   type ExitRecord,
   exitRecord,
@@ -22,11 +24,12 @@ export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefine
 }
 
 /**
- * Says what this agent is doing. Its own process is the one writer.
+ * Says what this agent is doing, in words without a secret in them. Its own process is the one writer.
  * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
  */
 export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
-  writeRecord(ref, ref.paths.agent(agent).status, record);
+  const activity = maskText(record.activity, secretsOf(processEnv()));
+  writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
 }
 
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   clearRun,
   prepareRun,
@@ -55,6 +55,16 @@ test("a run's directories and FIFOs are made, ours alone, and removed without a 
   await prepareRun(ref, ["a"]);
   for (const name of ["a", "b"]) removeRun(ref, name);
   expect(readdirSync(ref.paths.runtime)).toEqual([]);
+});
+
+test("a key of the environment is in no status, whatever the agent is doing (S75)", async () => {
+  const ref = await testTeam(["a"]);
+  process.env.RECORDS_TEST_API_KEY = "sk-very-secret-2";
+  onTestFinished(() => {
+    delete process.env.RECORDS_TEST_API_KEY;
+  });
+  writeStatus(ref, "a", statusOf({ activity: "Bash(curl -H sk-very-secret-2 x)" }));
+  expect(readStatus(ref, "a")?.activity).toBe("Bash(curl -H [secret] x)");
 });
 
 test("a runtime directory that is open to others or a link is refused", async () => {
