@@ -121,20 +121,6 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   if (sync) syncDir(dirname(path));
 }
 
-/**
- * Creates a file with its whole content, or says that one of that name is there.
- * @returns false when it exists already
- */
-export function createExclusive(path: string, content: string | Uint8Array): boolean {
-  try {
-    writeNew(path, content, PRIVATE_FILE, true);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
 /** Appends whole lines in one write, so that two writers' lines never mix, and puts them on the disk. */
 export function appendDurably(path: string, text: string, sync = true): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);

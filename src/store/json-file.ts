@@ -36,6 +36,16 @@ export function readJsonFile<T>(
 }
 
 /**
+ * Reads a record: a file that comes into being whole and has one writer, so that what does not parse is somebody's mistake
+ * and tells nothing.
+ * @returns undefined when there is no such record
+ */
+export function readRecordFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  const read = attempt(path, schema);
+  return "flaw" in read ? undefined : read.value;
+}
+
+/**
  * Changes a file of JSON under its lock: the newest content is read, changed, and replaced whole.
  * @param change gets undefined when the file is not there; giving undefined back means no change. Runs again when the
  *   lock was lost, so it has no other effect.

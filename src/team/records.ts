@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
-import type * as z from "zod";
 import { makeDirBelow } from "../os/create.ts";
 import { ensureOwnDirectory } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
-import { isMissing, readText, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import { isMissing, removeFile, removeTree, replaceFile } from "../os/fs.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
 import {
   type ExitRecord,
@@ -13,14 +12,14 @@ import {
   type StatusRecord,
   statusRecord,
 } from "../schema/status.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson, readRecordFile } from "../store/json-file.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
 import type { TeamRef } from "./ref.ts";
 import { teamNotFound } from "./team-lock.ts";
 
 /** What an agent's own process last said of itself; undefined when it has said nothing (a foreign peer, one that is starting). */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
-  return readRecord(ref.paths.agent(agent).status, statusRecord);
+  return readRecordFile(ref.paths.agent(agent).status, statusRecord);
 }
 
 /**
@@ -33,7 +32,7 @@ export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): 
 }
 
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
-  return readRecord(ref.paths.agent(agent).place, placeRecord);
+  return readRecordFile(ref.paths.agent(agent).place, placeRecord);
 }
 
 /** Says where an agent was put; the one that spawned it is the one writer. */
@@ -43,7 +42,7 @@ export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): vo
 
 /** How the agent's program ended, as its launch script wrote it down. */
 export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecord(ref.paths.agent(agent).exit, exitRecord);
+  return readRecordFile(ref.paths.agent(agent).exit, exitRecord);
 }
 
 /** Forgets what an earlier start of this agent said, before the next one. */
@@ -73,18 +72,6 @@ export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promi
     ensureOwnDirectory(runtime);
   }
   await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
-}
-
-/** Records are replaced whole by their one writer, so one that does not parse is somebody's mistake and tells nothing. */
-function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    // See above: no record.
-    return undefined;
-  }
 }
 
 /** Without fsync: a record says what is so now, and a machine that went down has no agents. */

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import * as z from "zod";
 import { TeamError } from "../errors.ts";
 import { createWhole, makeDirBelow } from "../os/create.ts";
-import { entryOf, isMissing, listDir, readText, removeFile } from "../os/fs.ts";
+import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
 import { metadata } from "../schema/json.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson, readRecordFile } from "../store/json-file.ts";
 import type { TeamRef } from "./ref.ts";
 import { assertTeam, teamNotFound } from "./team-lock.ts";
 
@@ -55,13 +55,13 @@ export function listRequests(ref: TeamRef): RequestRecord[] {
   const names = new Set(listDir(requests));
   return [...names]
     .filter((name) => name.endsWith(".json") && !names.has(name.replace(/\.json$/, ".answer")))
-    .flatMap((name) => read(join(requests, name), requestRecord) ?? [])
+    .flatMap((name) => readRecordFile(join(requests, name), requestRecord) ?? [])
     .sort((a, b) => a.at - b.at);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND when there is none, or its asker has ended */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
-  const request = read(ref.paths.request(id).request, requestRecord);
+  const request = readRecordFile(ref.paths.request(id).request, requestRecord);
   if (request === undefined) throw notFound(ref, id);
   return request;
 }
@@ -86,7 +86,7 @@ export async function answerRequest(
 
 /** The answer, if there is one. */
 export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
-  return read(ref.paths.request(id).answer, answerRecord);
+  return readRecordFile(ref.paths.request(id).answer, answerRecord);
 }
 
 /** Ends a request: its asker has the answer, or has ended itself. */
@@ -94,18 +94,6 @@ export function closeRequest(ref: TeamRef, id: string): void {
   const paths = ref.paths.request(id);
   removeFile(paths.request);
   removeFile(paths.answer);
-}
-
-/** These files come into being whole and never change, so what does not parse is not one of them. */
-function read<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    // See above.
-    return undefined;
-  }
 }
 
 function notFound(ref: TeamRef, id: string): TeamError {
