@@ -39,16 +39,16 @@ export async function leadInSession(
   const server = tmuxServer({ socket: chooseServer(io.env), env: io.env });
   const results = createTemporaryDirectory("teams-run-");
   const resultFile = join(results, "result.json");
-  const session = await openTeamSession(server, {
-    team,
-    teamTitle: plan.team,
-    rootTag: rootTag(homeOf(io.env).root),
-    argv: [...io.program, "run", "--team", team, ...optionWords(call.options), "--", ...call.args.goal],
-    env: { ...io.env, ...resultVariable(resultFile) },
-    ...sizeOf(),
-  });
   const attach = `teams attach --team ${team}`;
   try {
+    const session = await openTeamSession(server, {
+      team,
+      teamTitle: plan.team,
+      rootTag: rootTag(homeOf(io.env).root),
+      argv: [...io.program, "run", "--team", team, ...optionWords(call.options), "--", ...call.args.goal],
+      env: { ...io.env, ...resultVariable(resultFile) },
+      ...sizeOf(),
+    });
     if (!how.attach) {
       await leadStarted(resultFile, session.name);
       out.answer(

@@ -117,13 +117,16 @@ describe("a name that cannot be", () => {
 describe("a machine without tmux", () => {
   it("is said where tmux was asked for (exit 6), and nothing is made", async () => {
     const { t, teams } = world();
-    const env = { PATH: pathWithout(t, "tmux") };
+    const temporary = join(t.home, "tmp");
+    mkdirSync(temporary);
+    const env = { PATH: pathWithout(t, "tmux"), TMPDIR: temporary };
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const words = ["run", "--team", "crew", "--playbook", "short.json", "--json"];
     for (const more of [["--teammate-mode", "tmux"], ["--detach"]]) {
       const ended = await teams([...words, ...more], { env });
       expect([ended.code, ended.error().code], ended.err).toEqual([6, "TMUX_NOT_FOUND"]);
       expect(ended.error().hint).toContain("nstall tmux");
+      expect(readdirSync(temporary)).toEqual([]);
       expect(leftoversOf(t)).toEqual(nothing());
     }
   });
