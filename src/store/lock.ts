@@ -83,8 +83,12 @@ async function acquire(path: string, waiting: Waiting): Promise<Held & { release
         if (!queue.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was taken away.`);
       },
       release: () => {
-        shared.release();
-        queue.release();
+        try {
+          shared.release();
+        } finally {
+          // Or nobody of ours would come to this path before the end of this process.
+          queue.release();
+        }
       },
     };
   } catch (error) {

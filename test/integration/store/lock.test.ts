@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -41,6 +42,14 @@ test("work that throws gives the lock back", async () => {
   });
   await expect(broken).rejects.toThrow("broken");
   expect(await withLock(path, () => "next", SHORT)).toBe("next");
+});
+
+test("a lock directory that somebody put something into is told, and keeps nobody waiting once it is mended", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const spoilt = withLock(path, () => mkdirSync(join(`${path}.lock`, "x")));
+  await expect(spoilt).rejects.toMatchObject({ code: "ENOTEMPTY" });
+  rmSync(`${path}.lock`, { recursive: true });
+  expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
 test("calls of one process run one after the other, in their order", async () => {
