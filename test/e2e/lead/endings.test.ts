@@ -249,7 +249,9 @@ describe("an agent that is killed by a signal (S33)", () => {
     const pid = pidOf(ref);
     process.kill(pid, "SIGKILL");
     await eventually("the exit record", async () => (await memberOf(ref, ctx)).exit);
-    const ends = (await Promise.all([reconcile(ctx), reconcile(ctx), reconcile(ctx)])).flat();
+    // Each a lead of its own, as two commands are: looks of one context follow each other.
+    const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
+    const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL", code: null } }]);
     expect(await reconcile(ctx)).toEqual([]);
     expect(await told(ref)).toEqual([
@@ -266,7 +268,9 @@ describe("an agent that is killed by a signal (S33)", () => {
     expect(names(ref)).toContain("dev");
   });
 
-  async function watched(ended: (ref: TeamRef) => void): Promise<{ ends: NoticedEnd[]; ref: TeamRef }> {
+  async function watched(
+    end: (ref: TeamRef, nextLook: () => Promise<unknown>) => unknown,
+  ): Promise<{ ends: NoticedEnd[]; ref: TeamRef }> {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
     const watching = new AbortController();
@@ -287,7 +291,10 @@ describe("an agent that is killed by a signal (S33)", () => {
       await watch;
     });
     await eventually("the first look", () => looks > 0);
-    ended(ref);
+    await end(ref, () => {
+      const before = looks;
+      return eventually("the next look", () => looks > before);
+    });
     await eventually("its end", () => ends.length === 1, 2_000);
     await eventually("the news", async () => (await told(ref)).length === 1, 2_000);
     return { ends, ref };
@@ -299,9 +306,12 @@ describe("an agent that is killed by a signal (S33)", () => {
   });
 
   it("is heard of as soon where its launch scripts were killed with it, and nobody wrote the end down", async () => {
-    const { ends, ref } = await watched((team) => {
-      // From above, so that none outlives the one that it would tell of.
-      for (const pid of below(readPlace(team, "dev")?.panePid ?? 0)) process.kill(pid, "SIGKILL");
+    const { ends, ref } = await watched(async (team, nextLook) => {
+      const [script = 0, inner = 0] = below(readPlace(team, "dev")?.panePid ?? 0);
+      for (const pid of [script, inner]) process.kill(pid, "SIGKILL");
+      // What the machine does with many that are killed together: the agent is the last.
+      await nextLook();
+      process.kill(pidOf(team), "SIGKILL");
     });
     expect(ends).toEqual([{ name: "dev", how: "crashed", exit: null }]);
     expect(await told(ref)).toEqual(["dev crashed."]);
@@ -357,7 +367,7 @@ describe("an agreed shutdown that nobody waited for", () => {
     const pid = pidOf(ref);
     await requestShutdown(ctx, ["dev"]);
     await eventually("its end", () => !runs(pid));
-    const ends = (await Promise.all([reconcile(ctx), reconcile(ctx)])).flat();
+    const ends = (await Promise.all([{ ...ctx }, { ...ctx }].map((own) => reconcile(own)))).flat();
     expect(ends).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
     expect(former(ref)).toEqual(["dev shutdown"]);
     expect(await told(ref)).toEqual(["dev has shut down."]);
@@ -415,11 +425,11 @@ describe("the status of a team", () => {
 describe("the end of a run", () => {
   it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 0, unsettled: 0 });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, onTheWay: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, onTheWay: 0, unsettled: 0 });
     expect(othersWork(ctx)).toBe(true);
     await deliver(ref, {
       from: LEAD_NAME,
@@ -429,7 +439,7 @@ describe("the end of a run", () => {
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
     await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 1 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 1, unsettled: 0 });
     expect(isRunOver(runFacts(ctx))).toBe(false);
     expect(isRunOver(runFacts(ctx, 1))).toBe(true);
     const reports = await endRun(ctx, { timeoutMs: 10_000 });
@@ -438,7 +448,7 @@ describe("the end of a run", () => {
       "dev shut down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
-    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, onTheWay: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, onTheWay: 0, unsettled: 0 });
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 
