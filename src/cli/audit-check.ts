@@ -31,8 +31,7 @@ export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<s
   }
   const entry = entryOf(path);
   if (entry === undefined) return path;
-  const ours = entry.isFile() && readText(path)?.startsWith(REPORT_MARK);
-  if (ours) return path;
+  if (entry.isFile() && isReport(path)) return path;
   throw new TeamError(
     "INVALID_INPUT",
     `${path} is there and was not written by an audit; it was left as it is.`,
@@ -40,6 +39,10 @@ export async function checkAudit({ cwd, report, env }: AuditQuestion): Promise<s
       hint: `Name another file: --report ${basename(path, ".md")}-2.md`,
     },
   );
+}
+
+function isReport(path: string): boolean {
+  return readText(path)?.startsWith(REPORT_MARK) ?? false;
 }
 
 /** Milliseconds that a file system's clock may be behind ours. */
@@ -53,7 +56,8 @@ const CLOCK_DRIFT = 2_000;
 export function reportCheck(path: string, since: number): () => void {
   return () => {
     const entry = entryOf(path);
-    if (entry !== undefined && Number(entry.mtimeMs) > since - CLOCK_DRIFT) return;
+    const isNew = entry !== undefined && Number(entry.mtimeMs) > since - CLOCK_DRIFT;
+    if (isNew && isReport(path)) return;
     throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
       hint: "What stopped it stands above; nothing of the team is left.",
     });

@@ -197,7 +197,8 @@ describe("the report", () => {
       const run = start(own, repo, audit("--team", "late"), { TEAMS_PLAYBOOK_SPEED: "2" });
       await working(own, "late", "scout");
       writeFileSync(join(repo, "AUDIT.md"), "# Mine\n");
-      const { out } = await run.ended;
+      const { code, out } = await run.ended;
+      expect(code).toBe(1);
       expect(out).toContain("The audit stopped");
       expect(readFileSync(join(repo, "AUDIT.md"), "utf8")).toBe("# Mine\n");
       await expectNothingLeft(own);
@@ -226,7 +227,8 @@ test(
     const repo = repository(own);
     const run = start(own, repo, audit("--team", "killed"), { TEAMS_PLAYBOOK_SPEED: "2" });
     signalProcess(await working(own, "killed", "historian"), "SIGKILL");
-    const { out } = await run.ended;
+    const { code, out } = await run.ended;
+    expect(code).toBe(1);
     expect(out).not.toContain("The audit is done");
     expect(existsSync(join(repo, "AUDIT.md"))).toBe(false);
     await expectNothingLeft(own);
