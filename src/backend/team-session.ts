@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { belongsToPane } from "../launch/environment.ts";
 import type { Env } from "../os/env.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId } from "../tmux/ids.ts";
@@ -28,22 +29,23 @@ export interface TeamSession {
 }
 
 /**
- * Opens a detached session of the team with the lead in its first pane, for a caller outside of tmux.
+ * Opens a detached session of the team with the lead in its first pane.
  * @throws TeamError TMUX_ERROR when tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
   const seen = await look(server, [TAG.session]);
   const name = freeSessionName(seen, `teams-${request.team}`);
   const { width, height } = request.size ?? DETACHED_SIZE;
-  const env = Object.entries(request.env).flatMap(([key, value]) =>
-    value === undefined ? [] : ["-e", `${key}=${value}`],
+  const variables = Object.keys(request.env).filter((key) => !belongsToPane(key));
+  const env = variables.flatMap((key) =>
+    request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );
   const commands: Command[] = [
     [
       ...["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, "-P", "-F", "#{pane_id}"],
       ...["-n", literal(request.teamTitle), ...env, "--", ...request.argv],
     ],
-    ...sessionCommands(name, ownerTag(request), Object.keys(request.env)),
+    ...sessionCommands(name, ownerTag(request), variables),
   ];
   const result = await server.batch(commands, { start: !seen.running });
   const pane = paneId(result.lines[0]);

@@ -30,27 +30,30 @@ type RunOptions = Readonly<Record<string, string | boolean | readonly string[] |
  * printed here when it is over; or left to itself.
  */
 export async function leadInSession(
-  call: AnyCall & { readonly options: RunOptions; readonly args: { readonly goal: readonly string[] } },
+  call: AnyCall & { readonly options: RunOptions },
   plan: LeadPlan,
-  how: { readonly attach: boolean },
+  how: { readonly attach: boolean /** None where none was given. */; readonly goal: string },
 ): Promise<number> {
   const { io, out } = call;
   const team = teamDir(plan.team);
   const server = tmuxServer({ socket: chooseServer(io.env), env: io.env });
+  // Heard, so that also a terminal that closes takes the directory with it.
+  const signal = io.interruption();
   const results = createTemporaryDirectory("teams-run-");
   const resultFile = join(results, "result.json");
   const attach = `teams attach --team ${team}`;
   try {
+    const goal = how.goal === "" ? [] : ["--", how.goal];
     const session = await openTeamSession(server, {
       team,
       teamTitle: plan.team,
       rootTag: rootTag(homeOf(io.env).root),
-      argv: [...io.program, "run", "--team", team, ...optionWords(call.options), "--", ...call.args.goal],
+      argv: [...io.program, "run", "--team", team, ...optionWords(call.options), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
       ...sizeOf(),
     });
     if (!how.attach) {
-      await leadStarted(resultFile, session.name);
+      await leadStarted(resultFile, session.name, signal);
       out.answer(
         { team, session: session.name, attach: session.attach },
         () => line`${team} runs in the tmux session ${session.name}. Go there: ${attach}`,
@@ -65,8 +68,8 @@ export async function leadInSession(
   }
 }
 
-/** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time */
-async function leadStarted(file: string, session: string): Promise<void> {
+/** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time, INTERRUPTED */
+async function leadStarted(file: string, session: string, signal: AbortSignal): Promise<void> {
   const bell = openWatchBell(file);
   const deadline = systemClock.now() + START_TIMEOUT;
   try {
@@ -77,7 +80,11 @@ async function leadStarted(file: string, session: string): Promise<void> {
           hint: `See what its pane says: tmux attach -t ${session}`,
         });
       }
-      await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN) });
+      if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN), signal })) === "aborted") {
+        throw new TeamError("INTERRUPTED", `The lead in the session ${session} goes on by itself.`, {
+          hint: `Go there: tmux attach -t ${session}`,
+        });
+      }
     }
   } finally {
     bell.close();

@@ -3,9 +3,8 @@ import { resolveModelName } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
-import { systemClock } from "../../os/clock.ts";
-import { PERMISSION_MODES } from "../../schema/config.ts";
-import { checkAudit, reportCheck } from "../audit-check.ts";
+import { type BackendType, PERMISSION_MODES } from "../../schema/config.ts";
+import { checkAudit } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
@@ -65,23 +64,30 @@ async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
   refuseNesting(call, "run a team of its own");
   return reportingFailure(io.env, async () => {
-    const plan = await planOf(call);
-    for (const text of plan.notes) out.note(text);
-    if (!io.env.TMUX && wantsSession(call, io)) return leadInSession(call, plan, { attach: !options.detach });
-    return leadHere(call, plan);
+    const { plan, goal, backend, notes } = await checked(call);
+    for (const text of notes) out.note(text);
+    if (!wantsSession(call, backend)) return leadHere(call, plan);
+    return leadInSession(call, plan, { attach: !options.detach, goal });
   });
 }
 
-/** Outside tmux a terminal gets a session with the lead in its first pane; `--detach` wants one in any case. */
-function wantsSession({ options, out }: RunCall, io: Io): boolean {
+/** `--detach` wants one in any case; else a terminal outside tmux gets one, with the lead in its first pane. */
+function wantsSession({ options, out, io }: RunCall, backend: BackendType): boolean {
   if (options.detach) return true;
-  const usesTmux =
-    options.teammateMode === undefined || options.teammateMode === "auto" || options.teammateMode === "tmux";
-  return usesTmux && !out.json && io.terminal.stdin && io.terminal.stdout;
+  const isForSession = backend === "tmux" && !io.env.TMUX && !out.json;
+  return isForSession && io.terminal.stdin && io.terminal.stdout;
+}
+
+interface Checked {
+  readonly plan: LeadPlan;
+  /** As it was given; empty where none was. */
+  readonly goal: string;
+  readonly backend: BackendType;
+  readonly notes: readonly string[];
 }
 
 /** Everything that can be wrong is found here, before anything is made. */
-async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: readonly string[] }> {
+async function checked(call: RunCall): Promise<Checked> {
   const { args, options, io } = call;
   const model = modelOf(call);
   const goal = await goalOf(args.goal, io);
@@ -93,12 +99,12 @@ async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: reado
   }
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd));
   else resolveModelName(model, loadSettings(homeOf(io.env).root, io.cwd).teams.models);
-  await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
+  const { backend } = await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const mode = options.delegate
     ? "delegate"
     : (options.permissionMode ?? (builtIn ? "bypassPermissions" : undefined));
-  return {
+  const plan: LeadPlan = {
     team: options.team ?? `run-${randomBytes(2).toString("hex")}`,
     goal: goal === "" ? "Play the playbook." : goal,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
@@ -106,13 +112,13 @@ async function planOf(call: RunCall): Promise<LeadPlan & { readonly notes: reado
     spawn: spawnOptions(call),
     keep: options.keep,
     sidebar: !options.noSidebar,
-    ...(report === undefined ? {} : { check: reportCheck(report, systemClock.now()) }),
     env: {
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report }),
     },
-    notes: builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [],
   };
+  const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];
+  return { plan, goal, backend: backend.type, notes };
 }
 
 function modelOf({ options, io }: RunCall): string {

@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { personInside, personOutside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** Words of a run whose lead writes its goal and its terminal's kind into files. */
+function run(t: PrivateTmux, ...more: readonly string[]): readonly string[] {
+  const write = "printf %s {{input}} >goal.new; printenv TERM >term; mv goal.new goal";
+  const lead = [{ tools: [{ name: "Bash", input: { command: write } }] }, { say: "Written down." }];
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
+  const mode = ["--permission-mode", "bypassPermissions"];
+  return ["run", "--team", "crew", "--playbook", "play.json", ...mode, ...more];
+}
+
+async function goalOf(t: PrivateTmux): Promise<string> {
+  await eventually("the lead's file", () => existsSync(join(t.home, "goal")));
+  return readFileSync(join(t.home, "goal"), "utf8");
+}
+
+/** A PATH with what a run needs, and no tmux. */
+function pathWithoutTmux(t: PrivateTmux): string {
+  const bin = join(t.home, "bin");
+  mkdirSync(bin);
+  for (const name of ["sh", "bash", "mkfifo", "printenv", "mv"]) {
+    symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(bin, name));
+  }
+  return bin;
+}
+
+describe("a run in a session of its own", () => {
+  it("leads to a goal that was given on stdin", async () => {
+    const t = privateTmux();
+    const ended = await teamsIn(t.env, t.home)(run(t, "--detach", "-"), { stdin: "Count\nevery file.\n" });
+    expect([ended.err, ended.code]).toEqual(["", 0]);
+    expect(await goalOf(t)).toBe("Count\nevery file.");
+  });
+
+  it("is detached from inside tmux too, and has a terminal of tmux's kind", async () => {
+    const t = privateTmux();
+    const person = personInside(t, run(t, "--detach", "go"), { env: { TERM: "vt100" } });
+    expect(await person.code()).toBe(0);
+    expect(person.screen()).toContain("crew runs in the tmux session teams-crew");
+    expect(await goalOf(t)).toBe("go");
+    expect(readFileSync(join(t.home, "term"), "utf8")).toMatch(/^(screen|tmux)/);
+    expect(t.tmux("list-panes", "-s", "-t", "=work:").split("\n")).toHaveLength(1);
+  });
+
+  it("leaves nothing in the temporary directory where tmux cannot be had", async () => {
+    const t = privateTmux();
+    const temporary = join(t.home, "tmp");
+    mkdirSync(temporary);
+    const env = { ...t.env, PATH: pathWithoutTmux(t), TMPDIR: temporary };
+    const ended = await teamsIn(env, t.home)(run(t, "--detach", "--json", "go"));
+    expect([ended.code, ended.error().code]).toEqual([6, "TMUX_NOT_FOUND"]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
+
+it("a run in a terminal without tmux leads there", async () => {
+  const t = privateTmux();
+  const person = personOutside(t, run(t, "go"), { env: { PATH: pathWithoutTmux(t) } });
+  expect(await person.code()).toBe(0);
+  expect(person.screen()).toContain("Written down.");
+});
