@@ -32,7 +32,11 @@ type RunOptions = Readonly<Record<string, string | boolean | readonly string[] |
 export async function leadInSession(
   call: AnyCall & { readonly options: RunOptions },
   plan: LeadPlan,
-  how: { readonly attach: boolean /** None where none was given. */; readonly goal: string },
+  how: {
+    readonly attach: boolean;
+    /** Empty where none was given. */
+    readonly goal: string;
+  },
 ): Promise<number> {
   const { io, out } = call;
   const team = teamDir(plan.team);

@@ -3,8 +3,9 @@ import { resolveModelName } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
+import { systemClock } from "../../os/clock.ts";
 import { type BackendType, PERMISSION_MODES } from "../../schema/config.ts";
-import { checkAudit } from "../audit-check.ts";
+import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
@@ -116,6 +117,7 @@ async function checked(call: RunCall): Promise<Checked> {
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report }),
     },
+    ...(report === undefined ? {} : { check: reportCheck(report, systemClock.now()) }),
   };
   const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];
   return { plan, goal, backend: backend.type, notes };
