@@ -8,12 +8,20 @@ const PIECE =
  * quote. Conservative on purpose: what is not understood is not simple.
  */
 export function simpleCommand(command: string): string[] | undefined {
-  const words = readWords(command.trim());
+  const words = readWords(trimBlanks(command));
   const first = words?.[0];
   return first === undefined || ASSIGNMENT.test(first) ? undefined : words;
 }
 
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+
+/** Without what a shell takes as blank, which is less than what `trim` does: `\u00a0git` is a program of its own. */
+function trimBlanks(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && " \t\n".includes(text.charAt(from))) from += 1;
+  while (to > from && " \t\n".includes(text.charAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+}
 
 function readWords(text: string): string[] | undefined {
   const words: string[] = [];

@@ -34,7 +34,7 @@ export class CommandOutput {
   /** All of it, once the command has ended: stdout, then stderr, cut where it gets too long for a model. */
   shown(): string {
     const whole = [this.texts.stdout, this.texts.stderr]
-      .map((text) => text.replace(/\s+$/, ""))
+      .map((text) => text.trimEnd())
       .filter((text) => text !== "")
       .join("\n");
     if (this.total <= MAX_SHOWN) return whole;

@@ -208,6 +208,8 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log \\",
     "git log \\\n; curl",
     "gitk",
+    "\u00a0git log",
+    "git log\r",
     "/tmp/git log",
     "curl git",
     "",
