@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { systemCode } from "../errors.ts";
 import { pause } from "./clock.ts";
 import type { Env } from "./env.ts";
+import { signalProcess } from "./process-table.ts";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -79,19 +79,10 @@ async function elapsed({ timeoutMs, signal }: CommandOptions, ended: AbortSignal
 
 /** The group outlives its first process, so SIGKILL comes also when that one ended at SIGTERM. */
 async function killGroup(child: ChildProcess, closed: Promise<void>): Promise<void> {
-  signalGroup(child, "SIGTERM");
+  if (child.pid === undefined) return;
+  signalProcess(-child.pid, "SIGTERM");
   await Promise.race([closed, pause(GRACE_MS)]);
-  signalGroup(child, "SIGKILL");
+  signalProcess(-child.pid, "SIGKILL");
   child.stdout?.destroy();
   child.stderr?.destroy();
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    // Nobody of it is left. macOS says EPERM for a group of zombies.
-    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
-  }
 }

@@ -30,7 +30,10 @@ export function startedWith(pid: number, entry: string): boolean {
   return readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
 }
 
-/** Sends a signal; a process that is gone is no failure. @returns whether it was there and ours to signal */
+/**
+ * Sends a signal to a process, or to a whole group by its negative id; that nobody is left is no failure (of a group of
+ * zombies macOS says that it is not ours). @returns whether it was there and ours to signal
+ */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);

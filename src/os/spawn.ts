@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";
 import type { Socket } from "node:net";
-import { systemCode, TeamError } from "../errors.ts";
+import { TeamError } from "../errors.ts";
 import type { Env } from "./env.ts";
 import { PRIVATE_FILE } from "./fs.ts";
+import { signalProcess } from "./process-table.ts";
 
 export interface DetachedOptions {
   readonly cwd: string;
@@ -70,7 +71,7 @@ export function runDetached(
   const child = spawn(file, args, { env: { ...options.env }, detached: true, stdio: "ignore" });
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      if (child.pid !== undefined) signalGroup(child.pid);
+      if (child.pid !== undefined) signalProcess(-child.pid, "SIGKILL");
     }, options.timeoutMs);
     const done = () => {
       clearTimeout(timer);
@@ -79,13 +80,4 @@ export function runDetached(
     child.once("error", done);
     child.once("exit", done);
   });
-}
-
-function signalGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    // It ended in the same moment.
-    if (systemCode(error) !== "ESRCH") throw error;
-  }
 }
