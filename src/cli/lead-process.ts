@@ -36,8 +36,9 @@ import { transcriptPath } from "./transcripts.ts";
 import { readTypedLines } from "./typed-lines.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
-/** Milliseconds that teammates have to agree at the end of a run, before signals. */
+/** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
 const END_TIMEOUT = 10_000;
+const STOP_TIMEOUT = 5_000;
 
 /** What a run was asked to be; everything in it has been checked. */
 export interface LeadPlan {
@@ -138,8 +139,7 @@ async function openLead(
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
   const ctx = await leadContext(own, open, settings, () => children.ring());
   const view = createPaneView({
-    // With --json stdout is the result's alone.
-    write: call.options.quiet ? () => undefined : call.out.json ? io.err : io.out,
+    write: writerOf(call),
     name: LEAD_NAME,
     width: () => process.stdout.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
@@ -153,6 +153,12 @@ async function openLead(
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);
   return { call, plan, ctx, settings, sessionId, view, mode, children };
+}
+
+/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
+function writerOf({ io, out, options }: AnyCall): (text: string) => void {
+  if (options.quiet || (out.json && !options.verbose)) return () => undefined;
+  return out.json ? io.err : io.out;
 }
 
 /** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
@@ -283,8 +289,9 @@ async function finish(
   sidebar: boolean,
   lastWords: string,
 ): Promise<void> {
+  const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped") view.note("ending the team; once more Ctrl-C leaves it running, for teams kill");
-  for (const { name, outcome, left } of await endRun(ctx, { timeoutMs: END_TIMEOUT, keep: plan.keep })) {
+  for (const { name, outcome, left } of await endRun(ctx, { timeoutMs, keep: plan.keep })) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
   view.end(end === "stopped" ? "" : lastWords);

@@ -61,6 +61,11 @@ export function agentIdentity(
   return { name, team };
 }
 
+/** Whether a person decides at this shell, or the model of the agent that it belongs to. */
+export function deciderOf(env: Env): "person" | "model" {
+  return agentIdentity(env) === undefined ? "person" : "model";
+}
+
 /**
  * The member who acts: the agent in whose shell this runs, else `--as`, else the lead.
  * @throws TeamError NOT_LEAD when an agent would act as somebody else, AGENT_NOT_FOUND

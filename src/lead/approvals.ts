@@ -26,6 +26,8 @@ export interface ApprovalAnswer {
   readonly note?: string;
   /** The mode that an approved plan goes on in. */
   readonly mode?: PermissionMode;
+  /** Who decides: of a model only plans are taken (protocol.md section 4). A person without it. */
+  readonly decider?: "person" | "model";
 }
 
 /** What waits, oldest first. */
@@ -35,7 +37,7 @@ export function listApprovals(ref: TeamRef): readonly Approval[] {
 
 /**
  * Answers a request and sends the one response; of several answers the first counts.
- * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED
+ * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, PERMISSION_DENIED for a model that would decide more than a plan
  */
 export async function answerApproval(
   ctx: LeadContext,
@@ -44,8 +46,18 @@ export async function answerApproval(
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
   const request = readRequest(ctx.ref, id);
+  const { decider = "person", ...decision } = answer;
+  if (decider === "model" && request.kind !== "plan") {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `${id} is no plan; only a person answers it. Nothing was sent.`,
+      {
+        hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
+      },
+    );
+  }
   const response = responseTo(request, answer);
-  const record = defined({ ...answer, by: ctx.actor, at: ctx.clock.now() });
+  const record = defined({ ...decision, by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
       hint: "See what still waits: teams approvals",

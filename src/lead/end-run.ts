@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { removeTree } from "../os/fs.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import type { LeadContext } from "./context.ts";
@@ -30,5 +31,7 @@ export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<
     { timeoutMs: options.timeoutMs },
   );
   if (!options.keep) await deleteTeam(ctx, { force: true });
+  // Its bell rings for nobody any more.
+  else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;
 }

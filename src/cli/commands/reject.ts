@@ -2,7 +2,7 @@ import { answerApproval } from "../../lead/approvals.ts";
 import { defineCommand } from "../command.ts";
 import { filesContext } from "../context.ts";
 import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
+import { deciderOf, openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
 export const command = defineCommand({
@@ -20,6 +20,7 @@ export const command = defineCommand({
     const note = await textOption(io, options.note, "note");
     const approval = await answerApproval(ctx, args.id, {
       approve: false,
+      decider: deciderOf(io.env),
       ...(note === undefined ? {} : { note }),
     });
     out.done({ ...approval, approved: false }, () => line`Rejected: ${approval.kind} of ${approval.from}.`);

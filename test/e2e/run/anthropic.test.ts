@@ -116,7 +116,13 @@ async function world(
 describe("a team led by a model that speaks the Messages API", () => {
   it("works through a task, survives a server in trouble, prints its result and leaves nothing", async () => {
     const { t, run, team } = await world({ "team-lead": LEAD, counter: COUNTER });
-    const ended = await run("--permission-mode", "bypassPermissions", "--json", "Count the words");
+    const ended = await run(
+      "--permission-mode",
+      "bypassPermissions",
+      "--json",
+      "--verbose",
+      "Count the words",
+    );
     expect(ended.code, ended.err).toBe(0);
     expect(ended.json()).toEqual({
       team: "crew",

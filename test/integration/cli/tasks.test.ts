@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Task } from "../../../src/schema/task.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 
 async function team(): Promise<Cli> {
@@ -217,5 +218,16 @@ describe("approvals", () => {
     expect(unknown.error().code).toBe("REQUEST_NOT_FOUND");
     const other = await teams(["reject", "plan-1", "--json"], { env: { TEAMS_AGENT: "dev@review" } });
     expect(other.error().code).toBe("NOT_LEAD");
+  });
+
+  it("takes no word on a permission from the shell of a lead that is a model; a person's counts (S61)", async () => {
+    const teams = await team();
+    const ref = teamRef({ root: teams.root, runtime: teams.directory }, "review");
+    const id = "perm-1-abcdefg";
+    openRequest(ref, { id, kind: "permission", from: "dev", summary: "Bash(ls)", payload: {}, at: 1 });
+    const model = await teams(["approve", id, "--json"], { env: { TEAMS_AGENT: "team-lead@review" } });
+    expect(model.error().code).toBe("PERMISSION_DENIED");
+    expect((await teams(["approvals", "--json"])).json<{ approvals: unknown[] }>().approvals).toHaveLength(1);
+    expect((await teams(["approve", id])).code).toBe(0);
   });
 });
