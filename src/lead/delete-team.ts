@@ -3,8 +3,9 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
+import { endProcesses } from "./end-processes.ts";
 import { closePlace } from "./finish-member.ts";
-import { endProcesses, isAlive, killEverybody } from "./kill.ts";
+import { isAlive, killEverybody } from "./kill.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */

@@ -9,6 +9,7 @@ import type { TeamRef } from "../team/ref.ts";
 import { closeRequest, listRequests } from "../team/requests.ts";
 import { releaseTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
+import { endProcesses } from "./end-processes.ts";
 
 /** How a member left: the word that stands in `former`. */
 export type Ending = "shutdown" | "killed" | "dismissed";
@@ -20,8 +21,8 @@ const SENTENCE: Readonly<Record<Ending, string>> = {
 };
 
 /**
- * What follows when a member has left for good: it goes to `former`, its tasks come free, the lead is told, its pane is
- * closed, its files of this run go. Done once, whoever notices first: the one that moves it to `former` does the rest.
+ * What follows when a member has left for good: it goes to `former`, its tasks come free, the lead is told, what it had
+ * started ends, its pane is closed, its files of this run go. Done once, whoever notices first: the one that moves it to `former` does the rest.
  * @returns false when somebody else already did
  */
 export async function finishMember(ctx: LeadContext, name: string, how: Ending): Promise<boolean> {
@@ -31,6 +32,8 @@ export async function finishMember(ctx: LeadContext, name: string, how: Ending):
   closeRequestsOf(ref, name);
   const freed = await releaseTasks(ref, name);
   await tellLead(ctx, name, `${name} ${SENTENCE[how]}${freedSentence(freed)}`, place?.instance);
+  // What an agent that left by itself had started in the background; nothing would know it as its own any more.
+  if (how !== "killed") await endProcesses(ctx, name);
   if (place !== undefined) await closePlace(ctx, place);
   removeRun(ref, name);
   return true;

@@ -1,19 +1,16 @@
-import { endTree } from "../backend/end-process.ts";
+import { TeamError } from "../errors.ts";
 import { livenessOf } from "../os/identity.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { ProcessIdentity } from "../schema/process.ts";
-import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
-import { readPlace, readStatus } from "../team/records.ts";
+import { readStatus } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
+import { endProcesses } from "./end-processes.ts";
 import { finishMember } from "./finish-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
 
 /** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
 export const KILL_TIMEOUT = 5_000;
-/** Milliseconds between SIGTERM and SIGKILL. */
-export const KILL_GRACE = 2_000;
 
 export interface KillReport {
   readonly name: string;
@@ -32,7 +29,8 @@ export interface KillOptions {
 
 /**
  * Ends members: asks first, then signals to the whole process tree, then the pane and the membership.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then. INTERRUPTED by the signal while it asks: nobody
+ * was sent one
  */
 export async function killTeammates(
   ctx: LeadContext,
@@ -43,8 +41,9 @@ export async function killTeammates(
   const config = readTeam(ctx.ref);
   const members = names.map((name) => findMember(config, name).name).filter((name) => name !== LEAD_NAME);
   const living = members.filter((name) => isAlive(ctx, name));
-  const asked = options.force ? [] : await ask(ctx, living, options);
-  return Promise.all(members.map((name) => end(ctx, name, asked.includes(name), living.includes(name))));
+  const agreed = options.force ? [] : await ask(ctx, living, options);
+  if (options.signal?.aborted && !options.force) requireAll(living, agreed);
+  return Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name))));
 }
 
 /** Ends every member but the lead. */
@@ -74,32 +73,20 @@ async function ask(
     .map(({ name }) => name);
 }
 
+/** Who is told to stop in the middle of asking does not go on to signals. */
+function requireAll(living: readonly string[], agreed: readonly string[]): void {
+  const others = living.filter((name) => !agreed.includes(name));
+  if (others.length === 0) return;
+  throw new TeamError("INTERRUPTED", `${others.join(", ")} had been asked to end; no signal was sent.`, {
+    hint: "A request that was read may still be agreed to. To end them without asking: teams kill --force",
+  });
+}
+
 async function end(ctx: LeadContext, name: string, agreed: boolean, lived: boolean): Promise<KillReport> {
   if (agreed) return { name, outcome: "shut down", left: [] };
   const left = await endProcesses(ctx, name);
   await finishMember(ctx, name, "killed");
   return { name, outcome: lived ? "killed" : "gone", left };
-}
-
-/**
- * Ends what a member's start left running: the launch script, the agent, and everything below them or marked by them.
- * @returns the pids that could not be ended
- */
-export async function endProcesses(ctx: LeadContext, name: string): Promise<readonly number[]> {
-  const place = readPlace(ctx.ref, name);
-  const status = readStatus(ctx.ref, name);
-  const root = launchScriptOf(place) ?? status?.process;
-  const marker = place?.instance ?? status?.instance;
-  if (root === undefined || marker === undefined) return [];
-  const { left } = await endTree({ root, marker }, { graceMs: KILL_GRACE });
-  return left;
-}
-
-function launchScriptOf(
-  place: PlaceRecord | undefined,
-): Pick<ProcessIdentity, "pid" | "procStart"> | undefined {
-  if (place?.panePid === undefined || place.paneProcStart === undefined) return undefined;
-  return { pid: place.panePid, procStart: place.paneProcStart };
 }
 
 export function isAlive(ctx: LeadContext, name: string): boolean {

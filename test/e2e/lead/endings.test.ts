@@ -42,7 +42,13 @@ const REFUSES: Turn[] = [
   },
 ];
 const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];
+/** Leaves a command at work that goes on when the agent has ended. */
+const BEHIND: Turn[] = [
+  { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } }] },
+];
 
+const pidIn = (file: string): Promise<number> =>
+  eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startOf(pid) !== undefined;
 const told = async (ref: TeamRef): Promise<string[]> =>
@@ -68,6 +74,16 @@ describe("a shutdown", () => {
     expect(await told(ref)).toEqual(["dev has shut down. Free again: #1 count."]);
     expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
     expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
+  });
+
+  it("that is agreed ends what the teammate had started in the background too", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: BEHIND });
+    await spawn({ name: "dev", prompt: "begin" });
+    const child = await pidIn(join(place.home, "behind"));
+    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    expect(runs(child)).toBe(true);
+    expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
+    expect(runs(child)).toBe(false);
   });
 
   it("that is refused is reported with its reason and leaves the teammate", async () => {
@@ -150,10 +166,7 @@ describe("kill", () => {
   it("ends one that refuses, past the asking, with all that it has started (S40)", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
     await spawn({ name: "dev", prompt: "begin" });
-    const child = await eventually("its child", () => {
-      const file = join(place.home, "busy");
-      return existsSync(file) && Number(readFileSync(file, "utf8"));
-    });
+    const child = await pidIn(join(place.home, "busy"));
     const [pid, script] = [pidOf(ref), readPlace(ref, "dev")?.panePid ?? 0];
     expect([pid, script, child].map(runs)).toEqual([true, true, true]);
     const reports = await killTeammates(ctx, ["dev"], { timeoutMs: 200 });
@@ -161,6 +174,22 @@ describe("kill", () => {
     expect([pid, script, child].map(runs)).toEqual([false, false, false]);
     expect(former(ref)).toEqual(["dev killed"]);
     expect(await told(ref)).toEqual(["dev was ended."]);
+  });
+
+  it("that is stopped while it asks sends nobody a signal", async () => {
+    const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
+    await spawn({ name: "dev", prompt: "begin" });
+    await pidIn(join(place.home, "busy"));
+    const stop = new AbortController();
+    const killing = killTeammates(ctx, ["dev"], { signal: stop.signal });
+    await eventually("the request", () => unreadCount(ref, "dev") > 0);
+    stop.abort();
+    await expect(killing).rejects.toMatchObject({
+      code: "INTERRUPTED",
+      message: "dev had been asked to end; no signal was sent.",
+    });
+    expect(runs(pidOf(ref))).toBe(true);
+    expect(names(ref)).toEqual([LEAD_NAME, "dev"]);
   });
 
   it("with force asks nobody; what it left in the inbox and the tasks stays (S47)", async () => {
