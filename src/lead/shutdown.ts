@@ -109,14 +109,15 @@ async function lookAt(
 ): Promise<ShutdownReport | undefined> {
   const member = readTeam(ctx.ref).members.find((one) => one.name === name);
   if (member === undefined) return { name, outcome: "approved" };
-  const answer = await answerTo(ctx, name, requestId);
-  if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
-  const agreed = answer?.type === "shutdown_approved";
+  // Before its answer is looked for: who agreed has said so by the time it is seen to have ended.
   const { alive } = judge(member, {
     status: readStatus(ctx.ref, name),
     place: readPlace(ctx.ref, name),
     exit: readExit(ctx.ref, name),
   });
+  const answer = await answerTo(ctx, name, requestId);
+  if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
+  const agreed = answer?.type === "shutdown_approved";
   // Of one that cannot be judged from here (a foreign peer) there is only its word.
   if (alive === true || (alive === null && !agreed)) return undefined;
   await finishMember(ctx, name, "shutdown");
