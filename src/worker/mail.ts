@@ -48,6 +48,16 @@ export class Mail {
     for (const key of keys) this.#held.delete(key);
   }
 
+  /** The same at the begin of a turn, which it does not end: what cannot be marked just then is marked at the next look. */
+  async recorded(keys: readonly string[]): Promise<void> {
+    try {
+      await this.done(keys);
+    } catch (error) {
+      for (const key of keys) this.#held.delete(key);
+      this.#failed(error);
+    }
+  }
+
   async #readGuarded(): Promise<void> {
     try {
       await this.#read();

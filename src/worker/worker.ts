@@ -171,10 +171,17 @@ export class Worker {
   async inputRecorded(): Promise<void> {
     const keys = [...this.#turnKeys];
     if (keys.length === 0) return;
-    await this.#inTeam(async () => {
-      await this.#mail.done(keys);
-      await noteProgress(this.ref, this.name, keys, "turn_started");
-    });
+    await this.#mail.recorded(keys);
+    await this.#note(keys, "turn_started");
+  }
+
+  /** The journal tells people how far a message is: that it cannot be written is said, and ends nothing. */
+  async #note(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
+    try {
+      await this.#inTeam(() => noteProgress(this.ref, this.name, keys, state));
+    } catch (error) {
+      this.#options.view.error(messageOf(error));
+    }
   }
 
   /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
@@ -251,7 +258,7 @@ export class Worker {
       status.happened("turn_started", `reads: ${input.origin.text}`);
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);
-      await this.#inTeam(() => noteProgress(ref, this.name, [...input.keys], "done"));
+      await this.#note([...input.keys], "done");
       await this.#turnEnded(result);
     } finally {
       this.#turn = undefined;

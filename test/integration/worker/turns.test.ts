@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
@@ -105,6 +105,19 @@ describe("a message", () => {
     }
     await eventually("all of them", () => isIdle(ref)(), 1_000);
     expect(dev.inputs.flatMap((input) => input.match(/\[m\d+\]/g) ?? [])).toEqual(all);
+  });
+
+  it("that cannot be marked read just then gets its turn all the same, and is marked later", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, { turns: [{ say: "one" }, { say: "two" }] });
+    rmSync(ref.paths.journal, { force: true });
+    mkdirSync(ref.paths.journal);
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "first" });
+    await eventually("its turn", () => dev.messages.some((m) => JSON.stringify(m).includes("one")));
+    rmdirSync(ref.paths.journal);
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "second" });
+    await eventually("all read", () => dev.inputs.length === 2 && unreadCount(ref, "dev") === 0);
+    expect(dev.inputs.map((text) => text.includes("first"))).toEqual([true, false]);
   });
 
   it("of a real lead that is for code alone is read by no model, also where there is nothing to do about it", async () => {
