@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { teamsIn } from "../support/built.ts";
+import { privateTmux } from "../support/tmux-server.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+it("the playbook that the documentation shows first plays as it says", async () => {
+  const own = privateTmux();
+  const [, example = ""] =
+    /```json\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "docs/playbooks.md"), "utf8")) ?? [];
+  writeFileSync(join(own.home, "first.json"), example);
+  const teams = teamsIn(own.env, own.home);
+  const words = ["run", "--playbook", "first.json", "--permission-mode", "bypassPermissions", "--json"];
+  const ended = await teams(words);
+  expect(ended).toMatchObject({ code: 0, err: "" });
+  expect(ended.json()).toMatchObject({ outcome: "completed", result: "Done: there is nobody left." });
+  expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
+});
+
+it("the commands of the README's tour are commands with such options", async () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const own = privateTmux();
+  const teams = teamsIn(own.env, own.home);
+  const called = [...readme.matchAll(/^teams ([a-z]+(?: (?:add|list|claim|done))?)([^#\n]*)/gm)];
+  expect(called.length).toBeGreaterThan(10);
+  for (const [, name = "", rest = ""] of called) {
+    const { code, out } = await teams([...name.split(" "), "--help"]);
+    expect({ name, code }).toEqual({ name, code: 0 });
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(out).toContain(option);
+  }
+});
