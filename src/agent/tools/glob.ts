@@ -4,10 +4,13 @@ import * as z from "zod";
 import { lookAt } from "../../os/user-files.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
 import { absolutePath, failed, keepBack } from "./paths.ts";
+import { timeLimit } from "./time-limit.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** Paths in one answer, the newest files first. */
 const MAX_SHOWN = 500;
+/** Milliseconds to hold all names against a pattern; one that backtracks without end is stopped by it. */
+const MATCH_TIMEOUT_MS = 5000;
 
 const input = z.object({
   pattern: z.string().min(1).describe("A glob, like **/*.ts or src/{a,b}/*.json"),
@@ -27,9 +30,15 @@ export const globTool: Tool<Input> = {
     const { directory, glob } = placeOf(value, context);
     if (lookAt(directory).kind !== "directory") return failed(`${directory} is no directory.`);
     const matches = picomatch(glob, { dot: true });
-    const paths = (await listFiles(directory, context))
-      .filter((name) => matches(name))
-      .map((name) => join(directory, name));
+    const names = await listFiles(directory, context);
+    let paths: string[];
+    try {
+      paths = timeLimit(MATCH_TIMEOUT_MS)(() => names.filter((name) => matches(name))).map((name) =>
+        join(directory, name),
+      );
+    } catch (error) {
+      return failed(`The pattern takes too long here; make it simpler. (${String(error)})`);
+    }
     const { kept, note } = keepBack(paths, (path) => path, context.isWithheld);
     const found = kept
       .map((path) => ({ path, look: lookAt(path) }))

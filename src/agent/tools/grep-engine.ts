@@ -1,5 +1,4 @@
 import { dirname, join, relative } from "node:path";
-import { createContext, Script } from "node:vm";
 import { systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
@@ -7,6 +6,7 @@ import { entryOf, realPathOf } from "../../os/fs.ts";
 import { run } from "../../os/run.ts";
 import { fileFilter, isFile, listFiles } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
+import { timeLimit } from "./time-limit.ts";
 
 export interface GrepQuery {
   readonly pattern: string;
@@ -91,16 +91,14 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   if (typeof pattern === "string") return { flaw: pattern };
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
   const matches: GrepMatch[] = [];
-  const sandbox = createContext({ find: () => [] as GrepMatch[] });
-  const script = new Script("find()");
+  const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
     if (i % BATCH === 0) await pause(0, context.signal);
     context.signal.throwIfAborted();
     const text = readableText(file);
     if (text === undefined) continue;
-    sandbox.find = () => (query.multiline ? acrossLines : byLine)(pattern, file, text);
     try {
-      matches.push(...(script.runInContext(sandbox, { timeout: FILE_TIMEOUT_MS }) as GrepMatch[]));
+      matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
     } catch (error) {
       return { flaw: `The pattern takes too long on ${file}; make it simpler. (${String(error)})` };
     }

@@ -230,6 +230,12 @@ describe("Glob", () => {
   });
 });
 
+test("a glob that backtracks for ever is stopped", async () => {
+  put("a".repeat(120), "");
+  const result = await use(globTool, { pattern: `${"*a".repeat(12)}*b` });
+  expect(result).toMatchObject({ isError: true, content: expect.stringContaining("takes too long") });
+});
+
 type Engine = (query: GrepQuery) => Promise<GrepOutcome | undefined>;
 const engines: [string, Engine][] = [
   ["our own", (query) => searchOurselves(query, context)],
