@@ -6,7 +6,7 @@ import { createTeam } from "../lead/create-team.ts";
 import { endRun } from "../lead/end-run.ts";
 import { answerPermission } from "../lead/permission-side.ts";
 import { reconcile } from "../lead/reconcile.ts";
-import { isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
+import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { supervise } from "../lead/supervise.ts";
 import { systemClock } from "../os/clock.ts";
@@ -197,6 +197,7 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
     bell: paths.bell,
     ...paneFacts(ctx),
   };
+  let answerDue = false;
   return new Worker({
     ref,
     name: LEAD_NAME,
@@ -205,13 +206,19 @@ async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
     modeAfterPlan: lead.mode,
     planFile: join(ref.home.root, "plans", `${ref.team}.md`),
     bell,
-    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock),
+    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
+      if (state === "running") answerDue = false;
+    }),
     view,
     clock: ctx.clock,
     signal,
     agent: (worker) => assembleLead(lead, worker),
     idle: async (held) => {
       await settle(ctx);
+      // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
+      const asking = lead.call.io.terminal.stdin ? askers(ctx) : [];
+      answerDue ||= asking.includes(LEAD_NAME);
+      if (answerDue || asking.length > 0) return "wait";
       return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
     },
     othersWork: async () => othersWork(ctx),

@@ -4,6 +4,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { unreadCount } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
+import { listRequests } from "../team/requests.ts";
 import type { LeadContext } from "./context.ts";
 import { isAlive } from "./kill.ts";
 import { unnoticedEnd } from "./reconcile.ts";
@@ -57,4 +58,9 @@ function membersOf(ctx: LeadContext): readonly TeamMember[] | undefined {
 /** Whether any teammate works right now. */
 export function othersWork(ctx: LeadContext): boolean {
   return runFacts(ctx).busy > 0;
+}
+
+/** Whose questions a person has yet to answer. */
+export function askers({ ref }: LeadContext): readonly string[] {
+  return listRequests(ref).flatMap(({ kind, from }) => (kind === "question" ? [from] : []));
 }

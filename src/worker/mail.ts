@@ -28,9 +28,15 @@ export class Mail {
   readonly #options: MailOptions;
   /** Keys that are with the worker and not yet marked read; a redelivery of one is no second message. */
   readonly #held = new Set<string>();
+  #failed = 0;
 
   constructor(options: MailOptions) {
     this.#options = options;
+  }
+
+  /** How many messages could not be acted on: they stay unread for the next start, and nothing more comes of them in this one. */
+  get failed(): number {
+    return this.#failed;
   }
 
   async run(): Promise<void> {
@@ -62,11 +68,11 @@ export class Mail {
     try {
       await this.#read();
     } catch (error) {
-      this.#failed(error);
+      this.#problem(error);
     }
   }
 
-  #failed(error: unknown): void {
+  #problem(error: unknown): void {
     if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.teamGone();
     else if (systemCode(error) === "ENOENT") this.#options.teamGone();
     else this.#options.problem(error);
@@ -96,7 +102,8 @@ export class Mail {
       if (!(await this.#options.atOnce(entry))) return false;
       await this.done([entry.key]);
     } catch (error) {
-      this.#failed(error);
+      this.#failed += 1;
+      this.#problem(error);
     }
     return true;
   }

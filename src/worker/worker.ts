@@ -11,6 +11,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
 import { patchMember } from "../team/members.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { closeRequest, listRequests } from "../team/requests.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
@@ -45,7 +46,8 @@ export interface WorkerOptions {
   agent(worker: Worker): Promise<Agent>;
   /**
    * Nothing is left to do: go on waiting, or end. Called again after every waking.
-   * @param held idle notices that wait unread for the moment when nobody works
+   * @param held unread messages that are no reason to wait: idle notices for the moment when nobody works, and what could
+   * not be acted on
    */
   idle?(held: number): Promise<"wait" | "over">;
   /** Whether any teammate is in a turn; a lead's model is not woken by plain words while one is. */
@@ -149,6 +151,7 @@ export class Worker {
    */
   async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
+    this.#closeQuestions();
     if (echoed && this.#turn === undefined) this.#echoed.add(line);
     this.#queue.type(line);
     if (this.#turn !== undefined) this.#options.view.queued("you");
@@ -230,7 +233,10 @@ export class Worker {
       if (this.#flaw !== undefined) throw this.#flaw.error;
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
       if (next !== undefined) await this.#runTurn(next.entries, next.typed);
-      else if ((await this.#options.idle?.(this.#queue.held)) !== "over" || !this.#queue.isEmpty)
+      else if (
+        (await this.#options.idle?.(this.#queue.held + this.#mail.failed)) !== "over" ||
+        !this.#queue.isEmpty
+      )
         await this.#wake.wait(signal);
       // The last one that worked may have ended since the look above: what was held back for then is a turn first.
       else if (!this.#queue.holdsNotices) this.#stop("over");
@@ -303,6 +309,13 @@ export class Worker {
       if (this.#turn !== undefined) this.#options.view.queued(entry.message.from);
     }
     this.#wake.set();
+  }
+
+  /** Whoever speaks to an agent at its pane has answered what it had asked; the words themselves are its next turn. */
+  #closeQuestions(): void {
+    for (const { id, from, kind } of listRequests(this.ref)) {
+      if (from === this.name && kind === "question") closeRequest(this.ref, id);
+    }
   }
 
   /** What code alone handles, at once, also while a turn runs. */

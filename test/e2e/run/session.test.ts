@@ -66,3 +66,24 @@ it("a run in a terminal without tmux leads there", async () => {
   expect(await person.code()).toBe(0);
   expect(person.screen()).toContain("Written down.");
 });
+
+it("a lead that asks the person at its terminal waits for what they say", async () => {
+  const t = privateTmux();
+  const question = { name: "AskUserQuestion", input: { question: "Which colour?" } };
+  const lead = [{ tools: [question] }, { say: "I wait." }, { say: "{{input}} it is." }];
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: { "team-lead": lead } }));
+  const ask = ["run", "--team", "crew", "--playbook", "play.json", "--no-sidebar", "go"];
+  const typing = personInside(t, ask, { session: "one" });
+  await typing.sees("I wait.");
+  typing.type("blue", "Enter");
+  expect(await typing.code()).toBe(0);
+  expect(typing.screen()).toContain("blue it is.");
+  const beside = personInside(t, ask, { session: "two" });
+  await beside.sees("I wait.");
+  const teams = teamsIn(t.env, t.home);
+  const [{ id } = { id: "" }] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>()
+    .approvals;
+  expect((await teams(["approve", id, "--note", "green"])).code).toBe(0);
+  expect(await beside.code()).toBe(0);
+  expect(beside.screen()).toContain("green it is.");
+});

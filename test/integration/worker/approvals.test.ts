@@ -246,6 +246,45 @@ describe("a request of the lead's own", () => {
     expect(running.inputs[1]).toContain(`Answer to your question ${request.id}: a`);
     expect(running.inputs[1]).not.toContain('"type"');
   });
+
+  it("to the person is answered by what is typed in its pane, and waits no more", async () => {
+    const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
+    const { ref, running } = await lead({
+      turns: [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }],
+    });
+    await asked(ref);
+    await running.worker.typed("the first");
+    await eventually("the answer's turn", () => running.inputs.length === 2);
+    expect(running.inputs[1]).toContain("the first");
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("is not kept from its end by a message that nothing can be done with", async () => {
+    const counts: number[] = [];
+    const { ref, running } = await lead({
+      wrap: (options) => ({
+        ...options,
+        onSilent: () => Promise.reject(new Error("nobody to answer")),
+        idle: async (held) => {
+          counts.push(held);
+          return "wait";
+        },
+      }),
+    });
+    const request = { type: "permission_request", request_id: "perm-1-abcdefg", agent_id: "ghost" } as const;
+    const call = {
+      tool_name: "Bash",
+      tool_use_id: "t",
+      description: "",
+      input: {},
+      permission_suggestions: [],
+    };
+    const text = formatProtocol({ ...request, ...call }, new Date());
+    await deliver(ref, { from: "ghost", to: LEAD_NAME, text });
+    await eventually("the problem", () => running.shown.some((line) => line.includes("nobody to answer")));
+    running.worker.lookAgain();
+    await eventually("the count", () => counts.at(-1) === 1);
+  });
 });
 
 describe("a question of a teammate", () => {
