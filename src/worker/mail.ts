@@ -60,7 +60,7 @@ export class Mail {
       await this.done(keys);
     } catch (error) {
       for (const key of keys) this.#held.delete(key);
-      this.#failed(error);
+      this.#problem(error);
     }
   }
 
