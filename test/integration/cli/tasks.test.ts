@@ -79,6 +79,12 @@ describe("task", () => {
     });
   });
 
+  it("the graph for Graphviz holds nothing that would drive a terminal", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", 'say \u001b[31m"red"\u009b2J end']);
+    expect((await teams(["task", "graph", "--dot"])).out).toContain('1 [label="#1 say \\"red\\" end"];');
+  });
+
   it("the graph unfolds what has two ways to it once, and shows a circle that a peer made", async () => {
     const teams = await team();
     for (const [subject, after] of [

@@ -2,7 +2,7 @@ import type { Task } from "../../../schema/task.ts";
 import { listTasks } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
 import type { Output } from "../../output.ts";
-import { line, TASK_TINTS } from "../../paint.ts";
+import { line, TASK_TINTS, visible } from "../../paint.ts";
 import { openTeam } from "../../team.ts";
 
 export const command = defineCommand({
@@ -43,7 +43,9 @@ function treeOf(tasks: readonly Task[], { paint }: Pick<Output, "paint">): strin
 }
 
 function dotOf(tasks: readonly Task[]): string {
-  const nodes = tasks.map(({ id, subject }) => `  ${id} [label=${JSON.stringify(`#${id} ${subject}`)}];`);
+  const nodes = tasks.map(
+    ({ id, subject }) => `  ${id} [label=${JSON.stringify(visible(`#${id} ${subject}`))}];`,
+  );
   const edges = tasks.flatMap(({ id, blockedBy }) => blockedBy.map((blocker) => `  ${blocker} -> ${id};`));
   return ["digraph tasks {", ...nodes, ...edges, "}"].join("\n");
 }
