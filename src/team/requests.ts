@@ -96,6 +96,13 @@ export function closeRequest(ref: TeamRef, id: string): void {
   removeFile(paths.answer);
 }
 
+/** Whoever speaks to an agent at its pane has answered what it had asked; the words themselves are its next turn. */
+export function closeQuestionsOf(ref: TeamRef, agent: string): void {
+  for (const { id, from, kind } of listRequests(ref)) {
+    if (from === agent && kind === "question") closeRequest(ref, id);
+  }
+}
+
 function notFound(ref: TeamRef, id: string): TeamError {
   return new TeamError(
     "REQUEST_NOT_FOUND",

@@ -3,16 +3,17 @@ import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import { formatProtocol, isSilent } from "../protocol/messages.ts";
+import { formatProtocol } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
 import type { PermissionMode } from "../schema/config.ts";
-import { permissionMode } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
 import { patchMember } from "../team/members.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, listRequests } from "../team/requests.ts";
+import { closeQuestionsOf } from "../team/requests.ts";
 import type { Bell } from "../wakeup/bell.ts";
+import { actAtOnce } from "./at-once.ts";
 import { WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
@@ -102,13 +103,16 @@ export class Worker {
       clock,
     });
     this.#queue = new Queue(options.role);
+    const { plan, desk } = this;
+    const interrupt = (): void => void this.interrupt();
+    const parts = defined({ plan, desk, status, view, interrupt, onSilent: options.onSilent });
     this.#mail = new Mail({
       ref,
       agent: name,
       bell: options.bell,
       signal: options.signal,
       handled: async () => (await this.#agentOnce()).handledKeys,
-      atOnce: (entry) => this.#atOnce(entry),
+      atOnce: (entry) => actAtOnce(entry, parts),
       arrived: (entries) => this.#arrived(entries),
       teamGone: () => this.#stop("team-gone"),
       problem: (error) => view.error(messageOf(error)),
@@ -151,7 +155,7 @@ export class Worker {
    */
   async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
-    this.#closeQuestions();
+    closeQuestionsOf(this.ref, this.name);
     if (echoed && this.#turn === undefined) this.#echoed.add(line);
     this.#queue.type(line);
     if (this.#turn !== undefined) this.#options.view.queued("you");
@@ -175,16 +179,7 @@ export class Worker {
     const keys = [...this.#turnKeys];
     if (keys.length === 0) return;
     await this.#mail.recorded(keys);
-    await this.#note(keys, "turn_started");
-  }
-
-  /** The journal tells people how far a message is: that it cannot be written is said, and ends nothing. */
-  async #note(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
-    try {
-      await this.#inTeam(() => noteProgress(this.ref, this.name, keys, state));
-    } catch (error) {
-      this.#options.view.error(messageOf(error));
-    }
+    await this.#inTeam(() => noteProgress(this.ref, this.name, keys, "turn_started"));
   }
 
   /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
@@ -264,7 +259,7 @@ export class Worker {
       status.happened("turn_started", `reads: ${input.origin.text}`);
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);
-      await this.#note([...input.keys], "done");
+      await this.#inTeam(() => noteProgress(this.ref, this.name, input.keys, "done"));
       await this.#turnEnded(result);
     } finally {
       this.#turn = undefined;
@@ -311,56 +306,16 @@ export class Worker {
     this.#wake.set();
   }
 
-  /** Whoever speaks to an agent at its pane has answered what it had asked; the words themselves are its next turn. */
-  #closeQuestions(): void {
-    for (const { id, from, kind } of listRequests(this.ref)) {
-      if (from === this.name && kind === "question") closeRequest(this.ref, id);
-    }
-  }
-
-  /** What code alone handles, at once, also while a turn runs. */
-  async #atOnce(entry: InboxEntry): Promise<boolean> {
-    const message = entry.protocol;
-    switch (message?.type) {
-      case "interrupt_request":
-        this.interrupt();
-        return true;
-      case "mode_set_request": {
-        const mode = permissionMode.safeParse(message.mode);
-        if (mode.success) this.plan.setMode(mode.data);
-        this.#options.view.note(
-          mode.success
-            ? `permission mode is now ${mode.data}`
-            : `unknown permission mode ${message.mode}: not changed`,
-        );
-        return true;
-      }
-      case "permission_response":
-        this.desk.answered(message);
-        return true;
-      case "plan_approval_response":
-        // One for a request that is not open is late, or a duplicate: it does nothing (S64).
-        return this.#planAnswered(message);
-      default:
-        if (message === undefined || !isSilent(message.type)) return false;
-        await this.#options.onSilent?.(entry);
-        return true;
-    }
-  }
-
-  #planAnswered(message: Parameters<PlanGate["answered"]>[0]): boolean {
-    const counts = this.plan.answered(message);
-    if (counts) this.#options.status.happened("plan_answered");
-    return !counts;
-  }
-
-  /** A team that is deleted in the middle of a turn ends the worker, and is no failure of the turn. */
-  async #inTeam(work: () => Promise<unknown>): Promise<void> {
+  /**
+   * Tells the team something of this worker. A team that is deleted in the middle of a turn ends it; what cannot be
+   * written just then (a lock that somebody holds) is said, and ends nothing.
+   */
+  async #inTeam(tell: () => Promise<unknown>): Promise<void> {
     try {
-      await work();
+      await tell();
     } catch (error) {
-      if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
-      this.#stop("team-gone");
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#stop("team-gone");
+      else this.#options.view.error(messageOf(error));
     }
   }
 

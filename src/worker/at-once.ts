@@ -1,0 +1,55 @@
+import { isSilent } from "../protocol/messages.ts";
+import { permissionMode } from "../schema/config.ts";
+import type { InboxEntry } from "../team/mailbox.ts";
+import type { PermissionDesk } from "./permission-desk.ts";
+import type { PlanGate } from "./plan-gate.ts";
+import type { StatusKeeper } from "./status-keeper.ts";
+import type { WorkerView } from "./view.ts";
+
+/** What messages that code alone handles act on. */
+export interface AtOnceParts {
+  readonly plan: PlanGate;
+  readonly desk: PermissionDesk;
+  readonly status: StatusKeeper;
+  readonly view: WorkerView;
+  interrupt(): void;
+  /** The lead's side of permissions. */
+  onSilent?(entry: InboxEntry): Promise<void>;
+}
+
+/**
+ * Handles what code alone handles, at once, also while a turn runs.
+ * @returns whether it did; what it did not is for a turn
+ */
+export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<boolean> {
+  const message = entry.protocol;
+  switch (message?.type) {
+    case "interrupt_request":
+      parts.interrupt();
+      return true;
+    case "mode_set_request":
+      setMode(message.mode, parts);
+      return true;
+    case "permission_response":
+      parts.desk.answered(message);
+      return true;
+    case "plan_approval_response": {
+      // One for a request that is not open is late, or a duplicate: it does nothing (S64). One that counts is a turn.
+      const counts = parts.plan.answered(message);
+      if (counts) parts.status.happened("plan_answered");
+      return !counts;
+    }
+    default:
+      if (message === undefined || !isSilent(message.type)) return false;
+      await parts.onSilent?.(entry);
+      return true;
+  }
+}
+
+function setMode(wanted: string, { plan, view }: AtOnceParts): void {
+  const mode = permissionMode.safeParse(wanted);
+  if (mode.success) plan.setMode(mode.data);
+  view.note(
+    mode.success ? `permission mode is now ${mode.data}` : `unknown permission mode ${wanted}: not changed`,
+  );
+}
