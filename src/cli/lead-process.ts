@@ -1,79 +1,38 @@
-import { join } from "node:path";
-import type { Agent } from "../agent/agent.ts";
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
 import { endRun } from "../lead/end-run.ts";
-import { answerPermission } from "../lead/permission-side.ts";
-import { reconcile } from "../lead/reconcile.ts";
-import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
-import type { SpawnOptions } from "../lead/spawn.ts";
 import { supervise } from "../lead/supervise.ts";
 import { systemClock } from "../os/clock.ts";
-import type { Env } from "../os/env.ts";
-import { ownIdentity, startOf } from "../os/identity.ts";
+import { ownIdentity } from "../os/identity.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { StatusRecord } from "../schema/status.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
-import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { Rings } from "../wakeup/rings.ts";
-import { createStatusKeeper } from "../worker/status-keeper.ts";
-import { Worker, type WorkerEnd } from "../worker/worker.ts";
-import { assembleAgent } from "./agent-parts.ts";
+import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
-import { makeModel } from "./make-model.ts";
+import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { line } from "./paint.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
 import { homeOf } from "./team.ts";
-import { transcriptPath } from "./transcripts.ts";
 import { readTypedLines } from "./typed-lines.ts";
-import { openWorkerBell } from "./worker-bell.ts";
 
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
 const END_TIMEOUT = 10_000;
 const STOP_TIMEOUT = 5_000;
-
-/** What a run was asked to be; everything in it has been checked. */
-export interface LeadPlan {
-  readonly team: string;
-  readonly goal: string;
-  readonly model: string;
-  readonly mode: PermissionMode | undefined;
-  readonly spawn: SpawnOptions;
-  readonly keep: boolean;
-  readonly sidebar: boolean;
-  /** Throws when the run is over and what it was for is not there. */
-  readonly check?: () => void;
-  /** Variables for the lead and its teammates besides the caller's. */
-  readonly env: Env;
-}
-
-/** A lead at work in this process, from its team's making to its end. */
-interface Lead {
-  readonly call: AnyCall;
-  readonly plan: LeadPlan;
-  readonly ctx: LeadContext;
-  readonly settings: LoadedSettings;
-  readonly sessionId: string;
-  readonly view: PaneView;
-  readonly mode: PermissionMode;
-  /** Rung by children of this process (teammates without a pane). */
-  readonly children: Rings;
-}
 
 /** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
 export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
   const lead = await begin(call, plan);
-  const worker = await orNoTeam(lead.ctx.ref, () => makeWorker(lead, signal));
+  const worker = await orNoTeam(lead.ctx.ref, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started" });
   const sidebar = await tryOpenSidebar(lead);
   const watching = new AbortController();
@@ -88,7 +47,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     onEnd: () => undefined,
     onChange: () => worker.lookAgain(),
     onProblem: (text) => lead.view.error(text),
-  });
+  }).catch((error: unknown) => lead.view.error(messageOf(error)));
   try {
     await worker.typed(plan.goal);
     end = await worker.run();
@@ -183,99 +142,6 @@ async function sayWhere(call: AnyCall, plan: LeadPlan, ctx: LeadContext, view: P
   const where =
     backend.type === "tmux" ? `watch them: teams attach --team ${ctx.ref.team}` : "see teams peek <name>";
   view.note(`teammates: ${why} · ${where}`);
-}
-
-async function makeWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
-  const { ctx, view, sessionId } = lead;
-  const { ref } = ctx;
-  const paths = ref.paths.agent(LEAD_NAME);
-  const bell = await openWorkerBell(ref, LEAD_NAME, undefined, [lead.children]);
-  const facts = {
-    sessionId,
-    transcript: transcriptPath(ref.home.root, sessionId),
-    process: ownIdentity(),
-    bell: paths.bell,
-    ...paneFacts(ctx),
-  };
-  let answerDue = false;
-  return new Worker({
-    ref,
-    name: LEAD_NAME,
-    role: "lead",
-    mode: lead.mode,
-    modeAfterPlan: lead.mode,
-    planFile: join(ref.home.root, "plans", `${ref.team}.md`),
-    bell,
-    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
-      if (state === "running") answerDue = false;
-    }),
-    view,
-    clock: ctx.clock,
-    signal,
-    agent: (worker) => assembleLead(lead, worker),
-    idle: async (held) => {
-      await settle(ctx);
-      // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
-      const asking = lead.call.io.terminal.stdin ? askers(ctx) : [];
-      answerDue ||= asking.includes(LEAD_NAME);
-      if (answerDue || asking.length > 0) return "wait";
-      return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
-    },
-    othersWork: async () => othersWork(ctx),
-    onSilent: (entry) => onSilent(lead, entry),
-  });
-}
-
-/** Where the lead is, for those who want to go there. */
-function paneFacts({ callerPane, env }: LeadContext): Pick<StatusRecord, "paneId" | "server"> {
-  // `socket,pid,session`; a socket's path may hold commas.
-  const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(env.TMUX ?? "") ?? [];
-  if (callerPane === undefined || socket === undefined) return {};
-  return { paneId: callerPane, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
-}
-
-/** Ends that were noticed are told before anybody asks whether there is more to hear. */
-async function settle(ctx: LeadContext): Promise<void> {
-  try {
-    await reconcile(ctx);
-  } catch (error) {
-    if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
-  }
-}
-
-async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
-  const { call, plan, ctx, settings, sessionId } = lead;
-  const { io } = call;
-  const model = await makeModel({
-    model: plan.model,
-    agent: LEAD_NAME,
-    program: io.program,
-    cwd: io.cwd,
-    env: ctx.env,
-    names: settings.teams.models,
-  });
-  return assembleAgent({
-    ctx,
-    worker,
-    role: "lead",
-    model,
-    agentType: "general-purpose",
-    sessionId,
-    settings,
-    spawn: plan.spawn,
-    alone: !io.terminal.stdin,
-  });
-}
-
-/** What the lead's side does by code alone: its mode answers a permission request, or a person is told of it. */
-async function onSilent({ ctx, view, mode }: Lead, { message, protocol }: InboxEntry): Promise<void> {
-  if (protocol?.type !== "permission_request") return;
-  const how = await answerPermission(ctx, message.from, protocol, mode);
-  if (how === "person") {
-    view.waiting(
-      `${message.from} asks to use ${protocol.tool_name}: teams approve ${protocol.request_id}, or answer in its pane`,
-    );
-  }
 }
 
 async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean> {

@@ -11,7 +11,7 @@ import { teamDir } from "../schema/names.ts";
 import { chooseServer, tmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
-import type { LeadPlan } from "./lead-process.ts";
+import type { LeadPlan } from "./lead-worker.ts";
 import { line } from "./paint.ts";
 import { readReport, resultVariable } from "./run-result.ts";
 import { homeOf } from "./team.ts";
@@ -52,7 +52,7 @@ export async function leadInSession(
       team,
       teamTitle: plan.team,
       rootTag: rootTag(homeOf(io.env).root),
-      argv: [...io.program, "run", "--team", team, ...optionWords(call.options), ...goal],
+      argv: [...io.program, "run", "--team", plan.team, ...optionWords(call.options), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
       ...sizeOf(),
     });

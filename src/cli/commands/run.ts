@@ -10,8 +10,9 @@ import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
 import type { Io } from "../io.ts";
-import { type LeadPlan, leadHere } from "../lead-process.ts";
+import { leadHere } from "../lead-process.ts";
 import { leadInSession } from "../lead-session.ts";
+import type { LeadPlan } from "../lead-worker.ts";
 import {
   chosenModel,
   isScripted,

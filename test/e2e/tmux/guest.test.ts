@@ -53,7 +53,7 @@ describe("a whole run in somebody's tmux", () => {
       t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
       const before = belongings(t);
       const teams = teamsIn(t.inside(pane), t.home);
-      const ended = await teams(playing(t, "--json"));
+      const ended = await teams(playing(t, "--json", "--verbose"));
       expect(ended.code, ended.err).toBe(0);
       expect(ended.json()).toMatchObject({ outcome: "completed", result: "All are there." });
       for (const name of NAMES) expect(ended.err).toContain(`${name}: shut down`);

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import type { Agent } from "../agent/agent.ts";
+import { TeamError } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { answerPermission } from "../lead/permission-side.ts";
+import { reconcile } from "../lead/reconcile.ts";
+import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
+import type { SpawnOptions } from "../lead/spawn.ts";
+import type { Env } from "../os/env.ts";
+import { ownIdentity, startOf } from "../os/identity.ts";
+import type { PermissionMode } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { StatusRecord } from "../schema/status.ts";
+import type { InboxEntry } from "../team/mailbox.ts";
+import type { Rings } from "../wakeup/rings.ts";
+import { createStatusKeeper } from "../worker/status-keeper.ts";
+import { Worker } from "../worker/worker.ts";
+import { assembleAgent } from "./agent-parts.ts";
+import type { AnyCall } from "./command.ts";
+import { makeModel } from "./make-model.ts";
+import type { PaneView } from "./pane-view.ts";
+import type { LoadedSettings } from "./settings.ts";
+import { transcriptPath } from "./transcripts.ts";
+import { openWorkerBell } from "./worker-bell.ts";
+
+/** What a run was asked to be; everything in it has been checked. */
+export interface LeadPlan {
+  readonly team: string;
+  readonly goal: string;
+  readonly model: string;
+  readonly mode: PermissionMode | undefined;
+  readonly spawn: SpawnOptions;
+  readonly keep: boolean;
+  readonly sidebar: boolean;
+  /** Throws when the run is over and what it was for is not there. */
+  readonly check?: () => void;
+  /** Variables for the lead and its teammates besides the caller's. */
+  readonly env: Env;
+}
+
+/** A lead at work in this process, from its team's making to its end. */
+export interface Lead {
+  readonly call: AnyCall;
+  readonly plan: LeadPlan;
+  readonly ctx: LeadContext;
+  readonly settings: LoadedSettings;
+  readonly sessionId: string;
+  readonly view: PaneView;
+  readonly mode: PermissionMode;
+  /** Rung by children of this process (teammates without a pane). */
+  readonly children: Rings;
+}
+
+/** The lead as a worker: its model, and when its run is over. */
+export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
+  const { ctx, view, sessionId } = lead;
+  const { ref } = ctx;
+  const paths = ref.paths.agent(LEAD_NAME);
+  const bell = await openWorkerBell(ref, LEAD_NAME, undefined, [lead.children]);
+  const facts = {
+    sessionId,
+    transcript: transcriptPath(ref.home.root, sessionId),
+    process: ownIdentity(),
+    bell: paths.bell,
+    ...paneFacts(ctx),
+  };
+  let answerDue = false;
+  return new Worker({
+    ref,
+    name: LEAD_NAME,
+    role: "lead",
+    mode: lead.mode,
+    modeAfterPlan: lead.mode,
+    planFile: join(ref.home.root, "plans", `${ref.team}.md`),
+    bell,
+    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
+      if (state === "running") answerDue = false;
+    }),
+    view,
+    clock: ctx.clock,
+    signal,
+    agent: (worker) => assembleLead(lead, worker),
+    idle: async (held) => {
+      await settle(ctx);
+      // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
+      const asking = lead.call.io.terminal.stdin ? askers(ctx) : [];
+      answerDue ||= asking.includes(LEAD_NAME);
+      if (answerDue || asking.length > 0) return "wait";
+      return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
+    },
+    othersWork: async () => othersWork(ctx),
+    onSilent: (entry) => onSilent(lead, entry),
+  });
+}
+
+/** Where the lead is, for those who want to go there. */
+function paneFacts({ callerPane, env }: LeadContext): Pick<StatusRecord, "paneId" | "server"> {
+  // `socket,pid,session`; a socket's path may hold commas.
+  const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(env.TMUX ?? "") ?? [];
+  if (callerPane === undefined || socket === undefined) return {};
+  return { paneId: callerPane, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
+}
+
+/** Ends that were noticed are told before anybody asks whether there is more to hear. */
+async function settle(ctx: LeadContext): Promise<void> {
+  try {
+    await reconcile(ctx);
+  } catch (error) {
+    if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) throw error;
+  }
+}
+
+async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
+  const { call, plan, ctx, settings, sessionId } = lead;
+  const { io } = call;
+  const model = await makeModel({
+    model: plan.model,
+    agent: LEAD_NAME,
+    program: io.program,
+    cwd: io.cwd,
+    env: ctx.env,
+    names: settings.teams.models,
+  });
+  return assembleAgent({
+    ctx,
+    worker,
+    role: "lead",
+    model,
+    agentType: "general-purpose",
+    sessionId,
+    settings,
+    spawn: plan.spawn,
+    alone: !io.terminal.stdin,
+  });
+}
+
+/** What the lead's side does by code alone: its mode answers a permission request, or a person is told of it. */
+async function onSilent({ ctx, view, mode }: Lead, { message, protocol }: InboxEntry): Promise<void> {
+  if (protocol?.type !== "permission_request") return;
+  const how = await answerPermission(ctx, message.from, protocol, mode);
+  if (how === "person") {
+    view.waiting(
+      `${message.from} asks to use ${protocol.tool_name}: teams approve ${protocol.request_id}, or answer in its pane`,
+    );
+  }
+}
