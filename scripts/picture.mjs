@@ -61,6 +61,8 @@ try {
     "=work:",
     "--out",
     options.out,
+    "--title",
+    "teams run --here",
   ];
   execFileSync(process.execPath, [...words, ...(options.png ? ["--png", options.png] : [])], {
     stdio: "inherit",
@@ -73,7 +75,11 @@ try {
 function prepare() {
   fs.mkdirSync(path.join(scratch, "bin"));
   fs.mkdirSync(env.TEAMS_HOME);
-  fs.symlinkSync(path.join(checkout, "dist", "teams.cjs"), path.join(scratch, "bin", "teams"));
+  // A copy, so that no path of this machine is in the picture.
+  const copy = path.join(scratch, "teams");
+  fs.cpSync(path.join(checkout, "dist"), path.join(copy, "dist"), { recursive: true });
+  fs.symlinkSync(path.join(checkout, "node_modules"), path.join(copy, "node_modules"));
+  fs.symlinkSync(path.join(copy, "dist", "teams.cjs"), path.join(scratch, "bin", "teams"));
   fs.writeFileSync(
     path.join(scratch, "tmux.conf"),
     "set -g status-right ''\nset -g default-command 'exec /bin/sh'\nset -g default-terminal tmux-256color\n",

@@ -139,6 +139,7 @@ export function screenToSvg(text, { columns, rows, title }) {
     .filter((row) => row !== "");
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${CELL.font}" fill="${INK}" xml:space="preserve">`,
+    `<title>${escapeXml(title ?? "A tmux window")}</title>`,
     `<rect width="${width}" height="${height}" rx="9" fill="${GROUND}" stroke="#30363d"/>`,
     ...(title === undefined ? [] : [titleBar(title, width)]),
     `<g transform="translate(${MARGIN} ${MARGIN + head})">`,
