@@ -76,7 +76,7 @@ function prepare() {
   fs.mkdirSync(path.join(scratch, "bin"));
   fs.mkdirSync(env.TEAMS_HOME);
   // A copy, so that no path of this machine is in the picture.
-  const copy = path.join(scratch, "teams");
+  const copy = path.join(scratch, "app");
   fs.cpSync(path.join(checkout, "dist"), path.join(copy, "dist"), { recursive: true });
   fs.symlinkSync(path.join(checkout, "node_modules"), path.join(copy, "node_modules"));
   fs.symlinkSync(path.join(copy, "dist", "teams.cjs"), path.join(scratch, "bin", "teams"));

@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { agentFileName, agentNameOfFile, runtimeOfRoot, teamPaths } from "../../../src/protocol/paths.ts";
 import { teamDir } from "../../../src/schema/names.ts";
 
-const paths = teamPaths("/root", "/run/x", teamDir("crew"));
+const paths = teamPaths("/base", "/run/x", teamDir("crew"));
 
 test("the files stand where peers look for them", () => {
-  expect(paths.config).toBe("/root/teams/crew/config.json");
-  expect(paths.inbox("team-lead")).toBe("/root/teams/crew/inboxes/team-lead.json");
-  expect(paths.task("12")).toBe("/root/tasks/crew/12.json");
+  expect(paths.config).toBe("/base/teams/crew/config.json");
+  expect(paths.inbox("team-lead")).toBe("/base/teams/crew/inboxes/team-lead.json");
+  expect(paths.task("12")).toBe("/base/tasks/crew/12.json");
   expect(paths.agent("rev").bell).toBe("/run/x/crew/rev/bell");
 });
 
@@ -48,7 +48,7 @@ test("long names of the same beginning have different files", () => {
 test.each([["0"], ["-1"], ["1.5"], ["../1"], [""], ["1".repeat(16)], ["01"]])(
   "the id %j names no task",
   (id) => {
-    expect(paths.task(id)).toBe("/root/tasks/crew/0.json");
+    expect(paths.task(id)).toBe("/base/tasks/crew/0.json");
   },
 );
 
