@@ -1,10 +1,6 @@
-import { answerApproval } from "../../lead/approvals.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { deciderOf, openTeam } from "../team.ts";
-import { textOption } from "../text.ts";
+import { decide } from "../decide.ts";
 
 /** Modes that a plan can go on in: what follows a plan is work. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
@@ -21,16 +17,11 @@ export const command = defineCommand({
     "teams approve plan_approval-1718000000000@planner@review",
     'teams approve question-1718000000000@dev --note "Use port 8080."',
   ],
-  async run(call) {
-    const { args, options, io, out } = call;
-    const ctx = filesContext(call, openTeam(io.env, options));
-    const note = await textOption(io, options.note, "note");
-    const approval = await answerApproval(ctx, args.id, {
+  run: (call) => {
+    const { mode } = call.options;
+    return decide(call, call.args.id, call.options.note, {
       approve: true,
-      decider: deciderOf(io.env),
-      ...(note === undefined ? {} : { note }),
-      ...(options.mode === undefined ? {} : { mode: options.mode }),
+      ...(mode === undefined ? {} : { mode }),
     });
-    out.done({ ...approval, approved: true }, () => line`Approved: ${approval.kind} of ${approval.from}.`);
   },
 });

@@ -1,9 +1,5 @@
-import { answerApproval } from "../../lead/approvals.ts";
 import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { deciderOf, openTeam } from "../team.ts";
-import { textOption } from "../text.ts";
+import { decide } from "../decide.ts";
 
 export const command = defineCommand({
   name: "reject",
@@ -14,15 +10,5 @@ export const command = defineCommand({
     'teams reject plan_approval-1718000000000@planner@review --note "Keep the old API."',
     "teams reject perm-1718000000000-ab12cd3",
   ],
-  async run(call) {
-    const { args, options, io, out } = call;
-    const ctx = filesContext(call, openTeam(io.env, options));
-    const note = await textOption(io, options.note, "note");
-    const approval = await answerApproval(ctx, args.id, {
-      approve: false,
-      decider: deciderOf(io.env),
-      ...(note === undefined ? {} : { note }),
-    });
-    out.done({ ...approval, approved: false }, () => line`Rejected: ${approval.kind} of ${approval.from}.`);
-  },
+  run: (call) => decide(call, call.args.id, call.options.note, { approve: false }),
 });
