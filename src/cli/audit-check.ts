@@ -45,19 +45,15 @@ function isReport(path: string): boolean {
   return readText(path)?.startsWith(REPORT_MARK) ?? false;
 }
 
-/** Milliseconds that a file system's clock may be behind ours. */
-const CLOCK_DRIFT = 2_000;
-
 /**
- * What holds at the end of an audit: its report was written since then.
- * @param since milliseconds since the epoch
- * @returns throws TeamError MODEL_ERROR when it was not
+ * What holds at the end of an audit: the report is this run's, and not one of another at the same time.
+ * @param run what the playbook was told in `TEAMS_RUN`
+ * @returns throws TeamError MODEL_ERROR when it is not
  */
-export function reportCheck(path: string, since: number): () => void {
+export function reportCheck(path: string, run: string): () => void {
+  const begin = `${REPORT_MARK}\n<!-- run: ${run} -->\n`;
   return () => {
-    const entry = entryOf(path);
-    const isNew = entry !== undefined && Number(entry.mtimeMs) > since - CLOCK_DRIFT;
-    if (isNew && isReport(path)) return;
+    if (readText(path)?.startsWith(begin)) return;
     throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
       hint: "What stopped it stands above; nothing of the team is left.",
     });

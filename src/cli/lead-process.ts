@@ -10,6 +10,7 @@ import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { argsOf, chooseServer } from "../tmux/server.ts";
 import { Rings } from "../wakeup/rings.ts";
 import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
@@ -139,8 +140,9 @@ function modeOf(plan: LeadPlan, settings: LoadedSettings): PermissionMode {
 async function sayWhere(call: AnyCall, plan: LeadPlan, ctx: LeadContext, view: PaneView): Promise<void> {
   const { backend, why } = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
   if (call.io.env.TMUX) return;
-  const where =
-    backend.type === "tmux" ? `watch them: teams attach --team ${ctx.ref.team}` : "see teams peek <name>";
+  // tmux's own words: they hold wherever they are typed, also where another root is the default.
+  const attach = `${["tmux", ...argsOf(chooseServer(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
+  const where = backend.type === "tmux" ? `watch them: ${attach}` : "see teams peek <name>";
   view.note(`teammates: ${why} · ${where}`);
 }
 
@@ -163,7 +165,8 @@ async function finish(
   lastWords: string,
 ): Promise<void> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
-  if (end === "stopped") view.note("ending the team; once more Ctrl-C leaves it running, for teams kill");
+  if (end === "stopped")
+    view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
   for (const { name, outcome, left } of await endRun(ctx, { timeoutMs, keep: plan.keep })) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }

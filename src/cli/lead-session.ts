@@ -8,7 +8,7 @@ import { removeTree } from "../os/fs.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
-import { chooseServer, tmuxServer } from "../tmux/server.ts";
+import { chooseServer, isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import type { LeadPlan } from "./lead-worker.ts";
@@ -65,11 +65,31 @@ export async function leadInSession(
       return EXIT.done;
     }
     const [program = "tmux", ...words] = session.attach;
-    await runInForeground(program, words, io.env);
+    const code = await runInForeground(program, words, io.env);
+    if (code !== 0 && readReport(resultFile)?.kind !== "ended") await giveUp(server, session.name);
     return sayResult(call, resultFile, attach);
   } finally {
     removeTree(results);
   }
+}
+
+/**
+ * This terminal could not show the session: its lead is told by the hangup, and ends its team.
+ * @throws TeamError TMUX_ERROR, always; or the failure that the lead reported
+ */
+async function giveUp(server: TmuxServer, session: string): Promise<never> {
+  try {
+    await server.call(["kill-session", "-t", `=${session}`]);
+  } catch (error) {
+    if (!isNoServer(error)) throw error;
+  }
+  throw new TeamError(
+    "TMUX_ERROR",
+    "tmux cannot show the team on this terminal (its own words stand above); the team was ended.",
+    {
+      hint: "Set TERM to what this terminal is, or let it run unseen: teams run --detach",
+    },
+  );
 }
 
 /** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time, INTERRUPTED */

@@ -51,7 +51,7 @@ export function draftOf(ctx: LeadContext, config: TeamConfig, input: SpawnInput)
   return defined({
     name: newAgentName(input.name),
     agentType: spawnType(input.agentType),
-    model: spawnModel(input.model, lead?.model),
+    model: spawnModel(input.model, lead?.model, ctx.env),
     prompt: input.prompt ?? "",
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",

@@ -1,6 +1,7 @@
-import { resolveModelName } from "../agent/model/resolve-name.ts";
+import { defaultModelName, isScripted, resolveModelName } from "../agent/model/resolve-name.ts";
 import { BUILTIN_AGENT_TYPES, DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import { TeamError } from "../errors.ts";
+import type { Env } from "../os/env.ts";
 
 /** The agent type of a spawn. @throws TeamError INVALID_TYPE, with the types that there are */
 export function spawnType(given: string | undefined): string {
@@ -16,10 +17,13 @@ export function spawnType(given: string | undefined): string {
   );
 }
 
-/** The model of a spawn: as given, or with `inherit` and without a word the lead's. @throws TeamError INVALID_MODEL */
-export function spawnModel(given: string | undefined, leads: string | undefined): string {
-  const name = given === undefined || given === "inherit" ? (leads ?? "scripted") : given;
+/**
+ * The model of a spawn: as given, or with `inherit` and without a word the lead's; a lead that is a person has none, and
+ * the environment decides. @throws TeamError INVALID_MODEL
+ */
+export function spawnModel(given: string | undefined, leads: string | undefined, env: Env): string {
+  const name = given === undefined || given === "inherit" ? (leads ?? defaultModelName(env)) : given;
   // A playbook's path may hold anything; every other name becomes part of a request.
-  if (name !== "scripted" && !name.startsWith("scripted:")) resolveModelName(name);
+  if (!isScripted(name)) resolveModelName(name);
   return name;
 }

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -130,6 +131,11 @@ export function appendDurably(path: string, text: string, sync = true): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Makes a file 0600. */
+export function makePrivate(path: string): void {
+  chmodSync(path, PRIVATE_FILE);
 }
 
 /** Removes a file; that it was not there is no failure. */

@@ -120,7 +120,8 @@ export function inheritable(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !NEVER_INHERITED.test(name)));
 }
 
-function argsOf(socket: TmuxSocket): string[] {
+/** The words that address a server. */
+export function argsOf(socket: TmuxSocket): string[] {
   if (socket === undefined) return [];
   return "path" in socket ? ["-S", socket.path] : ["-L", socket.name];
 }

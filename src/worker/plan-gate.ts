@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { Clock } from "../os/clock.ts";
-import { ensureDir, readText } from "../os/fs.ts";
+import { ensureDir, makePrivate, readText } from "../os/fs.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
 import { planRequestId } from "../protocol/request-ids.ts";
 import { type PermissionMode, permissionMode } from "../schema/config.ts";
@@ -60,6 +60,8 @@ export class PlanGate {
       return { refusal: `Your plan (${this.#request}) already waits for its approval.` };
     const plan = readText(this.planFile)?.trim();
     if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
+    // Written as any file of the user's; a plan is a file of ours.
+    makePrivate(this.planFile);
     const { ref, name, color, status, view, clock } = this.#options;
     const now = clock.now();
     const requestId = planRequestId(name, ref.team, now);

@@ -74,6 +74,9 @@ async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions):
       "There is no key for the model: set ANTHROPIC_API_KEY, or use --model scripted.",
     );
   }
+  if (baseUrl !== undefined && !/^https?:/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
+    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is no http address: ${baseUrl}`);
+  }
   // The SDK takes one credential; without any it would look for one elsewhere, which a server of one's own does not need.
   const key = apiKey || (authToken ? undefined : "none");
   return new Anthropic({

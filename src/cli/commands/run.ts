@@ -1,10 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { resolveModelName } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
-import { systemClock } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
 import { type BackendType, PERMISSION_MODES } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
@@ -77,7 +78,12 @@ async function startRun(call: RunCall): Promise<number> {
 function wantsSession({ options, out, io }: RunCall, backend: BackendType): boolean {
   if (options.detach) return true;
   const isForSession = backend === "tmux" && !io.env.TMUX && !out.json;
-  return isForSession && io.terminal.stdin && io.terminal.stdout;
+  return isForSession && io.terminal.stdin && io.terminal.stdout && canBeAttached(io.env);
+}
+
+/** tmux draws on no terminal that it is not told the kind of, or that can do nothing. */
+function canBeAttached({ TERM }: Env): boolean {
+  return Boolean(TERM) && TERM !== "dumb" && TERM !== "unknown";
 }
 
 interface Checked {
@@ -99,13 +105,15 @@ async function checked(call: RunCall): Promise<Checked> {
       hint: 'Say what is to be done: teams run "…"',
     });
   }
-  if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd));
+  if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, loadSettings(homeOf(io.env).root, io.cwd).teams.models);
   const { backend } = await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const mode = options.delegate
     ? "delegate"
     : (options.permissionMode ?? (builtIn ? "bypassPermissions" : undefined));
+  // Names this very run, also beside another of a team that is called the same.
+  const run = randomUUID();
   const plan: LeadPlan = {
     team: options.team ?? `run-${randomBytes(2).toString("hex")}`,
     goal: goal === "" ? "Play the playbook." : goal,
@@ -116,9 +124,9 @@ async function checked(call: RunCall): Promise<Checked> {
     sidebar: !options.noSidebar,
     env: {
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
-      ...(report === undefined ? {} : { TEAMS_REPORT: report }),
+      ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
     },
-    ...(report === undefined ? {} : { check: reportCheck(report, systemClock.now()) }),
+    ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
   const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];
   return { plan, goal, backend: backend.type, notes };

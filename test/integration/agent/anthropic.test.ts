@@ -245,6 +245,15 @@ describe("a call that fails", () => {
     await expect(call.next()).rejects.toMatchObject({ kind: "auth" });
   });
 
+  test.each(["notaurl", "ftp://127.0.0.1/", ""])(
+    "a base URL that is none (%j) is said at once",
+    async (baseUrl) => {
+      const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl });
+      const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();
+      await expect(call.next()).rejects.toMatchObject({ kind: "invalid_request" });
+    },
+  );
+
   test("a request that is wrong is not sent twice", async () => {
     const server = await serve([busy(400, "invalid_request_error")]);
     expect((await play(server)).error).toMatchObject({ kind: "invalid_request", status: 400 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
@@ -341,6 +341,7 @@ describe("a plan (S64)", () => {
       planContent: PLAN,
       planFilePath: dev.worker.plan.planFile,
     });
+    expect(statSync(dev.worker.plan.planFile).mode & 0o777).toBe(0o600);
     expect(stateOf(ref)).toBe("awaiting-approval");
     expect(made()).toBe(false);
     expect(dev.shown).not.toContain("idle");

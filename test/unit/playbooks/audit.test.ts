@@ -55,7 +55,7 @@ class Actor {
   ) {
     this.blocked = new Set(blocked);
     this.prints = prints;
-    const env = { TEAMS_PLAYBOOKS: "/p", TEAMS_REPORT: REPORT };
+    const env = { TEAMS_PLAYBOOKS: "/p", TEAMS_REPORT: REPORT, TEAMS_RUN: "run-1" };
     this.model = scriptedModel({ playbook: AUDIT, agent: name, cwd: "/repo", env, speed: 1000 });
   }
 
