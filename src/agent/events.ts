@@ -23,7 +23,8 @@ export type AgentEvent =
       readonly type: "permission_decided";
       readonly tool: string;
       readonly allowed: boolean;
-      readonly reason: string;
+      /** The note of the one who was asked, else why it was refused; what was allowed without a note has none. */
+      readonly reason?: string;
     }
   | {
       readonly type: "throttled";

@@ -192,7 +192,14 @@ async function permitAndExecute(
     signal.throwIfAborted();
   }
   const { allowed, note } = answer;
-  emit({ type: "permission_decided", tool: tool.name, allowed, reason: note ?? decision.reason });
+  // Why it asked is no reason for a yes.
+  const reason = note ?? (allowed ? undefined : decision.reason);
+  emit({
+    type: "permission_decided",
+    tool: tool.name,
+    allowed,
+    ...(reason === undefined ? {} : { reason }),
+  });
   if (!allowed) {
     const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
     return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };

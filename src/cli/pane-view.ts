@@ -180,7 +180,8 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
     // What a rule allowed without asking anybody is no news.
     if (!asked && allowed) return;
     asked = false;
-    notice(allowed ? "✓" : "✗", `${tool} ${allowed ? "allowed" : "refused"}: ${reason}`, TONE.quiet);
+    const decision = `${tool} ${allowed ? "allowed when asked" : "refused"}`;
+    notice(allowed ? "✓" : "✗", reason === undefined ? decision : `${decision}: ${reason}`, TONE.quiet);
   };
 
   return (event) => {

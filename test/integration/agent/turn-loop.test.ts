@@ -225,6 +225,16 @@ describe("permissions", () => {
     expect(asked).toMatchObject([{ tool: "Bash", summary: "echo ran", input: { command: "echo ran" } }]);
     expect(resultsOf(ada.messages)[0]).toBe("ran\n\nNote with the permission: only this once");
     expect(kinds()).toEqual(expect.arrayContaining(["permission_asked", "permission_decided"]));
+    const decided = { type: "permission_decided", tool: "Bash", allowed: true };
+    expect(events).toContainEqual({ ...decided, reason: "only this once" });
+  });
+
+  test("why it asked is not given as the reason of a yes", async () => {
+    const ada = agent({ turns, allow: { mode: () => "default", ask: async () => ({ allowed: true }) } });
+    await ada.run(input("x"), never);
+    expect(events.filter(({ type }) => type === "permission_decided")).toEqual([
+      { type: "permission_decided", tool: "Bash", allowed: true },
+    ]);
   });
 
   test("what is refused is not run", async () => {

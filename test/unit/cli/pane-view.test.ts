@@ -156,7 +156,21 @@ describe("notices", () => {
       view.event(decided(true));
       view.event(decided(true));
     });
-    expect(asked).toBe("✓ Bash allowed: rule Bash(git:*)\n");
+    expect(asked).toBe("✓ Bash allowed when asked: rule Bash(git:*)\n");
+  });
+
+  test("says of what was allowed when asked just that, and the note", () => {
+    const asked = { type: "permission_asked", tool: "Bash", summary: "ls" } as const;
+    const allowed = { type: "permission_decided", tool: "Bash", allowed: true } as const;
+    const shown = (decided: AgentEvent): string =>
+      pane((view) => {
+        view.event(asked);
+        view.event(decided);
+      });
+    expect(shown(allowed)).toBe("✓ Bash allowed when asked\n");
+    expect(shown({ ...allowed, reason: "only this once" })).toBe(
+      "✓ Bash allowed when asked: only this once\n",
+    );
   });
 });
 
