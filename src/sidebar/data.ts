@@ -4,6 +4,8 @@ import type { Task } from "../schema/task.ts";
 /** What the sidebar needs of the object that `teams status --json` prints (product.md); more fields do no harm. */
 export interface TeamStatus {
   readonly team: string;
+  /** null where a person or a script leads. */
+  readonly leadAlive?: boolean | null;
   readonly members: readonly MemberStatus[];
   readonly tasks: { readonly list: readonly TaskView[] };
   readonly approvals: readonly ApprovalView[];

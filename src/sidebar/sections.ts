@@ -8,6 +8,7 @@ import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "
 import type { SidebarState } from "./state.ts";
 import {
   activityOf,
+  lookOf,
   STATE_LOOKS,
   shortCount,
   TASK_LOOKS,
@@ -83,8 +84,14 @@ export function workingCount(data: SidebarData): string {
 }
 
 /** A member in one row, or in two with what it does. */
-export function memberRows(member: MemberStatus, selected: boolean, width: number, two: boolean): Line[] {
-  const look = STATE_LOOKS[member.state];
+export function memberRows(
+  member: MemberStatus,
+  data: SidebarData,
+  selected: boolean,
+  width: number,
+  two: boolean,
+): Line[] {
+  const look = lookOf(member, data.status);
   const color = { fg: paletteIndex(member.color) };
   const gone = member.state === "exited";
   const target = { kind: "member", name: member.name } as const;
@@ -96,7 +103,10 @@ export function memberRows(member: MemberStatus, selected: boolean, width: numbe
   const first = line(ends(left, figures(member, width), width), target);
   if (!two) return [first];
   const tone = { fg: look.tone ?? (member.state === "running" ? TONE.quiet : TONE.faint) };
-  return [first, line(cut([bar(selected), span("  "), span(activityOf(member), tone)], width), target)];
+  return [
+    first,
+    line(cut([bar(selected), span("  "), span(activityOf(member, data.status), tone)], width), target),
+  ];
 }
 
 function figures(member: MemberStatus, width: number): Span[] {

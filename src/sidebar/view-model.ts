@@ -89,7 +89,7 @@ function memberList(data: SidebarData, state: SidebarState, { width, height }: S
   const two = 1 + members.length * 2 <= height;
   const selected = selectedTarget({ ...state, view: "team" }, data);
   const rows = members.map((member) =>
-    memberRows(member, isAt(selected, { kind: "member", name: member.name }), width, two),
+    memberRows(member, data, isAt(selected, { kind: "member", name: member.name }), width, two),
   );
   const at = members.findIndex((member) => isAt(selected, { kind: "member", name: member.name }));
   return [heading("MEMBERS", workingCount(data), width), ...around(rows, at, height - 1)];

@@ -1,7 +1,8 @@
 import { TONE } from "../os/terminal-colors.ts";
 import { cells, displayWidth, gridText } from "../os/terminal-text.ts";
+import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, TokenCount } from "../schema/status.ts";
-import type { MemberStatus, TaskView } from "./data.ts";
+import type { MemberStatus, TaskView, TeamStatus } from "./data.ts";
 
 export interface StateLook {
   readonly sign: string;
@@ -47,9 +48,17 @@ export function taskState(task: TaskView, all: readonly TaskView[]): TaskState {
   return waits ? "blocked" : "open";
 }
 
+/** A lead that has no process: nothing is unknown about it. */
+const BY_HAND: StateLook = { sign: " ", word: "led by hand", tone: TONE.quiet };
+
+export function lookOf(member: MemberStatus, { leadAlive }: Pick<TeamStatus, "leadAlive">): StateLook {
+  const byHand = member.name === LEAD_NAME && leadAlive === null && member.state === "unknown";
+  return byHand ? BY_HAND : STATE_LOOKS[member.state];
+}
+
 /** What a member does right now, in one line. */
-export function activityOf(member: MemberStatus): string {
-  const { word } = STATE_LOOKS[member.state];
+export function activityOf(member: MemberStatus, team: Pick<TeamStatus, "leadAlive">): string {
+  const { word } = lookOf(member, team);
   if (member.state === "crashed") return crashOf(member) ?? word;
   const said = gridText(member.activity);
   return said === "" || said === member.state ? word : said;

@@ -21,6 +21,17 @@ function withMembers(count: number): SidebarData {
   return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
 }
 
+describe("the lead of a team that is led by hand", () => {
+  test("is shown as that, and as unknown where it should have a process", () => {
+    const led = (leadAlive: boolean | null): string[] => {
+      const members = [member("team-lead", { state: "unknown" })];
+      return shown({ ...AUDIT, status: { ...AUDIT.status, leadAlive, members, approvals: [] } }, 34, 20);
+    };
+    expect(led(null).slice(3, 5)).toEqual(["▌  team-lead", "▌  led by hand"]);
+    expect(led(false).slice(3, 5)).toEqual(["▌? team-lead", "▌  unknown"]);
+  });
+});
+
 describe("the sidebar at 34 columns", () => {
   test("shows what waits, who does what, the tasks and the last messages", () => {
     expect(shown(AUDIT, 34, 40)).toEqual([
