@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { TeamError } from "../errors.ts";
-import { nearestNames } from "../team/nearest.ts";
+import { nearestNames } from "../schema/nearest.ts";
 import { COMMON_OPTIONS, type Command, longName, type OptionSpec, optionsOf } from "./command.ts";
 import { type ParsedLine, usageError, usageOf } from "./parse.ts";
 

@@ -1,9 +1,11 @@
 import { dirname, join, resolve } from "node:path";
 import type { Model } from "../agent/model/model.ts";
-import { TeamError } from "../errors.ts";
+import { BUILTIN_TOOL_NAMES } from "../agent/tools/names.ts";
+import { messageOf, systemCode, TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { type Playbook, parsePlaybook } from "../schema/playbook.ts";
+import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
 
 /** The model that plays a playbook: `scripted` is the built-in one, `scripted:<file>` a given one. */
 export const SCRIPTED = "scripted";
@@ -32,15 +34,36 @@ export function playbookFile(model: string, program: readonly string[], cwd: str
     : resolve(cwd, model.slice(SCRIPTED.length + 1));
 }
 
-/** @throws TeamError INVALID_INPUT when there is no such file, or with the line and field of its first mistake */
-export function loadPlaybook(file: string): Playbook {
-  const text = readText(file);
-  if (text === undefined) {
-    throw new TeamError("INVALID_INPUT", `There is no playbook ${file}.`, {
-      hint: "Name a file with --playbook, or leave it out for the built-in one.",
-    });
+/**
+ * @param agents who is to play it: each needs a list of its own, or `*`
+ * @throws TeamError INVALID_INPUT when there is no such file, or with the line and field of its first mistake
+ */
+export function loadPlaybook(file: string, agents: readonly string[] = []): Playbook {
+  const tools = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES];
+  return parsePlaybook(playbookText(file), file, { tools, agents });
+}
+
+function playbookText(file: string): string {
+  let text: string | undefined;
+  try {
+    text = readText(file);
+  } catch (error) {
+    throw notAPlaybook(unreadable(file, error), error);
   }
-  return parsePlaybook(text, file);
+  if (text === undefined) throw notAPlaybook(`There is no playbook ${file}.`);
+  return text;
+}
+
+function unreadable(file: string, error: unknown): string {
+  const code = systemCode(error);
+  if (code === "EISDIR") return `${file} is a directory and no playbook.`;
+  if (code === "EACCES" || code === "EPERM") return `The playbook ${file} may not be read by you.`;
+  return `The playbook ${file} cannot be read: ${messageOf(error)}.`;
+}
+
+function notAPlaybook(message: string, cause?: unknown): TeamError {
+  const hint = "Name a file with --playbook, or leave it out for the built-in one.";
+  return new TeamError("INVALID_INPUT", message, { hint, cause });
 }
 
 export interface ModelChoice {

@@ -114,7 +114,7 @@ async function unknown(io: Io, words: readonly string[]): Promise<number> {
     return help(io, [first]);
   }
   const typed = FAMILIES.includes(first) ? `${first} ${second}` : first;
-  const { nearestNames } = await import("../team/nearest.ts");
+  const { nearestNames } = await import("../schema/nearest.ts");
   const nearest = nearestNames(typed, Object.keys(COMMANDS))[0];
   throw new TeamError("INVALID_INPUT", `There is no command ${JSON.stringify(typed)}.`, {
     hint: `${nearest === undefined ? "" : `Did you mean \`teams ${nearest}\`? `}All commands: teams --help`,
@@ -122,7 +122,7 @@ async function unknown(io: Io, words: readonly string[]): Promise<number> {
 }
 
 async function unknownOption(word: string): Promise<never> {
-  const { didYouMean } = await import("../team/nearest.ts");
+  const { didYouMean } = await import("../schema/nearest.ts");
   const known = ["--help", "--version", ...Object.keys(COMMON_OPTIONS).map((key) => `--${longName(key)}`)];
   throw new TeamError("INVALID_INPUT", `There is no option ${JSON.stringify(word)} before a command.`, {
     hint: didYouMean(word, known, "A command's own options stand behind it: teams <command> --help"),

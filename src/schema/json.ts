@@ -9,8 +9,12 @@ export const milliseconds = z.union([z.number(), z.string().transform((text) => 
 /** The first flaw of a parse as `field: what is wrong`. */
 export function firstIssue(error: z.ZodError): { readonly path: string; readonly message: string } {
   const issue = error.issues[0];
-  const path = (issue?.path ?? []).map((part, i) =>
-    typeof part === "number" ? `[${part}]` : i > 0 ? `.${String(part)}` : String(part),
-  );
-  return { path: path.join(""), message: issue?.message ?? error.message };
+  return { path: pathText(issue?.path ?? []), message: issue?.message ?? error.message };
+}
+
+/** A place in a value as a program writes it: `agents.ada[0].say`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, i) => (typeof part === "number" ? `[${part}]` : i > 0 ? `.${String(part)}` : String(part)))
+    .join("");
 }

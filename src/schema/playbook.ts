@@ -1,14 +1,8 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import * as z from "zod";
 import { TeamError } from "../errors.ts";
-import { firstIssue } from "./json.ts";
+import { pathText } from "./json.ts";
+import { fieldFlaw, jsonFlaw, notAmong } from "./playbook-words.ts";
 
 const toolCall = z.strictObject({
   name: z.string().min(1),
@@ -52,37 +46,98 @@ function isRegexp(source: string): boolean {
   }
 }
 
+/** What a playbook is held against beyond its form. */
+export interface PlaybookNames {
+  /** The tools that there are. */
+  readonly tools: readonly string[];
+  /** Agents that are to play: each needs a list of its own, or `*`. */
+  readonly agents?: readonly string[];
+}
+
 /**
- * Reads a playbook's text.
+ * Reads a playbook's text; a byte order mark in front of it is ignored.
  * @param file its name, for the message
+ * @param known without it the names of tools and agents may be any
  * @throws TeamError INVALID_INPUT with the line and the field of the first mistake.
  */
-export function parsePlaybook(source: string, file: string): Playbook {
+export function parsePlaybook(source: string, file: string, known?: PlaybookNames): Playbook {
+  const text = source.replace(/^\uFEFF/, "");
   const flaws: ParseError[] = [];
-  const tree = parseTree(source, flaws, { disallowComments: true, allowTrailingComma: false });
+  const tree = parseTree(text, flaws, { disallowComments: true, allowTrailingComma: false });
   const flaw = flaws[0];
-  if (tree === undefined || flaw !== undefined) {
-    const offset = flaw?.offset ?? source.length;
-    const what = flaw === undefined ? "it is empty" : printParseErrorCode(flaw.error);
-    throw mistake(source, file, offset, "", `is not JSON (${what})`);
+  if (tree === undefined || text.trim() === "") {
+    throw mistake(text, file, text.length, "", "is not JSON: it is empty");
+  }
+  if (flaw !== undefined) {
+    throw mistake(text, file, flaw.offset, "", `is not JSON: ${jsonFlaw(flaw.error)}`);
   }
   const parsed = playbook.safeParse(getNodeValue(tree));
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const { path, message } = firstIssue(parsed.error);
-  const extra = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-  const at = nearestNode(tree, [...(issue?.path ?? []), ...extra]);
-  throw mistake(source, file, at.offset, path, message);
+  const wrong = parsed.success ? wrongName(parsed.data, known) : wrongForm(parsed.error, tree);
+  if (parsed.success && wrong === undefined) return parsed.data;
+  const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};
+  throw mistake(text, file, nearestNode(tree, at).offset, pathText(field), what);
+}
+
+interface Wrong {
+  readonly field: readonly PropertyKey[];
+  /** Where to point; a field that should not be there is no part of `field`. */
+  readonly at: readonly PropertyKey[];
+  readonly what: string;
+}
+
+/** A field too many explains one that is missing, so it comes first. */
+function wrongForm({ issues }: z.ZodError, tree: Node): Wrong | undefined {
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+  if (issue === undefined) return undefined;
+  const extra = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const node = findNodeAtLocation(tree, keysOf(issue.path));
+  return {
+    field: issue.path,
+    at: [...issue.path, ...extra],
+    what: fieldFlaw(issue, node, fieldsAt(issue.path)),
+  };
+}
+
+/** The fields that there are at a path: `agents`, a name, the turn's number, a part of the turn, the call's number. */
+function fieldsAt(path: readonly PropertyKey[]): string[] {
+  if (path.length < 3) return Object.keys(playbook.shape);
+  const parts: Readonly<Record<PropertyKey, z.ZodObject>> = {
+    on: turn.shape.on.unwrap(),
+    tools: toolCall,
+    usage: turn.shape.usage.unwrap(),
+    error: turn.shape.error.unwrap(),
+  };
+  return Object.keys((parts[path[3] ?? ""] ?? turn).shape);
+}
+
+function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wrong | undefined {
+  if (known === undefined) return undefined;
+  for (const [agent, turns] of Object.entries(agents)) {
+    for (const [index, { tools = [] }] of turns.entries()) {
+      const call = tools.findIndex(({ name }) => !known.tools.includes(name));
+      const field = ["agents", agent, index, "tools", call, "name"];
+      const name = tools[call]?.name;
+      if (name !== undefined) return { field, at: field, what: notAmong("tool", name, known.tools) };
+    }
+  }
+  const idle = known.agents?.find((agent) => !Object.hasOwn(agents, agent) && !Object.hasOwn(agents, "*"));
+  if (idle === undefined) return undefined;
+  const what = `has a list neither for ${JSON.stringify(idle)} nor for "*", so there is nothing to play`;
+  return { field: ["agents"], at: ["agents"], what };
 }
 
 /** The node at a path, or the deepest one on the way to it (a missing field has none of its own). */
 function nearestNode(tree: Node, path: readonly PropertyKey[]): Node {
-  const keys = path.filter((key) => typeof key !== "symbol");
+  const keys = keysOf(path);
   for (let depth = keys.length; depth > 0; depth -= 1) {
     const node = findNodeAtLocation(tree, keys.slice(0, depth));
     if (node !== undefined) return node;
   }
   return tree;
+}
+
+function keysOf(path: readonly PropertyKey[]): (string | number)[] {
+  return path.filter((key) => typeof key !== "symbol");
 }
 
 function mistake(source: string, file: string, offset: number, field: string, what: string): TeamError {

@@ -2,8 +2,8 @@ import { TeamError } from "../errors.ts";
 import { livenessOf } from "../os/identity.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { sameName, splitAddress } from "../schema/names.ts";
+import { didYouMean } from "../schema/nearest.ts";
 import { memberOf } from "./members.ts";
-import { didYouMean } from "./nearest.ts";
 import { readExit, readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
 

@@ -2,8 +2,8 @@ import { dirname, join, relative } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir } from "../os/fs.ts";
+import { didYouMean } from "../schema/nearest.ts";
 import { type Held, withLock } from "../store/lock.ts";
-import { didYouMean } from "./nearest.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**

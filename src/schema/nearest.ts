@@ -1,4 +1,4 @@
-import { foldName } from "../schema/names.ts";
+import { foldName } from "./names.ts";
 
 const MOST = 3;
 

@@ -1,0 +1,2 @@
+/** What `builtinTools` of registry.ts are called, for whom the tools themselves are too heavy to load. */
+export const BUILTIN_TOOL_NAMES = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"] as const;
