@@ -171,6 +171,23 @@ describe("run in a terminal that is no tmux", () => {
     expect(leftoversOf(t)).toEqual(nothing());
   });
 
+  it("leads in the terminal itself where tmux can draw on none of its kind", async () => {
+    const t = privateTmux();
+    const person = personOutside(t, playing(t), { env: { TERM: "dumb" } });
+    expect(await person.code()).toBe(0);
+    await person.sees("All are there.");
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
+  it("says that the terminal cannot show it, ends the team, and leaves nothing, where tmux does not know its kind", async () => {
+    const t = privateTmux();
+    const person = personOutside(t, playing(t), { env: { TERM: "nosuch" } });
+    expect(await person.code()).toBe(1);
+    await person.sees("TMUX_ERROR");
+    await eventually("the end of all that was begun", () => leftoversOf(t).processes.length === 0);
+    expect(leftoversOf(t)).toEqual(nothing());
+  });
+
   it("goes on when the person detaches, and says how to come back", async () => {
     const t = privateTmux();
     const stays = {
