@@ -8,7 +8,7 @@ import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
-import { isScripted, loadPlaybook, playbookFile } from "../make-model.ts";
+import { isScripted, loadPlaybook, playbookFile, SCRIPTED } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
@@ -80,9 +80,20 @@ export const command = defineCommand({
         line`See it: teams attach ${spawned.name}   its screen: teams peek ${spawned.name}`,
       ].join("\n");
     });
+    if (spawned.model === SCRIPTED)
+      out.note(silence(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
     await Promise.all(behind);
   },
 });
+
+/** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */
+function silence(name: string, builtIn: string): string {
+  const { agents } = loadPlaybook(builtIn);
+  const plays = agents[name] ?? agents["*"];
+  return plays === undefined
+    ? line`No model is set up and nothing is scripted for ${name}: it stays silent. Set ANTHROPIC_API_KEY, or give --model scripted:<file>.`
+    : line`No model is set up: ${name} plays the built-in audit.`;
+}
 
 function placementOf(options: {
   readonly here: boolean;
