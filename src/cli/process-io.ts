@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { EXIT, TeamError } from "../errors.ts";
 import { processEnv } from "../os/env.ts";
 import { realPathOf } from "../os/fs.ts";
 import { signalProcess } from "../os/process-table.ts";
@@ -8,6 +8,8 @@ import type { Io } from "./io.ts";
 export interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;
+  /** Whether output was lost (a full disk), so that this process has failed whatever else it did. */
+  readonly outputLost: boolean;
   /**
    * Ends this process by SIGHUP where its terminal hung up, and does nothing otherwise. At `process.exit` Node sets the
    * terminal back, and aborts where that is gone; and whoever waits for this process reads the true cause.
@@ -20,21 +22,32 @@ type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
 /**
  * This process as a command sees it. A stream is opened when it is first used: opening all three costs a cold command
  * more than what it does.
- * @param closed called when the reader of our output has gone (EPIPE), unless the command can be interrupted: there is
- * nobody left to say anything to
+ * @param end called with an exit status when nothing more can be written, unless the command can be interrupted: the
+ * reader of our output has gone (EPIPE), or it took no more of it (ENOSPC), which is said on stderr
  */
-export function processIo(closed: () => void): ProcessIo {
+export function processIo(end: (status: number) => void): ProcessIo {
   const [node, script, ...argv] = process.argv;
   const used = new Set<Output>();
+  let outputLost = false;
+  const lose = (error: NodeJS.ErrnoException): void => {
+    if (outputLost) return;
+    outputLost = true;
+    process.stderr.write(`teams: The output could not be written: ${error.message}.\n`);
+  };
   const use = (stream: Output): Output => {
     if (used.has(stream)) return stream;
     used.add(stream);
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // Who leads a team, or waits for one, ends what it does first.
-      if (error.code === "EPIPE" && interrupted !== undefined) interrupted.abort("SIGPIPE");
-      else if (error.code === "EPIPE") closed();
       // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
-      else if (error.code !== "EIO") throw error;
+      if (error.code === "EIO") return;
+      if (error.code !== "EPIPE") {
+        // What stderr does not take can be said nowhere; the exit status still tells how the command ended.
+        if (stream.fd === 2) return;
+        lose(error);
+      }
+      // Who leads a team, or waits for one, ends what it does first.
+      if (interrupted !== undefined) interrupted.abort("SIGPIPE");
+      else end(outputLost ? EXIT.failed : EXIT.done);
     });
     return stream;
   };
@@ -64,6 +77,9 @@ export function processIo(closed: () => void): ProcessIo {
     err: (text) => void use(process.stderr).write(text),
     flushed: async () => {
       for (const stream of used) await new Promise<void>((resolve) => stream.write("", () => resolve()));
+    },
+    get outputLost() {
+      return outputLost;
     },
     dieOfHangup: () => {
       if (interrupted?.signal.reason !== "SIGHUP" || !isAnyTerminal()) return;

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/built.ts";
@@ -63,6 +63,21 @@ describe("the built program", () => {
       expect(ended.code, words.join(" ")).toBe(code);
       expect(ended.err === "", words.join(" ")).toBe(code === 0);
     }
+  });
+
+  // macOS has no device that is always full.
+  it.runIf(existsSync("/dev/full"))("says in one sentence that its output could not be written", () => {
+    const { directory, env } = home();
+    const sh = (script: string): { readonly status: number | null; readonly stderr: string } =>
+      spawnSync("/bin/sh", ["-c", script, process.execPath, TEAMS], {
+        env,
+        cwd: directory,
+        encoding: "utf8",
+      });
+    const lost = `teams: The output could not be written: ENOSPC: no space left on device, write.\n`;
+    expect(sh('"$0" "$1" ls > /dev/full')).toMatchObject({ status: 1, stderr: lost });
+    expect(sh('"$0" "$1" --help > /dev/full')).toMatchObject({ status: 1, stderr: lost });
+    expect(sh('"$0" "$1" nonsense 2> /dev/full')).toMatchObject({ status: 2 });
   });
 
   it("ends quietly when the reader of its output goes away", async () => {
