@@ -58,6 +58,17 @@ async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: Ret
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
+it("a teammate without a model says what it can play, and silence is said to be one", async () => {
+  const { teams } = await team();
+  const silent = await teams(["spawn", "ada", "--teammate-mode", "process"]);
+  expect(silent.code).toBe(0);
+  expect(silent.err).toContain("nothing is scripted for ada");
+  expect((await teams(["spawn", "scout", "--teammate-mode", "process"])).err).toContain(
+    "plays the built-in audit",
+  );
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
+});
+
 describe.each([
   ["tmux", "pane"],
   ["process", "process"],
