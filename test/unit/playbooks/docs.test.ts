@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { builtinTools } from "../../../src/agent/tools/registry.ts";
+import type { TeamToolContext } from "../../../src/team-tools/context.ts";
+import { teamTools } from "../../../src/team-tools/registry.ts";
+
+const PAGE = readFileSync(new URL("../../../docs/playbooks.md", import.meta.url), "utf8");
+
+// Making a tool reads nothing of its context but the role.
+const TOOLS = [
+  ...builtinTools(),
+  ...(["lead", "teammate"] as const).flatMap((role) => teamTools({ role } as TeamToolContext)),
+];
+
+it("the page on playbooks has one row for each tool, with the fields of its input and which may be left out", () => {
+  const rows = [...PAGE.matchAll(/^\| `([A-Z]\w+)`[^|]*\| ([^|]*) \|/gm)];
+  const written = rows.map(([, name, input = ""]) => [name, fieldsOf(input)]);
+  expect(rows).toHaveLength(new Set(TOOLS.map(({ name }) => name)).size);
+  expect(Object.fromEntries(written)).toEqual(
+    Object.fromEntries(TOOLS.map(({ name, input }) => [name, realFields(input)])),
+  );
+});
+
+/** The fields of a row; what stands in brackets explains the one before. */
+function fieldsOf(cell: string): string[] {
+  return [...cell.replace(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field).sort();
+}
+
+function realFields(input: z.ZodType): string[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  return Object.keys(properties)
+    .map((field) => (required.includes(field) ? field : `${field}?`))
+    .sort();
+}
