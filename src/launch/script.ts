@@ -1,6 +1,6 @@
+import { shellQuote } from "../os/shell-words.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { PANE_VARIABLES } from "./environment.ts";
-import { shellQuote } from "./shell-quote.ts";
 
 export interface LaunchScriptInput {
   /** Whom the epitaph names. */

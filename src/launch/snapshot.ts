@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
 import { ensureDir, fileSize, listDir, removeFile, rename } from "../os/fs.ts";
+import { shellQuote } from "../os/shell-words.ts";
 import { runDetached } from "../os/spawn.ts";
-import { shellQuote } from "./shell-quote.ts";
 
 export interface SnapshotOptions {
   /** `<root>`: the file goes to `<root>/shell-snapshots`. */

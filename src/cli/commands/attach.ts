@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import { shellQuote } from "../../launch/shell-quote.ts";
 import { runInForeground } from "../../os/foreground.ts";
+import { optionWords, shellWord } from "../../os/shell-words.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext } from "../context.ts";
 import { goToFirst, panesOfTeam } from "../go-to.ts";
@@ -24,7 +24,7 @@ export const command = defineCommand({
     const outcome = await goToFirst(ctx, names);
     if (outcome.kind === "gone") {
       throw new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
-        hint: `What is known: teams status --team ${target.open.ref.team}; output without a pane: teams peek`,
+        hint: `What is known: teams status ${optionWords("--team", target.open.ref.team)}; output without a pane: teams peek`,
       });
     }
     if (outcome.kind === "switched") {
@@ -34,12 +34,9 @@ export const command = defineCommand({
     const [program = "tmux", ...words] = outcome.argv;
     const canAttach = io.terminal.stdin && io.terminal.stdout && !io.env.TMUX && !out.json;
     if (canAttach) return runInForeground(program, words, io.env);
-    out.answer({ name: who, switched: false, command: outcome.argv }, () => outcome.argv.map(word).join(" "));
+    out.answer({ name: who, switched: false, command: outcome.argv }, () =>
+      outcome.argv.map(shellWord).join(" "),
+    );
     return EXIT.done;
   },
 });
-
-/** A word of a command that a person is to copy: quoted where a shell would read it otherwise. */
-function word(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) && !/^=/.test(text) ? text : shellQuote(text);
-}
