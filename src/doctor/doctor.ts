@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
+import { realPathOf } from "../os/fs.ts";
+import { runtimeOfRoot } from "../protocol/paths.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
-import type { Finding } from "./finding.ts";
-import { checkLeftovers } from "./leftovers.ts";
+import { attempt, type Finding } from "./finding.ts";
+import { checkLeftovers, checkTaskLists, type Home } from "./leftovers.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkInsideTmux, checkTerminal } from "./terminal.ts";
@@ -13,9 +15,10 @@ export interface DoctorOptions {
   readonly nodeVersion: string;
   /** Whether stdout is a terminal. */
   readonly isTerminal: boolean;
+  /** As the environment names it: links are followed by the checks, which may find that they cannot. */
   readonly root: string;
-  /** The runtime directory of all roots, and of this one. */
-  readonly runtime: { readonly all: string; readonly own: string };
+  /** The runtime directory of all roots. */
+  readonly runtime: string;
   /** Whether the model's server may be asked. */
   readonly online: boolean;
   /** Whether leftovers are removed. */
@@ -23,12 +26,21 @@ export interface DoctorOptions {
   readonly clock?: Clock;
 }
 
+const REACH_ROOT =
+  "Make it yours (chown, chmod u+rwx) with all above it, or set TEAMS_HOME to another directory.";
+const REACH_RUNTIME = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
+const REACH_BOTH = `${REACH_ROOT} For the bells: set XDG_RUNTIME_DIR.`;
+
 /** Looks at everything that a team needs, and says of each how it is. */
 export async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const { env, root, runtime, clock = systemClock } = options;
+  const homeOf = (): Home => {
+    const real = realPathOf(root);
+    return { root: real, runtime: runtimeOfRoot(runtime, real) };
+  };
   const [tmux, git, model] = await Promise.all([
-    checkTmux(env),
-    checkGit(env),
+    attempt("tmux", () => checkTmux(env), "Run `tmux -V` and see what is wrong with it."),
+    attempt("git", () => checkGit(env), "Run `git --version` and see what is wrong with it."),
     options.online ? checkModelOnline(env) : checkModel(env),
   ]);
   return [
@@ -36,11 +48,12 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     tmux,
     checkInsideTmux(env),
     ...checkTerminal(env, options.isTerminal),
-    checkShell(env),
+    await attempt("shell", () => checkShell(env), "Set SHELL to a shell that is there, such as /bin/bash."),
     git,
-    checkRoot(root),
-    checkRuntime(runtime.all),
+    await attempt("root directory", () => checkRoot(realPathOf(root)), REACH_ROOT),
+    await attempt("runtime directory", () => checkRuntime(runtime), REACH_RUNTIME),
     model,
-    checkLeftovers({ root, runtime: runtime.own }, clock.now(), options.fix),
+    await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
+    await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
   ];
 }

@@ -1,3 +1,5 @@
+import { messageOf } from "../errors.ts";
+
 /** One line of the doctor's report. */
 export interface Finding {
   /** What was looked at: `tmux`, `runtime directory`. */
@@ -20,4 +22,20 @@ export function warn(name: string, text: string, remedy: string): Finding {
 
 export function fail(name: string, text: string, remedy: string): Finding {
   return { name, level: "fail", text, remedy };
+}
+
+/**
+ * A check that may not be able to look: that is its own finding, and the others still run.
+ * @param remedy what lets it look
+ */
+export async function attempt(
+  name: string,
+  check: () => Finding | Promise<Finding>,
+  remedy: string,
+): Promise<Finding> {
+  try {
+    return await check();
+  } catch (error) {
+    return fail(name, `cannot be looked at: ${messageOf(error)}`, remedy);
+  }
 }

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { entryOf, isDirectory, listDir, removeTree } from "../os/fs.ts";
+import { operand } from "../os/shell-words.ts";
+import { isTeamDir } from "../schema/names.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 /** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more. */
@@ -39,6 +41,32 @@ export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {
   for (const path of found) removeTree(path);
   return ok(name, `removed ${found.length}: ${list}`);
 }
+
+/**
+ * Task lists whose team has no config: their names are taken. They may be another program's, so that each is removed
+ * only by its name and `--force`; a list that a session of such a program keeps under its id is no leftover.
+ */
+export function checkTaskLists(root: string): Finding {
+  const name = "task lists";
+  const lists = join(root, "tasks");
+  const found = listDir(lists).filter(
+    (team) =>
+      isTeamDir(team) &&
+      !SESSION_ID.test(team) &&
+      entryOf(join(root, "teams", team, "config.json")) === undefined &&
+      listDir(join(lists, team)).some((file) => file.endsWith(".json")),
+  );
+  const [first] = found;
+  if (first === undefined) return ok(name, "none without a team");
+  const shown = found.slice(0, 3).map((team) => join(lists, team));
+  return warn(
+    name,
+    `${found.length} without a team: ${shown.join(", ")}${found.length > 3 ? ", …" : ""}`,
+    `Remove what no other program uses: teams delete --force ${operand(first)}`,
+  );
+}
+
+const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function ageOf(path: string, now: number): number {
   const entry = entryOf(path);

@@ -29,6 +29,11 @@ export function teamDir(name: string): TeamDir {
   return name.replace(/[^A-Za-z0-9]/gu, "-").toLowerCase() as TeamDir;
 }
 
+/** Whether {@link teamDir} could have made this name. */
+export function isTeamDir(name: string): name is TeamDir {
+  return /[a-z0-9]/.test(name) && name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
+}
+
 /**
  * A name that a member may have: any Unicode without control characters or `@`.
  * @throws TeamError INVALID_NAME, saying which rule it breaks.

@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { ensureDir, entryOf, listDir, removeIfEmpty, removeTree, rename, replaceFile } from "../os/fs.ts";
+import { operand } from "../os/shell-words.ts";
 import { SCHEMA_VERSION, type TeamConfig, teamConfig } from "../schema/config.ts";
-import { agentId, freeName, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
+import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
+import { leftoversOf } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
 import { assertTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
 
@@ -149,10 +151,6 @@ export function listTeams(home: Home): TeamEntry[] {
   });
 }
 
-function isTeamDir(name: string): boolean {
-  return /[a-z0-9]/.test(name) && name.length <= 64 && /^[a-z0-9-]+$/.test(name);
-}
-
 /**
  * Removes a team's config, inboxes, tasks and runtime directory. Each leaves its name in one step, under the lock, so that
  * a writer that comes late finds no team and makes none.
@@ -174,8 +172,16 @@ export async function removeTeamFiles(ref: TeamRef): Promise<void> {
 }
 
 function teamExists(ref: TeamRef): TeamError {
-  return new TeamError("TEAM_EXISTS", `There is a team ${ref.team} already; nothing was changed.`, {
-    hint: "Choose another name, or --unique for the next free one; teams delete removes it.",
-    details: { team: ref.team },
+  const { team } = ref;
+  const details = { team };
+  if (entryOf(ref.paths.config) === undefined) {
+    const left = leftoversOf(ref).join(", ");
+    const message = `The name ${team} is taken by what is left of a team, or is another program's: ${left}; nothing was changed.`;
+    const hint = `Choose another name. To remove what is there: teams delete --force ${operand(team)}`;
+    return new TeamError("TEAM_EXISTS", message, { hint, details });
+  }
+  return new TeamError("TEAM_EXISTS", `There is a team ${team} already; nothing was changed.`, {
+    hint: `Choose another name (teams create --unique takes the next free one), or remove it: teams delete ${operand(team)}`,
+    details,
   });
 }

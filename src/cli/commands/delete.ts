@@ -1,22 +1,48 @@
+import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../lead/delete-team.ts";
+import { operand } from "../../os/shell-words.ts";
+import { leftoversOf, removeLeftovers } from "../../team/leftovers.ts";
+import { type TeamRef, teamRef } from "../../team/ref.ts";
 import { defineCommand } from "../command.ts";
-import { leadContext, requireOurs } from "../context.ts";
+import { leadContext, refuseNesting, requireOurs } from "../context.ts";
 import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
+import { homeOf, openTeam } from "../team.ts";
 
 export const command = defineCommand({
   name: "delete",
   summary: "Remove a team: its config, inboxes and tasks",
   args: [{ name: "name", summary: "the team", optional: true }],
-  options: { force: { summary: "end living members first instead of refusing" } },
+  options: {
+    force: {
+      summary: "end living members first instead of refusing; remove what is left of a team without a config",
+    },
+  },
   examples: ["teams delete review", "teams delete review --force"],
   notes: "It refuses while a member's process lives: shut them down first (teams shutdown --all).",
   async run(call) {
     const { args, options, io, out } = call;
-    const open = openTeam(io.env, { ...options, team: args.name ?? options.team }, undefined);
-    const named = args.name !== undefined || options.team !== undefined;
+    const name = args.name ?? options.team;
+    const named = name !== undefined;
+    const ref = named ? teamRef(homeOf(io.env), name) : undefined;
+    if (ref !== undefined && leftoversOf(ref).length > 0) {
+      refuseNesting(call, "delete what is left of a team");
+      if (!options.force) throw onlyLeftovers(ref);
+      const removed = removeLeftovers(ref);
+      out.done({ team: ref.team, deleted: true, removed }, () => line`Removed: ${removed.join(", ")}`);
+      return;
+    }
+    const open = openTeam(io.env, { ...options, team: name }, undefined);
     requireOurs(open, { named, force: options.force });
     await deleteTeam(await leadContext(call, open), { force: options.force });
     out.done({ team: open.ref.team, deleted: true }, () => line`Team ${open.ref.team} is deleted.`);
   },
 });
+
+/** It may be another program's, such as the task list of a session: never without the name and --force (S76). */
+function onlyLeftovers(ref: TeamRef): TeamError {
+  const message = `There is no team ${ref.team}, only what is left under that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
+  return new TeamError("TEAM_NOT_FOUND", message, {
+    hint: `It may be another program's. To remove it all the same: teams delete --force ${operand(ref.team)}`,
+    details: { team: ref.team },
+  });
+}

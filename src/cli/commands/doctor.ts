@@ -1,12 +1,11 @@
 import { examine } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { EXIT } from "../../errors.ts";
-import { runtimeDirectory } from "../../os/directories.ts";
+import { rootDirectory, runtimeDirectory } from "../../os/directories.ts";
 import { defineCommand } from "../command.ts";
 import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { table } from "../table.ts";
-import { homeOf } from "../team.ts";
 
 export const command = defineCommand({
   name: "doctor",
@@ -19,13 +18,12 @@ export const command = defineCommand({
   examples: ["teams doctor", "teams doctor --online", "teams doctor --json"],
   notes: "It ends with 1 when something fails; a warning is no failure.",
   async run({ options, io, out }) {
-    const home = homeOf(io.env);
     const checks = await examine({
       env: io.env,
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,
-      root: home.root,
-      runtime: { all: runtimeDirectory(io.env), own: home.runtime },
+      root: rootDirectory(io.env),
+      runtime: runtimeDirectory(io.env),
       online: options.online,
       fix: options.fix,
     });

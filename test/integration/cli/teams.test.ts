@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runtimeOfRoot } from "../../../src/protocol/paths.ts";
 import { cliIn } from "../../support/cli.ts";
 
 describe("create, ls and delete", () => {
@@ -82,6 +83,36 @@ describe("create, ls and delete", () => {
     }
     expect(readFileSync(join(directory, "config.json"), "utf8")).toBe(config);
     expect((await teams(["delete", "theirs", "--force"])).code).toBe(0);
+  });
+});
+
+describe("what is left of a team without a config", () => {
+  it("is named, and removed by its name and --force alone (S76)", async () => {
+    const teams = cliIn();
+    const tasks = join(teams.root, "tasks", "orph");
+    const runtime = join(runtimeOfRoot(join(teams.directory, "runtime", "teams"), teams.root), "orph");
+    for (const directory of [tasks, runtime]) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(join(tasks, "1.json"), '{"id":"1","subject":"x","status":"pending"}');
+
+    const taken = (await teams(["create", "orph", "--json"])).error();
+    expect(taken).toMatchObject({ code: "TEAM_EXISTS", message: expect.stringContaining(tasks) });
+    expect(taken.hint).toContain("teams delete --force orph");
+    const refused = await teams(["delete", "orph", "--json"]);
+    expect([refused.code, refused.error().code]).toEqual([3, "TEAM_NOT_FOUND"]);
+    expect(refused.error().message).toContain(`${runtime}, ${tasks}`);
+    expect(refused.error().hint).toContain("teams delete --force orph");
+    expect((await teams(["delete", "--force"], { env: { TEAMS_TEAM: "orph" } })).code).toBe(3);
+    const agent = { env: { TEAMS_AGENT: "dev@orph" } };
+    expect((await teams(["delete", "orph", "--force", "--json"], agent)).error().code).toBe("NESTED_TEAM");
+    expect(readdirSync(tasks)).toEqual(["1.json"]);
+
+    const gone = await teams(["delete", "orph", "--force", "--json"]);
+    expect(gone.json()).toEqual({ team: "orph", deleted: true, removed: [runtime, tasks] });
+    expect(readdirSync(join(teams.root, "tasks"))).toEqual([]);
+    expect((await teams(["create", "orph"])).code).toBe(0);
+    expect((await teams(["create", "orph", "--json"])).error().hint).toMatch(
+      /teams create --unique .* teams delete orph$/,
+    );
   });
 });
 

@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkRoot, checkRuntime } from "../../../src/doctor/directories.ts";
-import { checkLeftovers } from "../../../src/doctor/leftovers.ts";
+import { checkLeftovers, checkTaskLists } from "../../../src/doctor/leftovers.ts";
 import { checkModel, checkModelOnline } from "../../../src/doctor/model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux, judgeTmux } from "../../../src/doctor/programs.ts";
 import { checkInsideTmux, checkTerminal } from "../../../src/doctor/terminal.ts";
@@ -157,7 +157,50 @@ describe("model access", () => {
   });
 });
 
+describe("task lists without a team", () => {
+  it("are named with the command for one; a session's own list is none of them", () => {
+    const root = temporaryDirectory();
+    const make = (team: string): string => {
+      const list = join(root, "tasks", team);
+      mkdirSync(list, { recursive: true });
+      writeFileSync(join(list, "1.json"), "{}");
+      return list;
+    };
+    expect(checkTaskLists(root)).toMatchObject({ level: "ok" });
+    make("0b5e1f3a-0000-4000-8000-000000000000");
+    make("living");
+    mkdirSync(join(root, "teams", "living"), { recursive: true });
+    writeFileSync(join(root, "teams", "living", "config.json"), "{}");
+    expect(checkTaskLists(root)).toMatchObject({ level: "ok" });
+    const orphan = make("-orph");
+    expect(checkTaskLists(root)).toMatchObject({
+      level: "warn",
+      text: `1 without a team: ${orphan}`,
+      remedy: expect.stringContaining("teams delete --force -- -orph"),
+    });
+  });
+});
+
 describe("teams doctor", () => {
+  it("says of each check that it cannot look, and does the others", async () => {
+    const teams = cliIn();
+    // A link to itself stops root as well, which no permission does.
+    symlinkSync(teams.root, teams.root);
+    const ended = await teams(["doctor", "--json"]);
+    expect(ended).toMatchObject({ code: 1, err: "" });
+    const { checks } = ended.json<{ checks: { name: string; level: string; remedy?: string }[] }>();
+    const levels = new Map(checks.map(({ name, level }) => [name, level]));
+    expect(["node", "runtime directory"].map((name) => levels.get(name))).toEqual(["ok", "ok"]);
+    for (const name of ["root directory", "leftovers", "task lists"]) {
+      expect(checks).toContainEqual({
+        name,
+        level: "fail",
+        text: expect.stringMatching(/^cannot be looked at: ELOOP/),
+        remedy: expect.stringContaining("TEAMS_HOME"),
+      });
+    }
+  });
+
   it("reports each check with its remedy, and ends with 1 when one fails", async () => {
     const teams = cliIn();
     const good = await teams(["doctor", "--json"]);
