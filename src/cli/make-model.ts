@@ -1,26 +1,12 @@
 import { dirname, join, resolve } from "node:path";
 import type { Model } from "../agent/model/model.ts";
+import { isScripted, resolveModelName, SCRIPTED } from "../agent/model/resolve-name.ts";
 import { BUILTIN_TOOL_NAMES } from "../agent/tools/names.ts";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { type Playbook, parsePlaybook } from "../schema/playbook.ts";
 import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
-
-/** The model that plays a playbook: `scripted` is the built-in one, `scripted:<file>` a given one. */
-export const SCRIPTED = "scripted";
-/** What a key without a word about the model gives. */
-const WITH_A_KEY = "sonnet";
-
-/** `--model`, else a real one where a key, a token or a base URL is set, else the scripted one (product.md). */
-export function chosenModel(env: Env, option: string | undefined): string {
-  if (option !== undefined) return option;
-  return env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL ? WITH_A_KEY : SCRIPTED;
-}
-
-export function isScripted(model: string): boolean {
-  return model === SCRIPTED || model.startsWith(`${SCRIPTED}:`);
-}
 
 /** Where the playbooks of the package are: beside the built file. */
 export function playbooksDirectory(program: readonly string[]): string {
@@ -86,7 +72,6 @@ export async function makeModel(choice: ModelChoice): Promise<Model> {
     return scriptedModel({ playbook, agent, cwd, env, speed: speedOf(env) });
   }
   const { anthropicModel } = await import("../agent/model/anthropic.ts");
-  const { resolveModelName } = await import("../agent/model/resolve-name.ts");
   return anthropicModel({
     model: resolveModelName(model, names),
     ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { resolveModelName } from "../../agent/model/resolve-name.ts";
+import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
@@ -14,14 +14,7 @@ import type { Io } from "../io.ts";
 import { leadHere } from "../lead-process.ts";
 import { leadInSession } from "../lead-session.ts";
 import type { LeadPlan } from "../lead-worker.ts";
-import {
-  chosenModel,
-  isScripted,
-  loadPlaybook,
-  playbookFile,
-  playbooksDirectory,
-  SCRIPTED,
-} from "../make-model.ts";
+import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { reportingFailure } from "../run-result.ts";
 import { loadSettings } from "../settings.ts";
@@ -133,7 +126,7 @@ async function checked(call: RunCall): Promise<Checked> {
 }
 
 function modelOf({ options, io }: RunCall): string {
-  if (options.playbook === undefined) return chosenModel(io.env, options.model);
+  if (options.playbook === undefined) return options.model ?? defaultModelName(io.env);
   if (options.model !== undefined && !isScripted(options.model)) {
     throw new TeamError("INVALID_INPUT", "--playbook plays without a model, and --model names one.", {
       hint: "Leave one of them out.",
