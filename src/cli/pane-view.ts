@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/events.ts";
+import { operand } from "../os/shell-words.ts";
 import { paletteIndex, TONE } from "../os/terminal-colors.ts";
 import { type ControlStripper, controlStripper, cutToWidth, gridText } from "../os/terminal-text.ts";
 import type { WorkerView } from "../worker/view.ts";
@@ -82,7 +83,8 @@ export function createPaneView(options: PaneViewOptions): PaneView {
         `${paint("bold", "n")} no`,
         `${paint("bold", "a")} always`,
       ];
-      page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${gridText(requestId)}`)}`);
+      const elsewhere = `or: teams approve ${operand(gridText(requestId))}`;
+      page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, elsewhere)}`);
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end: (lastWords) => page.end(lastWords),

@@ -1,4 +1,5 @@
 import type { MemberStatus, TeamStatus } from "../lead/status.ts";
+import { operand } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import type { Output } from "./output.ts";
@@ -91,7 +92,7 @@ function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint"
   if (approvals.length === 0) return "";
   const rows = approvals.map(
     ({ id, kind, from, summary }) =>
-      line`  ${paint(kind, "attention")} of ${from}: ${summary} (teams approve ${id})`,
+      line`  ${paint(kind, "attention")} of ${from}: ${summary} (teams approve ${operand(id)})`,
   );
   return [paint("Waits for you:", "bold", "attention").painted, ...rows].join("\n");
 }

@@ -2,6 +2,7 @@ import { TeamError } from "../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../os/directories.ts";
 import type { Env } from "../os/env.ts";
 import { realPathOf } from "../os/fs.ts";
+import { operand, optionWords } from "../os/shell-words.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
@@ -145,7 +146,7 @@ export function resolveTarget(env: Env, selection: Selection, word: string | und
   const member = memberHere(env, selection, word);
   if (team !== undefined && member !== undefined) {
     throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} names both a team and a member.`, {
-      hint: `The member: ${member.member.name}@${member.open.ref.team}. The team: --team ${team} and no word.`,
+      hint: `The member: ${operand(`${member.member.name}@${member.open.ref.team}`)}. The team: ${optionWords("--team", team)} and no word.`,
     });
   }
   if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team }) };

@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { operand, optionWords } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
@@ -27,7 +28,7 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
       "ACTIVE_MEMBERS",
       `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
       {
-        hint: `Shut them down first: teams shutdown --all --team ${ctx.ref.team}; or end them with teams delete ${ctx.ref.team} --force.`,
+        hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them: teams delete --force ${operand(ctx.ref.team)}`,
         details: { active },
       },
     );

@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { livenessOf } from "../os/identity.ts";
+import { operand } from "../os/shell-words.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { sameName, splitAddress } from "../schema/names.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -18,7 +19,7 @@ export function recipientOf(config: TeamConfig, address: string): TeamMember {
   const ended = config.former?.findLast((former) => sameName(former.name, name));
   if (ended !== undefined && (team === undefined || team === config.name)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
-      hint: `teams spawn ${ended.name} starts a new one.`,
+      hint: `A new one: teams spawn ${operand(ended.name)}`,
     });
   }
   const names = config.members.map((other) => other.name);

@@ -1,5 +1,6 @@
 import { createTeam } from "../../lead/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
+import { optionWords } from "../../os/shell-words.ts";
 import { readTeam } from "../../team/config.ts";
 import { defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
@@ -36,7 +37,10 @@ export const command = defineCommand({
     });
     const { name, displayName, leadAgentId } = readTeam(ref);
     out.done({ team: name, displayName: displayName ?? name, leadAgentId, config: ref.paths.config }, () =>
-      [line`Team ${name} is made.`, line`Next: teams spawn <name> --prompt "…" --team ${name}`].join("\n"),
+      [
+        line`Team ${name} is made.`,
+        line`Next: teams spawn <name> --prompt "…" ${optionWords("--team", name)}`,
+      ].join("\n"),
     );
   },
 });

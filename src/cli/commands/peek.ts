@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
+import { optionWords } from "../../os/shell-words.ts";
 import { stripControls } from "../../os/terminal-text.ts";
 import { readPlace } from "../../team/records.ts";
 import { defineCommand } from "../command.ts";
@@ -36,7 +37,7 @@ export const command = defineCommand({
         "RECIPIENT_INACTIVE",
         `${name} has no screen now: it does not run in a place of ours.`,
         {
-          hint: `What is known of it: teams status --team ${open.ref.team}`,
+          hint: `What is known of it: teams status ${optionWords("--team", open.ref.team)}`,
         },
       );
     };

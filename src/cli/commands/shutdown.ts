@@ -1,5 +1,6 @@
 import { EXIT } from "../../errors.ts";
 import { SHUTDOWN_TIMEOUT, type ShutdownReport, shutdownTeammates } from "../../lead/shutdown.ts";
+import { operand } from "../../os/shell-words.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext } from "../context.ts";
@@ -55,7 +56,7 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "rejected":
       return line`${name} refuses: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} has not ended in time and was left as it is. To end it: teams kill ${name}`;
+      return line`${name} has not ended in time and was left as it is. To end it: teams kill ${operand(name)}`;
   }
 }
 

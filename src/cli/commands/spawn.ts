@@ -1,14 +1,16 @@
 import { resolve } from "node:path";
+import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import { toolList } from "../../launch/flags.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import type { SpawnInput } from "../../lead/spawn-draft.ts";
+import { operand } from "../../os/shell-words.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
-import { isScripted, loadPlaybook, playbookFile, SCRIPTED } from "../make-model.ts";
+import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
@@ -73,11 +75,12 @@ export const command = defineCommand({
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
     out.done({ ...spawned, team: open.ref.team }, () => {
+      const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
       return [
         line`${out.paint(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
         ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
-        line`See it: teams attach ${spawned.name}   its screen: teams peek ${spawned.name}`,
+        line`See it: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
     });
     if (spawned.model === SCRIPTED)

@@ -1,6 +1,7 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
 import { type MemberStatus, type TeamStatus, teamStatus } from "../../lead/status.ts";
+import { operand } from "../../os/shell-words.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { defineCommand } from "../command.ts";
 import { filesContext } from "../context.ts";
@@ -102,7 +103,7 @@ function isIdle({ name, state, exit, unread }: MemberStatus): boolean {
       "RECIPIENT_INACTIVE",
       `${name} crashed${how === "" ? "" : ` (${how})`} while it was waited for.`,
       {
-        hint: `Its last lines: teams status --json; end it: teams kill ${name}`,
+        hint: `Its last lines: teams status --json; end it: teams kill ${operand(name)}`,
       },
     );
   }

@@ -69,6 +69,23 @@ it("a teammate without a model says what it can play, and silence is said to be 
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
+it("names in commands that are to be copied are quoted for a shell", async () => {
+  const { teams } = await team();
+  const spawn = [...SPAWN, "--teammate-mode", "process"];
+  const odd = await teams(["spawn", ...spawn, "--", "$(touch pwned)"]);
+  expect(odd.out).toContain(
+    "See it: teams attach '$(touch pwned)'   its screen: teams peek '$(touch pwned)'",
+  );
+  const dashed = await teams(["spawn", ...spawn, "--", "-x"]);
+  expect(dashed.out).toContain("teams peek -- -x");
+  for (const name of ["$(touch pwned)", "-x"]) {
+    expect((await teams(["kill", "--force", "--", name])).code).toBe(0);
+  }
+  const ended = await teams(["send", "--json", "--", "$(touch pwned)", "hello"]);
+  expect(ended.error().hint).toBe("A new one: teams spawn '$(touch pwned)'");
+  expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+});
+
 describe.each([
   ["tmux", "pane"],
   ["process", "process"],

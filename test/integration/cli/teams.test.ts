@@ -27,6 +27,14 @@ describe("create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
+  it("name a team that begins with - so that no command takes it for an option", async () => {
+    const teams = cliIn();
+    expect((await teams(["create", "--", "-dash"])).out).toMatch(/--team=-dash\n$/);
+    expect((await teams(["create", "--json", "--", "-dash"])).error().hint).toMatch(/teams delete -- -dash$/);
+    expect((await teams(["status", "--team=-dash"])).code).toBe(0);
+    expect((await teams(["delete", "--", "-dash"])).code).toBe(0);
+  });
+
   it("refuse a name that is taken, unless --unique", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);

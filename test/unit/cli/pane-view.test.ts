@@ -114,6 +114,11 @@ describe("notices", () => {
       "▲ May it run? Bash(rm -rf build)\n  y yes   n no   a always   or: teams approve perm-1\n",
     ],
     [
+      "a permission question of one whose name a shell would read",
+      (view) => view.permission("Bash", "ls", "perm-1@$(ls)"),
+      "▲ May it run? Bash(ls)\n  y yes   n no   a always   or: teams approve 'perm-1@$(ls)'\n",
+    ],
+    [
       "a server that says wait",
       (view) =>
         view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "rate limited" }),
