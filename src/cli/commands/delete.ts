@@ -4,9 +4,9 @@ import { operand } from "../../os/shell-words.ts";
 import { leftoversOf, removeLeftovers } from "../../team/leftovers.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
 import { defineCommand } from "../command.ts";
-import { leadContext, refuseNesting, requireOurs } from "../context.ts";
+import { leadContext, requireOurs } from "../context.ts";
 import { line } from "../paint.ts";
-import { homeOf, openTeam } from "../team.ts";
+import { deciderOf, homeOf, openTeam } from "../team.ts";
 
 export const command = defineCommand({
   name: "delete",
@@ -25,7 +25,7 @@ export const command = defineCommand({
     const named = name !== undefined;
     const ref = named ? teamRef(homeOf(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {
-      refuseNesting(call, "delete what is left of a team");
+      if (deciderOf(io.env) === "model") throw agentsShell(ref);
       if (!options.force) throw onlyLeftovers(ref);
       const removed = removeLeftovers(ref);
       out.done({ team: ref.team, deleted: true, removed }, () => line`Removed: ${removed.join(", ")}`);
@@ -45,4 +45,10 @@ function onlyLeftovers(ref: TeamRef): TeamError {
     hint: `It may be another program's. To remove it all the same: teams delete --force ${operand(ref.team)}`,
     details: { team: ref.team },
   });
+}
+
+/** No agent leads a team that has no config, its own lead neither. */
+function agentsShell(ref: TeamRef): TeamError {
+  const message = `This shell belongs to an agent; what is left of ${ref.team} is a person's to delete. Nothing was deleted.`;
+  return new TeamError("NOT_LEAD", message, { hint: "Run it in a shell of your own." });
 }

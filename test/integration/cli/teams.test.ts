@@ -110,8 +110,10 @@ describe("what is left of a team without a config", () => {
     expect(refused.error().message).toContain(`${runtime}, ${tasks}`);
     expect(refused.error().hint).toContain("teams delete --force orph");
     expect((await teams(["delete", "--force"], { env: { TEAMS_TEAM: "orph" } })).code).toBe(3);
-    const agent = { env: { TEAMS_AGENT: "dev@orph" } };
-    expect((await teams(["delete", "orph", "--force", "--json"], agent)).error().code).toBe("NESTED_TEAM");
+    for (const TEAMS_AGENT of ["dev@orph", "team-lead@other"]) {
+      const ended = await teams(["delete", "orph", "--force", "--json"], { env: { TEAMS_AGENT } });
+      expect(ended.error().code).toBe("NOT_LEAD");
+    }
     expect(readdirSync(tasks)).toEqual(["1.json"]);
 
     const gone = await teams(["delete", "orph", "--force", "--json"]);
