@@ -5,6 +5,7 @@ import { endRun } from "../lead/end-run.ts";
 import { supervise } from "../lead/supervise.ts";
 import { systemClock } from "../os/clock.ts";
 import { ownIdentity } from "../os/identity.ts";
+import { optionWords } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -179,18 +180,20 @@ function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): nu
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
     throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, {
-      hint: plan.keep
-        ? `The team is kept: teams status --team ${team}`
-        : "The team was ended; nothing of it is left.",
+      hint: plan.keep ? keptText(team) : "The team was ended; nothing of it is left.",
     });
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
   const result: RunResult = { team, outcome, result: worker.lastText };
-  const kept = plan.keep ? [line`The team is kept: teams status --team ${team}`] : [];
+  const kept = plan.keep ? [keptText(team)] : [];
   // Whoever saw the lead at work has read its last words there.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
+}
+
+function keptText(team: string): string {
+  return `The team is kept: teams status ${optionWords("--team", team)}`;
 }

@@ -5,6 +5,7 @@ import { systemClock } from "../os/clock.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
 import { runInForeground } from "../os/foreground.ts";
 import { removeTree } from "../os/fs.ts";
+import { optionWords as shellOption } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
@@ -45,7 +46,7 @@ export async function leadInSession(
   const signal = io.interruption();
   const results = createTemporaryDirectory("teams-run-");
   const resultFile = join(results, "result.json");
-  const attach = `teams attach --team ${team}`;
+  const attach = `teams attach ${shellOption("--team", team)}`;
   try {
     const goal = how.goal === "" ? [] : ["--", how.goal];
     const session = await openTeamSession(server, {

@@ -8,6 +8,7 @@ import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
 import { ownIdentity, startOf } from "../os/identity.ts";
+import { operand } from "../os/shell-words.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { StatusRecord } from "../schema/status.ts";
@@ -140,7 +141,7 @@ async function onSilent({ ctx, view, mode }: Lead, { message, protocol }: InboxE
   const how = await answerPermission(ctx, message.from, protocol, mode);
   if (how === "person") {
     view.waiting(
-      `${message.from} asks to use ${protocol.tool_name}: teams approve ${protocol.request_id}, or answer in its pane`,
+      `${message.from} asks to use ${protocol.tool_name}: teams approve ${operand(protocol.request_id)}, or answer in its pane`,
     );
   }
 }
