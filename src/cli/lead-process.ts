@@ -17,7 +17,6 @@ import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
-import { line } from "./paint.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { type LoadedSettings, loadSettings } from "./settings.ts";
