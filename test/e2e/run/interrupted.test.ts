@@ -59,7 +59,7 @@ describe("a run that is interrupted in the middle", () => {
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
     person.type("C-c");
-    await person.sees("once more Ctrl-C leaves it running");
+    await person.sees("Ctrl-C once more leaves it to teams kill");
     person.type("C-c");
     expect(await person.code()).toBe(130);
     const teams = teamsIn(t.env, t.home);
@@ -173,7 +173,10 @@ describe("a lead that is killed", () => {
       const { members } = (await teams(["status", "--json"])).json<{
         members: { name: string; state: string; exit: object | null }[];
       }>();
-      return members.find(({ name, state }) => name === "worker" && state === "exited");
+      // Its launch script writes down how it ended a moment behind it.
+      return members.find(
+        ({ name, state, exit }) => name === "worker" && state === "exited" && exit !== null,
+      );
     });
     expect(dead.exit).toMatchObject({ signal: "SIGHUP" });
     expect((await teams(["kill", "crew", "--purge", "--json"])).json()).toMatchObject({
