@@ -1,5 +1,5 @@
 /**
- * The last lines of scripts/test: what failed or was left out by name, then `N passed, N failed`.
+ * The last lines of scripts/test: what failed or was skipped by name, then `N passed, N failed`.
  *
  *   node scripts/lib/test-summary.mjs <vitest's JSON report> <vitest's exit status> [failed checks…]
  */
@@ -19,7 +19,7 @@ const failed = tests.filter((test) => test.status === "failed").map((test) => te
 const broken = suites
   .filter((suite) => suite.status === "failed" && !hasFailure(suite))
   .map((suite) => suite.name);
-const leftOut = tests
+const skipped = tests
   .filter((test) => !["passed", "failed"].includes(test.status))
   .map((test) => test.fullName);
 const passed = tests.filter((test) => test.status === "passed").length + CHECKS - failedChecks.length;
@@ -29,10 +29,8 @@ if (failures === failedChecks.length && status !== "0") failures += 1;
 
 for (const name of failedChecks) console.log(`failed: ${name}`);
 for (const name of [...broken, ...failed]) console.log(`failed: ${name}`);
-for (const name of leftOut) console.log(`left out: ${name}`);
-console.log(
-  `${passed} passed, ${failures} failed${leftOut.length > 0 ? `, ${leftOut.length} left out` : ""}`,
-);
+for (const name of skipped) console.log(`skipped: ${name}`);
+console.log(`${passed} passed, ${failures} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`);
 if (failures > 0) process.exitCode = 1;
 
 function hasFailure(suite) {
