@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { type Dirent, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
 import { platform } from "../../src/os/env.ts";
 import { processTable, startedWith } from "../../src/os/process-table.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
@@ -19,9 +21,22 @@ export interface Leftovers {
   readonly teams: readonly string[];
 }
 
+/** Milliseconds that an end may take. */
+const MOMENT = 5_000;
+
 /** Nothing, where the panes of the user are these. */
 export function nothing(panes: readonly string[] = []): Leftovers {
   return { panes, processes: [], fifos: [], locks: [], teams: [] };
+}
+
+/** Holds what is left to what may be; a process whose pane is closed already takes a moment more to end. */
+export async function leaves(t: PrivateTmux, wanted: Leftovers): Promise<void> {
+  let left = leftoversOf(t);
+  for (const deadline = performance.now() + MOMENT; performance.now() < deadline; left = leftoversOf(t)) {
+    if (isDeepStrictEqual(left, wanted)) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(left).toEqual(wanted);
 }
 
 export function leftoversOf(t: PrivateTmux): Leftovers {

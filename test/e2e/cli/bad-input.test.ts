@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
-import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 interface World {
@@ -98,7 +98,7 @@ describe("a name that cannot be", () => {
     async (name) => {
       const { t, refused } = world();
       await refused(2, "INVALID_NAME", "create", "--", name);
-      expect(leftoversOf(t)).toEqual(nothing());
+      await leaves(t, nothing());
     },
   );
 
@@ -127,7 +127,7 @@ describe("a machine without tmux", () => {
       expect([ended.code, ended.error().code], ended.err).toEqual([6, "TMUX_NOT_FOUND"]);
       expect(ended.error().hint).toContain("nstall tmux");
       expect(readdirSync(temporary)).toEqual([]);
-      expect(leftoversOf(t)).toEqual(nothing());
+      await leaves(t, nothing());
     }
   });
 
@@ -140,7 +140,7 @@ describe("a machine without tmux", () => {
     expect(ended.code, ended.err).toBe(0);
     expect(ended.out).toContain("no tmux: child processes without panes");
     expect(ended.out).toContain("All is said.");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 });
 
@@ -169,7 +169,7 @@ describe("files that cannot be read", () => {
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     writeFileSync(join(t.root, "settings.json"), "{nonsense");
     await refused(1, "CORRUPT_FILE", "run", "--team", "crew", "--playbook", "short.json");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it.each([
@@ -184,7 +184,7 @@ describe("files that cannot be read", () => {
     writeFileSync(join(t.home, "play.json"), text);
     const run = await refused(2, "INVALID_INPUT", "run", "--team", "crew", "--playbook", "play.json");
     expect(run.message).toMatch(place);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
     await teams(["create", "crew"]);
     const spawn = await refused(2, "INVALID_INPUT", "spawn", "dev", "--model", "scripted:play.json");
     expect(spawn.message).toMatch(place);
@@ -220,7 +220,7 @@ describe("a place that cannot be", () => {
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const { message } = await refused(1, "PERMISSION_DENIED", "run", "--playbook", "short.json");
     expect(message).toContain(join(t.runtime, "teams"));
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
     await teams(["create", "crew"]);
     await refused(1, "PERMISSION_DENIED", "spawn", "dev", "--model", "scripted:short.json");
     chmodSync(join(t.runtime, "teams"), 0o700);
@@ -237,7 +237,7 @@ describe("a place that cannot be", () => {
       expect(hint).toContain("--report");
     }
     expect(readFileSync(join(t.home, "AUDIT.md"), "utf8")).toBe("# mine\n");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("a window without room for a pane of the least size gets none", async () => {
@@ -259,7 +259,7 @@ describe("a place that cannot be", () => {
     expect([split.code, split.error().code]).toEqual([1, "TMUX_ERROR"]);
     expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(pane);
     await teams(["delete", "crew"]);
-    expect(leftoversOf(t)).toEqual(nothing(["tiny:cat"]));
+    await leaves(t, nothing(["tiny:cat"]));
   });
 });
 
@@ -270,6 +270,6 @@ describe("what no model can be asked", () => {
     await refused(2, "INVALID_MODEL", "run", "--model", "no such", "goal");
     await refused(2, "INVALID_INPUT", "run", "--model", "sonnet", "--playbook", "x.json", "goal");
     await refused(2, "INVALID_NAME", "run", "--team", "検査", "--model", "claude-fake", "goal");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 });

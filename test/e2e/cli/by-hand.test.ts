@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type Finished, teamsIn } from "../../support/built.ts";
-import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 const PLAYBOOK = {
@@ -122,7 +122,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
     kills: [{ outcome: "killed", left: [] }],
   });
   expect(await teams(0, "delete", "crew")).toEqual({ team: "crew", deleted: true });
-  expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+  await leaves(t, nothing(["work:cat"]));
   expect(t.tmux("list-windows", "-a", "-F", "#{window_name}")).toBe("mine");
 });
 

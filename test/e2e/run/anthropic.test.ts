@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
 import { type FakeOptions, type FakeReply, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { filesWith, leftoversOf, nothing } from "../../support/leftovers.ts";
+import { filesWith, leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
@@ -130,7 +130,7 @@ describe("a team led by a model that speaks the Messages API", () => {
       result: expect.stringMatching(/^The text has 3 words/),
     });
     expect(readFileSync(join(t.home, "text.txt"), "utf8")).toBe("one two three\n");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
     const [first, second] = team.asked.filter(({ agent }) => agent === "team-lead");
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(2000);
     const counted = team.asked.find(({ newest }) => newest.includes("key="));
@@ -166,6 +166,6 @@ describe("a team led by a model that speaks the Messages API", () => {
       message: expect.stringContaining("invalid x-api-key"),
       hint: expect.stringMatching(/ANTHROPIC_API_KEY|nothing of it is left/),
     });
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 });

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
@@ -51,7 +51,7 @@ describe("a run that is interrupted in the middle", () => {
     person.type("C-c");
     expect(await person.code()).toBe(130);
     expect(person.screen()).toContain("ending the team");
-    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+    await leaves(t, nothing(["work:cat"]));
   });
 
   it("by Ctrl-C twice leaves the team at work, for kill", async () => {
@@ -72,7 +72,7 @@ describe("a run that is interrupted in the middle", () => {
       "the sidebar's own end",
       () => t.tmux("list-panes", "-s", "-t", "=work:").split("\n").length === 1,
     );
-    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+    await leaves(t, nothing(["work:cat"]));
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("by %s ends the team, and exits 130", async (signal) => {
@@ -83,7 +83,7 @@ describe("a run that is interrupted in the middle", () => {
     child.kill(signal);
     expect(await ended).toBe(130);
     expect(JSON.parse(out())).toMatchObject({ team: "crew", outcome: "interrupted" });
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("by SIGINT while it waits for a program that it runs ends the team, and exits 130", async () => {
@@ -99,7 +99,7 @@ describe("a run that is interrupted in the middle", () => {
     await eventually("a call of tmux", () => existsSync(join(t.home, "called")));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("by a hangup that is told twice, as of a terminal that closes, goes on with its end", async () => {
@@ -111,16 +111,16 @@ describe("a run that is interrupted in the middle", () => {
     await eventually("the first", () => out().includes("ending the team"));
     child.kill("SIGHUP");
     expect(await ended).toBe(130);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
-  it("by the end of whoever reads its output ends the team too", () => {
+  it("by the end of whoever reads its output ends the team too", async () => {
     const t = privateTmux();
     const words = [process.execPath, TEAMS, ...playing(t, "lead")];
     const cut = '{ "$0" "$@"; echo "$?" >code; } | head -n 1';
     execFileSync("/bin/sh", ["-c", cut, ...words], { env: t.env, cwd: t.home, stdio: "pipe" });
     expect(readFileSync(join(t.home, "code"), "utf8")).toBe("130\n");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("by Ctrl-C before anything was started leaves nothing half made", async () => {
@@ -129,7 +129,7 @@ describe("a run that is interrupted in the middle", () => {
     await eventually("the team", () => existsSync(t.paths("crew").config));
     child.kill("SIGINT");
     expect(await ended).toBe(130);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 });
 
@@ -158,7 +158,7 @@ describe("a lead that is killed", () => {
     // Tasks and inboxes stay until the team is deleted (S47).
     expect(readdirSync(t.paths("crew").inboxes)).toContain("worker.json");
     expect((await teams(["delete", "crew"])).code).toBe(0);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("by a server that is killed too leaves files that status reads and kill --purge removes (S51)", async () => {
@@ -183,6 +183,6 @@ describe("a lead that is killed", () => {
       kills: [{ name: "worker", outcome: "gone", left: [] }],
       purged: true,
     });
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { leftoversOf, nothing } from "../../support/leftovers.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
@@ -79,7 +79,7 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   expect(await person.code()).toBe(0);
   await person.sees("The wall is red.");
   expect(panes(t, "#{pane_width}")).toEqual(["160"]);
-  expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+  await leaves(t, nothing(["work:cat"]));
 });
 
 it("run --no-sidebar splits nothing", async () => {
@@ -91,5 +91,5 @@ it("run --no-sidebar splits nothing", async () => {
   const person = personInside(t, ["run", "--playbook", "short.json", "--no-sidebar"]);
   expect(await person.code()).toBe(0);
   expect(t.tmux("show-options", "-gqv", "@split")).toBe("");
-  expect(leftoversOf(t)).toEqual(nothing(["other:cat", "work:cat"]));
+  await leaves(t, nothing(["other:cat", "work:cat"]));
 });

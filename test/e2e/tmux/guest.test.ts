@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { leftoversOf, nothing, panesOf } from "../../support/leftovers.ts";
+import { leaves, leftoversOf, nothing, panesOf } from "../../support/leftovers.ts";
 import { personInside, personOutside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
@@ -58,7 +58,7 @@ describe("a whole run in somebody's tmux", () => {
       expect(ended.json()).toMatchObject({ outcome: "completed", result: "All are there." });
       for (const name of NAMES) expect(ended.err).toContain(`${name}: shut down`);
       expect(belongings(t)).toEqual(before);
-      expect(leftoversOf(t)).toEqual(nothing(["mine:cat", "mine:cat", "mine:cat"]));
+      await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
     },
   );
 });
@@ -98,7 +98,7 @@ describe("spawning while a person works", () => {
     expect(layout()).toBe(before);
     expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
     expect(layout()).toBe(before);
-    expect(leftoversOf(t)).toEqual(nothing(["mine:cat", "mine:cat", "mine:cat"]));
+    await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
   });
 
   it("opens the panes in the session of the caller, whoever looks at another one (S6)", async () => {
@@ -115,7 +115,7 @@ describe("spawning while a person works", () => {
     expect(t.tmux("list-clients", "-F", "#{session_name} #{window_name}")).toBe("b mine");
     child.kill("SIGTERM");
     expect(await ended).toBe(130);
-    expect(leftoversOf(t)).toEqual(nothing(["a:cat", "b:cat"]));
+    await leaves(t, nothing(["a:cat", "b:cat"]));
   });
 });
 
@@ -127,7 +127,7 @@ describe("run in a pane", () => {
     expect(await person.code()).toBe(0);
     expect(person.screen()).toContain("I heard hello ada");
     expect(t.tmux("list-panes", "-a", "-F", "#{pane_width}x#{pane_height}")).toBe("160x50");
-    expect(leftoversOf(t)).toEqual(nothing(["work:cat"]));
+    await leaves(t, nothing(["work:cat"]));
   });
 });
 
@@ -154,7 +154,7 @@ describe("run in a terminal that is no tmux", () => {
     expect(t.tmux("list-clients", "-F", "#{session_name}")).toBe("teams-crew");
     expect(await person.code()).toBe(0);
     await person.sees("All are there.");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("says why when the lead fails, and exits as it did", async () => {
@@ -168,7 +168,7 @@ describe("run in a terminal that is no tmux", () => {
     expect(await person.code()).toBe(1);
     await person.sees("MODEL_ERROR");
     expect(person.screen()).toContain("authentication_error");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("leads in the terminal itself where tmux can draw on none of its kind", async () => {
@@ -176,7 +176,7 @@ describe("run in a terminal that is no tmux", () => {
     const person = personOutside(t, playing(t), { env: { TERM: "dumb" } });
     expect(await person.code()).toBe(0);
     await person.sees("All are there.");
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("says that the terminal cannot show it, ends the team, and leaves nothing, where tmux does not know its kind", async () => {
@@ -185,7 +185,7 @@ describe("run in a terminal that is no tmux", () => {
     expect(await person.code()).toBe(1);
     await person.sees("TMUX_ERROR");
     await eventually("the end of all that was begun", () => leftoversOf(t).processes.length === 0);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("goes on when the person detaches, and says how to come back", async () => {
@@ -212,7 +212,7 @@ describe("run in a terminal that is no tmux", () => {
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
     await eventually("the session's end", () => panesOf(t).length === 0);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("--detach returns at once; attach shows the lead, which ends by itself", async () => {
@@ -229,7 +229,7 @@ describe("run in a terminal that is no tmux", () => {
     await person.sees("Slowly done.");
     await eventually("the session's end", () => panesOf(t).length === 0);
     expect(await person.code()).toBe(0);
-    expect(leftoversOf(t)).toEqual(nothing());
+    await leaves(t, nothing());
   });
 
   it("--detach says what keeps the lead from beginning, and leaves no session", async () => {
