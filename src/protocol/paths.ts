@@ -22,14 +22,6 @@ export function agentFileName(name: string): string {
   return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
 }
 
-/** The name that {@link agentFileName} encoded, for a listing; a hashed one gives its readable part. */
-export function agentNameOfFile(file: string): string {
-  const bytes = file.replace(/%([0-9A-F]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(bytes, "latin1").toString("utf8");
-}
-
 /** Every path of one team (protocol.md section 1). Pure: nothing is looked at. */
 export interface TeamPaths {
   readonly dir: string;
