@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { appendDurably, ensureDir, readFrom, truncateFile } from "../os/fs.ts";
 import { maskValue } from "../os/secrets.ts";
@@ -55,7 +55,7 @@ const line = z.discriminatedUnion("type", [
       role: z.literal("user"),
       content: z.array(z.looseObject({ type: z.string() })),
     }),
-    keys: z.array(z.string()).default([]),
+    keys: z._default(z.array(z.string()), []),
   }),
   z.looseObject({
     type: z.literal("assistant"),
@@ -63,7 +63,7 @@ const line = z.discriminatedUnion("type", [
       role: z.literal("assistant"),
       content: z.array(z.looseObject({ type: z.string() })),
     }),
-    usage: tokenCount.optional(),
+    usage: z.optional(tokenCount),
   }),
 ]);
 

@@ -16,7 +16,7 @@ const permissions = z.looseObject({
   deny: rules,
   additionalDirectories: rules,
   /** Mode of a team that is made by command; without it, and for one that only a newer peer knows, `default`. */
-  defaultMode: permissionMode.optional().catch(undefined),
+  defaultMode: z.catch(z.optional(permissionMode), undefined),
   /** `disable` forbids `bypassPermissions`. */
   disableBypassPermissionsMode: z.string().optional(),
 });

@@ -1,28 +1,30 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Optional text that a peer may also write as `null`. */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? undefined);
+const text = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value ?? undefined),
+);
+/** Text without which a message still has its meaning. */
+const words = z._default(z.string(), "");
 
 const shapes = {
   task_assignment: z.looseObject({
     type: z.literal("task_assignment"),
     taskId: z.coerce.string(),
-    subject: z.string().default(""),
-    description: z.string().default(""),
-    assignedBy: z.string().default(""),
+    subject: words,
+    description: words,
+    assignedBy: words,
   }),
   task_completed: z.looseObject({
     type: z.literal("task_completed"),
-    from: z.string().default(""),
+    from: words,
     taskId: z.coerce.string(),
-    taskSubject: z.string().default(""),
+    taskSubject: words,
   }),
   idle_notification: z.looseObject({
     type: z.literal("idle_notification"),
-    from: z.string().default(""),
+    from: words,
     idleReason: text,
     summary: text,
     result: text,
@@ -33,32 +35,32 @@ const shapes = {
   shutdown_request: z.looseObject({
     type: z.literal("shutdown_request"),
     requestId: z.string(),
-    from: z.string().default(""),
+    from: words,
     reason: text,
   }),
   shutdown_approved: z.looseObject({
     type: z.literal("shutdown_approved"),
     requestId: z.string(),
-    from: z.string().default(""),
+    from: words,
     paneId: text,
     backendType: text,
   }),
   shutdown_rejected: z.looseObject({
     type: z.literal("shutdown_rejected"),
     requestId: z.string(),
-    from: z.string().default(""),
-    reason: z.string().default(""),
+    from: words,
+    reason: words,
   }),
   teammate_terminated: z.looseObject({
     type: z.literal("teammate_terminated"),
-    message: z.string().default(""),
+    message: words,
   }),
   plan_approval_request: z.looseObject({
     type: z.literal("plan_approval_request"),
     requestId: z.string(),
-    from: z.string().default(""),
-    planFilePath: z.string().default(""),
-    planContent: z.string().default(""),
+    from: words,
+    planFilePath: words,
+    planContent: words,
   }),
   plan_approval_response: z.looseObject({
     type: z.literal("plan_approval_response"),
@@ -70,18 +72,18 @@ const shapes = {
   permission_request: z.looseObject({
     type: z.literal("permission_request"),
     request_id: z.string(),
-    agent_id: z.string().default(""),
-    tool_name: z.string().default(""),
+    agent_id: words,
+    tool_name: words,
     tool_use_id: text,
-    description: z.string().default(""),
-    input: z.record(z.string(), z.unknown()).default({}),
-    permission_suggestions: z.array(z.unknown()).default([]),
+    description: words,
+    input: z._default(z.record(z.string(), z.unknown()), {}),
+    permission_suggestions: z._default(z.array(z.unknown()), []),
   }),
   permission_response: z.looseObject({
     type: z.literal("permission_response"),
     request_id: z.string(),
     subtype: text,
-    response: z.looseObject({}).nullish(),
+    response: z.nullish(z.looseObject({})),
     error: text,
     decision: text,
     feedback: text,
@@ -89,14 +91,14 @@ const shapes = {
   mode_set_request: z.looseObject({
     type: z.literal("mode_set_request"),
     mode: z.string(),
-    from: z.string().default(""),
+    from: words,
   }),
   question_request: z.looseObject({
     type: z.literal("question_request"),
     requestId: z.string(),
-    from: z.string().default(""),
+    from: words,
     question: z.string(),
-    choices: z.array(z.string()).optional(),
+    choices: z.optional(z.array(z.string())),
   }),
   question_response: z.looseObject({
     type: z.literal("question_response"),
@@ -107,7 +109,7 @@ const shapes = {
   sandbox_permission_request: z.looseObject({ type: z.literal("sandbox_permission_request") }),
   sandbox_permission_response: z.looseObject({ type: z.literal("sandbox_permission_response") }),
   team_permission_update: z.looseObject({ type: z.literal("team_permission_update") }),
-  interrupt_request: z.looseObject({ type: z.literal("interrupt_request"), from: z.string().default("") }),
+  interrupt_request: z.looseObject({ type: z.literal("interrupt_request"), from: words }),
 } as const;
 
 export type ProtocolType = keyof typeof shapes;

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { metadata, milliseconds } from "./json.ts";
 import { processIdentity } from "./process.ts";
 
@@ -24,24 +24,24 @@ export type BackendType = (typeof BACKEND_TYPES)[number];
 
 /** A reader needs `name`; the rest defaults. Unknown fields stay. */
 export const teamMember = z.looseObject({
-  name: z.string().min(1),
-  agentId: z.string().default(""),
-  agentType: z.string().optional(),
-  model: z.string().optional(),
-  prompt: z.string().optional(),
-  color: z.string().optional(),
-  planModeRequired: z.boolean().optional(),
-  joinedAt: milliseconds.default(0),
-  tmuxPaneId: z.string().default(""),
-  cwd: z.string().default(""),
-  subscriptions: z.array(z.string()).default([]),
-  backendType: z.string().optional(),
-  isActive: z.boolean().optional(),
-  mode: z.string().optional(),
-  worktreePath: z.string().optional(),
-  allowedTools: z.array(z.string()).optional(),
-  disallowedTools: z.array(z.string()).optional(),
-  metadata: metadata.optional(),
+  name: z.string().check(z.minLength(1)),
+  agentId: z._default(z.string(), ""),
+  agentType: z.optional(z.string()),
+  model: z.optional(z.string()),
+  prompt: z.optional(z.string()),
+  color: z.optional(z.string()),
+  planModeRequired: z.optional(z.boolean()),
+  joinedAt: z._default(milliseconds, 0),
+  tmuxPaneId: z._default(z.string(), ""),
+  cwd: z._default(z.string(), ""),
+  subscriptions: z._default(z.array(z.string()), []),
+  backendType: z.optional(z.string()),
+  isActive: z.optional(z.boolean()),
+  mode: z.optional(z.string()),
+  worktreePath: z.optional(z.string()),
+  allowedTools: z.optional(z.array(z.string())),
+  disallowedTools: z.optional(z.array(z.string())),
+  metadata: z.optional(metadata),
 });
 export type TeamMember = z.infer<typeof teamMember>;
 
@@ -54,20 +54,23 @@ export const formerMember = z.looseObject({
 export type FormerMember = z.infer<typeof formerMember>;
 
 export const teamConfig = z.looseObject({
-  name: z.string().min(1),
-  description: z.string().optional(),
-  createdAt: milliseconds.default(0),
-  leadAgentId: z.string().default(""),
-  leadSessionId: z.string().default(""),
-  leadProcess: z
-    .looseObject({ ...processIdentity.partial({ procStart: true }).shape, claimedAt: z.number().optional() })
-    .optional(),
-  members: z.array(teamMember).default([]),
-  hiddenPaneIds: z.array(z.string()).optional(),
-  metadata: metadata.optional(),
-  schemaVersion: z.string().optional(),
-  displayName: z.string().optional(),
-  joinedCount: z.number().int().optional(),
-  former: z.array(formerMember).optional(),
+  name: z.string().check(z.minLength(1)),
+  description: z.optional(z.string()),
+  createdAt: z._default(milliseconds, 0),
+  leadAgentId: z._default(z.string(), ""),
+  leadSessionId: z._default(z.string(), ""),
+  leadProcess: z.optional(
+    z.looseObject({
+      ...z.partial(processIdentity, { procStart: true }).shape,
+      claimedAt: z.optional(z.number()),
+    }),
+  ),
+  members: z._default(z.array(teamMember), []),
+  hiddenPaneIds: z.optional(z.array(z.string())),
+  metadata: z.optional(metadata),
+  schemaVersion: z.optional(z.string()),
+  displayName: z.optional(z.string()),
+  joinedCount: z.optional(z.int()),
+  former: z.optional(z.array(formerMember)),
 });
 export type TeamConfig = z.infer<typeof teamConfig>;

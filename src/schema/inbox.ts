@@ -1,16 +1,16 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** One entry of an inbox; `from`, `text`, `timestamp` are what every peer writes, `read` absent means unread (interop.md). */
 export const inboxMessage = z.looseObject({
   from: z.string(),
   text: z.string(),
   timestamp: z.string(),
-  read: z.boolean().default(false),
-  color: z.string().optional(),
-  summary: z.string().optional(),
-  msgV: z.number().optional(),
-  msg_id: z.string().optional(),
-  type: z.string().optional(),
+  read: z._default(z.boolean(), false),
+  color: z.optional(z.string()),
+  summary: z.optional(z.string()),
+  msgV: z.optional(z.number()),
+  msg_id: z.optional(z.string()),
+  type: z.optional(z.string()),
 });
 export type InboxMessage = z.infer<typeof inboxMessage>;
 
@@ -24,6 +24,6 @@ export const journalLine = z.looseObject({
   id: z.string(),
   to: z.string(),
   state: z.enum(DELIVERY_STATES),
-  message: inboxMessage.optional(),
+  message: z.optional(inboxMessage),
 });
 export type JournalLine = z.infer<typeof journalLine>;

@@ -1,13 +1,26 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Any object; unknown fields written by someone else are kept on every rewrite (protocol.md, preamble). */
 export const metadata = z.record(z.string(), z.unknown());
 
 /** Milliseconds since the epoch; a reader accepts an ISO string too. */
-export const milliseconds = z.union([z.number(), z.string().transform((text) => Date.parse(text) || 0)]);
+export const milliseconds = z.union([
+  z.number(),
+  z.pipe(
+    z.string(),
+    z.transform((text) => Date.parse(text) || 0),
+  ),
+]);
+
+const { localeError: inWords } = z.locales.en();
+
+/** A parse whose flaws are told in zod's English; zod's small form knows no words of its own. */
+export function parseInWords<T>(schema: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> {
+  return z.safeParse(schema, value, { error: inWords });
+}
 
 /** The first flaw of a parse as `field: what is wrong`. */
-export function firstIssue(error: z.ZodError): { readonly path: string; readonly message: string } {
+export function firstIssue(error: z.core.$ZodError): { readonly path: string; readonly message: string } {
   const issue = error.issues[0];
   return { path: pathText(issue?.path ?? []), message: issue?.message ?? error.message };
 }

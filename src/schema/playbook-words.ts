@@ -1,5 +1,5 @@
 import type { Node, ParseErrorCode } from "jsonc-parser";
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { nearestNames } from "./nearest.ts";
 
 /** By the number of jsonc-parser, whose own enumeration costs a load and is named for programmers. */

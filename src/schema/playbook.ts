@@ -1,37 +1,48 @@
 import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
-import { pathText } from "./json.ts";
+import { parseInWords, pathText } from "./json.ts";
 import { fieldFlaw, jsonFlaw, notAmong } from "./playbook-words.ts";
 
 const toolCall = z.strictObject({
-  name: z.string().min(1),
+  name: z.string().check(z.minLength(1)),
   input: z.record(z.string(), z.unknown()),
-  as: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a word, to be named in {{…}}")
-    .optional(),
+  as: z.optional(
+    z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a word, to be named in {{…}}")),
+  ),
 });
 
-const regexp = z.string().refine(isRegexp, "is not a regular expression");
+const condition = z.strictObject({
+  contains: z.optional(z.string()),
+  matches: z.optional(z.string().check(z.refine(isRegexp, "is not a regular expression"))),
+});
+
+const usage = z.strictObject({
+  input: z.int().check(z.minimum(0)),
+  output: z.int().check(z.minimum(0)),
+});
+
+const failure = z.strictObject({
+  status: z.int(),
+  type: z.string(),
+  times: z.optional(z.int().check(z.minimum(1))),
+});
 
 const turn = z.strictObject({
-  on: z.strictObject({ contains: z.string().optional(), matches: regexp.optional() }).optional(),
-  say: z.string().optional(),
-  tools: z.array(toolCall).optional(),
-  delayMs: z.number().min(0).max(600_000).optional(),
-  usage: z.strictObject({ input: z.number().int().min(0), output: z.number().int().min(0) }).optional(),
-  error: z
-    .strictObject({ status: z.number().int(), type: z.string(), times: z.number().int().min(1).optional() })
-    .optional(),
-  repeat: z.boolean().optional(),
+  on: z.optional(condition),
+  say: z.optional(z.string()),
+  tools: z.optional(z.array(toolCall)),
+  delayMs: z.optional(z.number().check(z.minimum(0), z.maximum(600_000))),
+  usage: z.optional(usage),
+  error: z.optional(failure),
+  repeat: z.optional(z.boolean()),
 });
 
 /** The script of a model that needs no network (product.md, "The playbook"). */
 export const playbook = z.strictObject({
-  $schema: z.string().optional(),
+  $schema: z.optional(z.string()),
   version: z.literal(1),
-  agents: z.record(z.string().min(1), z.array(turn)),
+  agents: z.record(z.string().check(z.minLength(1)), z.array(turn)),
 });
 export type Playbook = z.infer<typeof playbook>;
 export type Turn = z.infer<typeof turn>;
@@ -71,7 +82,7 @@ export function parsePlaybook(source: string, file: string, known?: PlaybookName
   if (flaw !== undefined) {
     throw mistake(text, file, flaw.offset, "", `is not JSON: ${jsonFlaw(flaw.error)}`);
   }
-  const parsed = playbook.safeParse(getNodeValue(tree));
+  const parsed = parseInWords(playbook, getNodeValue(tree));
   const wrong = parsed.success ? wrongName(parsed.data, known) : wrongForm(parsed.error, tree);
   if (parsed.success && wrong === undefined) return parsed.data;
   const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};
@@ -86,7 +97,7 @@ interface Wrong {
 }
 
 /** A field too many explains one that is missing, so it comes first. */
-function wrongForm({ issues }: z.ZodError, tree: Node): Wrong | undefined {
+function wrongForm({ issues }: z.core.$ZodError, tree: Node): Wrong | undefined {
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) return undefined;
   const extra = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -101,13 +112,13 @@ function wrongForm({ issues }: z.ZodError, tree: Node): Wrong | undefined {
 /** The fields that there are at a path: `agents`, a name, the turn's number, a part of the turn, the call's number. */
 function fieldsAt(path: readonly PropertyKey[]): string[] {
   if (path.length < 3) return Object.keys(playbook.shape);
-  const parts: Readonly<Record<PropertyKey, z.ZodObject>> = {
-    on: turn.shape.on.unwrap(),
-    tools: toolCall,
-    usage: turn.shape.usage.unwrap(),
-    error: turn.shape.error.unwrap(),
+  const parts: Readonly<Record<PropertyKey, object>> = {
+    on: condition.shape,
+    tools: toolCall.shape,
+    usage: usage.shape,
+    error: failure.shape,
   };
-  return Object.keys((parts[path[3] ?? ""] ?? turn).shape);
+  return Object.keys(parts[path[3] ?? ""] ?? turn.shape);
 }
 
 function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wrong | undefined {

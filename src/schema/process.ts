@@ -1,13 +1,13 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /**
  * Who a process is beyond its pid, which is used again (protocol.md, Process identity). `procStart` is field 22
  * of `/proc/<pid>/stat`, on macOS the text of `ps -o lstart=`.
  */
 export const processIdentity = z.object({
-  pid: z.number().int().positive(),
+  pid: z.int().check(z.positive()),
   procStart: z.string(),
-  pidSpace: z.string().optional(),
-  bootId: z.string().optional(),
+  pidSpace: z.optional(z.string()),
+  bootId: z.optional(z.string()),
 });
 export type ProcessIdentity = z.infer<typeof processIdentity>;

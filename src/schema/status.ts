@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { processIdentity } from "./process.ts";
 
 /** What an agent says of itself (product.md); `crashed`, `exited` and `unknown` are said of it by others. */
@@ -19,10 +19,10 @@ export const agentState = z.enum(AGENT_STATES);
 export type AgentState = z.infer<typeof agentState>;
 
 export const tokenCount = z.object({
-  input: z.number().default(0),
-  output: z.number().default(0),
-  cacheRead: z.number().default(0),
-  cacheWrite: z.number().default(0),
+  input: z._default(z.number(), 0),
+  output: z._default(z.number(), 0),
+  cacheRead: z._default(z.number(), 0),
+  cacheWrite: z._default(z.number(), 0),
 });
 export type TokenCount = z.infer<typeof tokenCount>;
 export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -39,15 +39,15 @@ export const placeRecord = z.looseObject({
   /** The uuid of this very start: `@teams_agent` of its pane, and a word of the launch script's arguments. */
   instance: z.string(),
   backend: z.string(),
-  paneId: z.string().optional(),
-  windowId: z.string().optional(),
-  session: z.string().optional(),
-  server: tmuxServerRecord.optional(),
+  paneId: z.optional(z.string()),
+  windowId: z.optional(z.string()),
+  session: z.optional(z.string()),
+  server: z.optional(tmuxServerRecord),
   /** The outer launch script: the pane's own process. */
-  panePid: z.number().optional(),
-  paneProcStart: z.string().optional(),
+  panePid: z.optional(z.number()),
+  paneProcStart: z.optional(z.string()),
   /** Where a process without a pane writes what it shows. */
-  logFile: z.string().optional(),
+  logFile: z.optional(z.string()),
   spawnedAt: z.number(),
 });
 export type PlaceRecord = z.infer<typeof placeRecord>;
@@ -57,19 +57,19 @@ export const statusRecord = z.looseObject({
   sessionId: z.string(),
   transcript: z.string(),
   process: processIdentity,
-  instance: z.string().optional(),
-  panePid: z.number().optional(),
-  paneId: z.string().optional(),
-  server: tmuxServerRecord.optional(),
-  bell: z.string().optional(),
-  lifeline: z.string().optional(),
+  instance: z.optional(z.string()),
+  panePid: z.optional(z.number()),
+  paneId: z.optional(z.string()),
+  server: z.optional(tmuxServerRecord),
+  bell: z.optional(z.string()),
+  lifeline: z.optional(z.string()),
   state: agentState,
   /** It approved a shutdown: its end is no crash, and completes by whoever notices it first. */
-  agreedToStop: z.boolean().optional(),
-  activity: z.string().default(""),
-  taskIds: z.array(z.string()).default([]),
-  tokens: tokenCount.default(NO_TOKENS),
-  costUsd: z.number().default(0),
+  agreedToStop: z.optional(z.boolean()),
+  activity: z._default(z.string(), ""),
+  taskIds: z._default(z.array(z.string()), []),
+  tokens: z._default(tokenCount, NO_TOKENS),
+  costUsd: z._default(z.number(), 0),
   since: z.number(),
   startedAt: z.number(),
   lastActivityAt: z.number(),
@@ -79,8 +79,8 @@ export type StatusRecord = z.infer<typeof statusRecord>;
 /** `run/<agent>/exit.json`, written by the launch script when the agent's program ended. `code` above 128 is a shell's word for a signal. */
 export const exitRecord = z.looseObject({
   instance: z.string(),
-  code: z.number().int(),
+  code: z.int(),
   at: z.number(),
-  lastLines: z.array(z.string()).default([]),
+  lastLines: z._default(z.array(z.string()), []),
 });
 export type ExitRecord = z.infer<typeof exitRecord>;

@@ -1,8 +1,8 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
 import { readText, replaceFile } from "../os/fs.ts";
-import { firstIssue } from "../schema/json.ts";
+import { firstIssue, parseInWords } from "../schema/json.ts";
 import { type Held, withLock } from "./lock.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
@@ -21,7 +21,7 @@ export function formatJson(value: unknown): string {
  */
 export function readJsonFile<T>(
   path: string,
-  schema: z.ZodType<T>,
+  schema: z.core.$ZodType<T>,
   wait: () => void = () => pauseSync(SECOND_LOOK_MS),
 ): T | undefined {
   const first = attempt(path, schema);
@@ -40,7 +40,7 @@ export function readJsonFile<T>(
  * and tells nothing.
  * @returns undefined when there is no such record
  */
-export function readRecordFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
+export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T | undefined {
   const read = attempt(path, schema);
   return "flaw" in read ? undefined : read.value;
 }
@@ -54,7 +54,7 @@ export function readRecordFile<T>(path: string, schema: z.ZodType<T>): T | undef
  */
 export async function updateJsonFile<T>(
   path: string,
-  schema: z.ZodType<T>,
+  schema: z.core.$ZodType<T>,
   change: (current: T | undefined) => T | undefined,
   options: { readonly verify?: () => void } = {},
 ): Promise<T | undefined> {
@@ -67,7 +67,7 @@ export async function updateJsonFile<T>(
 /** The same for one who holds a lock that covers the file. */
 export function changeHeld<T>(
   path: string,
-  schema: z.ZodType<T>,
+  schema: z.core.$ZodType<T>,
   held: Held,
   change: (current: T | undefined) => T | undefined,
 ): T | undefined {
@@ -80,7 +80,7 @@ export function changeHeld<T>(
 
 type Attempt<T> = { readonly value: T | undefined } | { readonly flaw: string };
 
-function attempt<T>(path: string, schema: z.ZodType<T>): Attempt<T> {
+function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
   const text = readText(path);
   if (text === undefined) return { value: undefined };
   let value: unknown;
@@ -90,7 +90,7 @@ function attempt<T>(path: string, schema: z.ZodType<T>): Attempt<T> {
     // Said in the error that follows the second look.
     return { flaw: text.trim() === "" ? "it is empty" : "it is not JSON" };
   }
-  const parsed = schema.safeParse(value);
+  const parsed = parseInWords(schema, value);
   if (parsed.success) return { value: parsed.data };
   const issue = firstIssue(parsed.error);
   return { flaw: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod/mini";
 import { appendDurably, fileSize, readFrom } from "../os/fs.ts";
 
 const NEWLINE = 0x0a;
@@ -32,7 +32,7 @@ export interface JsonLines<T> {
 }
 
 /** Reads the whole lines from a byte offset on; a torn last line is left for the next read, a missing file has none. */
-export function readJsonLines<T>(path: string, schema: z.ZodType<T>, fromOffset = 0): JsonLines<T> {
+export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromOffset = 0): JsonLines<T> {
   const bytes = readFrom(path, fromOffset);
   const end = bytes?.lastIndexOf(NEWLINE) ?? -1;
   if (bytes === undefined || end < 0) return { lines: [], offset: fromOffset, bad: 0 };
@@ -45,9 +45,9 @@ export function readJsonLines<T>(path: string, schema: z.ZodType<T>, fromOffset 
   return { lines, offset: fromOffset + end + 1, bad: texts.length - lines.length };
 }
 
-function parseLine<T>(text: string, schema: z.ZodType<T>): T[] {
+function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
   try {
-    const parsed = schema.safeParse(JSON.parse(text));
+    const parsed = z.safeParse(schema, JSON.parse(text));
     return parsed.success ? [parsed.data] : [];
   } catch {
     // Counted by the caller: a line cut by a crash, with others behind it.

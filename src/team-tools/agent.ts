@@ -17,7 +17,7 @@ const input = z.object({
   name: z.string().describe("The teammate's name in the team"),
   team_name: z.string().optional(),
   model: z.string().optional().describe("haiku, sonnet, opus, an id, or inherit (default)"),
-  mode: permissionMode.optional().describe("Permission mode; yours by default, and no more than yours"),
+  mode: z.optional(permissionMode).describe("Permission mode; yours by default, and no more than yours"),
   plan_mode_required: z.boolean().optional().describe("It acts only after you approved its plan"),
   allowedTools: z.array(z.string()).optional(),
   disallowedTools: z.array(z.string()).optional(),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { createWhole, makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
@@ -13,11 +13,11 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** Something that waits for somebody's decision (protocol.md section 1, `requests/`). */
 const requestRecord = z.looseObject({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   kind: z.enum(REQUEST_KINDS),
   from: z.string(),
-  summary: z.string().default(""),
-  payload: metadata.default({}),
+  summary: z._default(z.string(), ""),
+  payload: z._default(metadata, {}),
   at: z.number(),
 });
 export type RequestRecord = z.infer<typeof requestRecord>;
@@ -25,9 +25,9 @@ export type RequestRecord = z.infer<typeof requestRecord>;
 /** The one answer of a request. */
 const answerRecord = z.looseObject({
   approve: z.boolean(),
-  by: z.string().default(""),
-  note: z.string().optional(),
-  mode: z.string().optional(),
+  by: z._default(z.string(), ""),
+  note: z.optional(z.string()),
+  mode: z.optional(z.string()),
   at: z.number(),
 });
 export type AnswerRecord = z.infer<typeof answerRecord>;
