@@ -8,13 +8,13 @@ import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { secretsOf } from "../os/secrets.ts";
+import { transcriptPath } from "../protocol/paths.ts";
 import { agentId, agentName } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
 import type { Worker } from "../worker/worker.ts";
 import type { LoadedSettings } from "./settings.ts";
-import { transcriptPath } from "./transcripts.ts";
 
 export interface AgentParts {
   readonly ctx: LeadContext;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Agent } from "../agent/agent.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -9,6 +8,7 @@ import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
 import { ownIdentity, startOf } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
+import { planPath, transcriptPath } from "../protocol/paths.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { StatusRecord } from "../schema/status.ts";
@@ -21,7 +21,6 @@ import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
 import type { PaneView } from "./pane-view.ts";
 import type { LoadedSettings } from "./settings.ts";
-import { transcriptPath } from "./transcripts.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a run was asked to be; everything in it has been checked. */
@@ -72,7 +71,7 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     role: "lead",
     mode: lead.mode,
     modeAfterPlan: lead.mode,
-    planFile: join(ref.home.root, "plans", `${ref.team}.md`),
+    planFile: planPath(ref.home.root, ref.team, LEAD_NAME),
     bell,
     status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
       if (state === "running") answerDue = false;

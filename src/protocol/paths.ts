@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { TeamDir } from "../schema/names.ts";
+import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
 
 /** Bytes that a file's name may have after encoding: 255, less the longest suffix that is put behind it (`.json.lock`, …). */
 const MAX_ENCODED = 200;
@@ -102,6 +102,17 @@ function agentPaths(run: string, runtime: string): AgentPaths {
 /** An id that is no number reaches no path: it becomes a name that no task has. */
 function taskFileStem(id: string): string {
   return /^[1-9][0-9]{0,14}$/.test(id) ? id : "0";
+}
+
+/** Where the conversation of a session is kept. */
+export function transcriptPath(root: string, sessionId: string): string {
+  return join(root, "teams-sessions", `${sessionId}.jsonl`);
+}
+
+/** The one plan file of a member. */
+export function planPath(root: string, team: TeamDir, agent: string): string {
+  const stem = agent === LEAD_NAME ? team : `${team}-${agentFileName(agent)}`;
+  return join(root, "plans", `${stem}.md`);
 }
 
 /** `<runtime>/<hash of the real root>`: two roots never share a bell. */

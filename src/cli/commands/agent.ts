@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
 import { EXIT, messageOf } from "../../errors.ts";
 import { type AgentFlags, parseAgentArgv } from "../../launch/flags.ts";
@@ -7,7 +6,7 @@ import { announceReady } from "../../launch/readiness.ts";
 import { systemClock } from "../../os/clock.ts";
 import { forgetEnv } from "../../os/env.ts";
 import { ownIdentity } from "../../os/identity.ts";
-import { agentFileName } from "../../protocol/paths.ts";
+import { planPath, transcriptPath } from "../../protocol/paths.ts";
 import {
   type PermissionMode,
   permissionMode,
@@ -28,7 +27,6 @@ import type { Io } from "../io.ts";
 import { createPaneView, type PaneView } from "../pane-view.ts";
 import { snapshotOf } from "../snapshots.ts";
 import { homeOf } from "../team.ts";
-import { transcriptPath } from "../transcripts.ts";
 import { readTypedLines } from "../typed-lines.ts";
 import { openWorkerBell } from "../worker-bell.ts";
 
@@ -98,7 +96,7 @@ async function runAgent(call: AnyCall): Promise<number> {
     role: "teammate",
     mode: mode.now,
     modeAfterPlan: mode.afterPlan,
-    planFile: join(ref.home.root, "plans", `${ref.team}-${agentFileName(member.name)}.md`),
+    planFile: planPath(ref.home.root, ref.team, member.name),
     bell,
     status,
     view: self.view,
