@@ -46,6 +46,9 @@ export const placeRecord = z.looseObject({
   /** The outer launch script: the pane's own process. */
   panePid: z.optional(z.number()),
   paneProcStart: z.optional(z.string()),
+  /** Where and when the pids of this record mean something, as in a process identity. */
+  pidSpace: z.optional(z.string()),
+  bootId: z.optional(z.string()),
   /** Where a process without a pane writes what it shows. */
   logFile: z.optional(z.string()),
   spawnedAt: z.number(),
@@ -68,6 +71,8 @@ export const statusRecord = z.looseObject({
   agreedToStop: z.optional(z.boolean()),
   activity: z._default(z.string(), ""),
   taskIds: z._default(z.array(z.string()), []),
+  /** How many messages the turn that runs has begun with. */
+  inTurn: z.optional(z.number()),
   tokens: z._default(tokenCount, NO_TOKENS),
   costUsd: z._default(z.number(), 0),
   since: z.number(),

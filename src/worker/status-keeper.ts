@@ -8,7 +8,8 @@ import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
 /** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
 export interface StatusKeeper {
   readonly state: WorkerState;
-  happened(event: WorkerEvent, activity?: string): void;
+  /** @param messages how many a turn that starts begins with */
+  happened(event: WorkerEvent, activity?: string, messages?: number): void;
   doing(activity: string): void;
   spent(tokens: TokenCount): void;
   /** A task of this agent's was begun, ended or given away. */
@@ -61,11 +62,17 @@ export function createStatusKeeper(
     get state() {
       return record.state;
     },
-    happened(event, activity) {
+    happened(event, activity, messages) {
       const state = nextState(record.state, event);
       const since = state === record.state ? record.since : clock.now();
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
-      write({ state, since, ...agreed, ...(activity === undefined ? {} : { activity: oneLine(activity) }) });
+      write({
+        state,
+        since,
+        ...agreed,
+        ...inTurn(event, messages),
+        ...(activity === undefined ? {} : { activity: oneLine(activity) }),
+      });
     },
     doing(activity) {
       write({ activity: oneLine(activity) });
@@ -86,6 +93,12 @@ export function createStatusKeeper(
       write({ taskIds: mine ? [...others, taskId] : others });
     },
   };
+}
+
+/** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */
+function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn"> {
+  if (event === "turn_started") return { inTurn: messages };
+  return event === "turn_ended" || event === "ended" ? { inTurn: 0 } : {};
 }
 
 function oneLine(text: string): string {

@@ -256,7 +256,7 @@ export class Worker {
         view.received(message.from, text, message.color);
       }
       for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
-      status.happened("turn_started", `reads: ${input.origin.text}`);
+      status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
       const agent = await this.#agentOnce();
       const result = await agent.run(input, turn.signal);
       await this.#inTeam(() => noteProgress(this.ref, this.name, input.keys, "done"));

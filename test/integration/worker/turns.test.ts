@@ -5,6 +5,7 @@ import { TeamError } from "../../../src/errors.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
+import { mailCounts } from "../../../src/team/mail-counts.ts";
 import { deliver, history, pending, unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -85,12 +86,15 @@ describe("a message", () => {
     );
     const states = async () => (await history(ref, "dev", { all: true })).map(({ state }) => state).slice(1);
     expect(await states()).toEqual(Array(5).fill("queued"));
+    expect(mailCounts(ref, "dev")).toEqual({ queued: 5, delivered: 0, inTurn: 1 });
     busy.open();
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(dev.inputs[1]?.match(/ping \d/g)).toEqual(["ping 1", "ping 2", "ping 3", "ping 4", "ping 5"]);
     await eventually("the turn's end in the journal", async () =>
       (await states()).every((state) => state === "done"),
     );
+    await eventually("the state", isIdle(ref));
+    expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
   });
 
   it("of many that come around the change from working to idle is handled within a second, none twice (S22)", async () => {
