@@ -55,6 +55,22 @@ export function touchFifo(path: string): boolean {
   }
 }
 
+/**
+ * Whether a FIFO of ours is open in no process for reading, as that of a killed owner is; nothing is written into it.
+ * False where there is none of ours.
+ */
+export function isAbandonedFifo(path: string): boolean {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (!entry?.isFIFO() || entry.uid !== userInfo().uid) return false;
+  try {
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
+    return false;
+  } catch (error) {
+    if (NOBODY.has(systemCode(error) ?? "")) return systemCode(error) === "ENXIO";
+    throw error;
+  }
+}
+
 /** No reader, no such file, a link, a directory, or a bell that is not ours to ring: each means that nobody is there for us. */
 const NOBODY: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "EACCES"]);
 

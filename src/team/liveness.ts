@@ -30,7 +30,8 @@ export interface AgentRecords {
   readonly presentInstances?: ReadonlySet<string> | undefined;
 }
 
-type JudgeProcess = (record: Parameters<typeof livenessOf>[0]) => Liveness;
+type JudgedProcess = Parameters<typeof livenessOf>[0];
+type JudgeProcess = (record: JudgedProcess) => Liveness;
 
 /**
  * Judges an agent by its records, its process and its place. Only who has records of ours is judged; of others the word
@@ -72,10 +73,18 @@ function startingLiveness(
   processLiveness: JudgeProcess,
 ): Liveness {
   if (place === undefined) return "unknown";
-  if (presentInstances !== undefined) return presentInstances.has(place.instance) ? "alive" : "dead";
-  return place.panePid === undefined
-    ? "alive"
-    : processLiveness({ pid: place.panePid, procStart: place.paneProcStart });
+  const script = launchScriptOf(place);
+  const ofScript = script === undefined ? "alive" : processLiveness(script);
+  // The backends see the places of this pid space alone.
+  if (ofScript === "unknown" || presentInstances === undefined) return ofScript;
+  return presentInstances.has(place.instance) ? "alive" : "dead";
+}
+
+/** The process that holds a place and all that runs in it; undefined where it was not recorded. */
+export function launchScriptOf(place: PlaceRecord | undefined): JudgedProcess | undefined {
+  if (place?.panePid === undefined) return undefined;
+  const { panePid: pid, paneProcStart: procStart, pidSpace, bootId } = place;
+  return { pid, procStart, pidSpace, bootId };
 }
 
 /** Who ended by itself, or because its terminal went away, is `exited`; any other end is a crash. */

@@ -3,6 +3,7 @@ import { makeDirBelow } from "../os/create.ts";
 import { ensureOwnDirectory } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
 import { isMissing, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import { bootId, pidSpace } from "../os/identity.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
 import {
   type ExitRecord,
@@ -35,9 +36,9 @@ export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined 
   return readRecordFile(ref.paths.agent(agent).place, placeRecord);
 }
 
-/** Says where an agent was put; the one that spawned it is the one writer. */
+/** Says where an agent was put, in which pid space; the one that spawned it is the one writer. */
 export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
-  writeRecord(ref, ref.paths.agent(agent).place, record);
+  writeRecord(ref, ref.paths.agent(agent).place, { ...record, pidSpace: pidSpace(), bootId: bootId() });
 }
 
 /** How the agent's program ended, as its launch script wrote it down. */

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { bootId, pidSpace } from "../../../src/os/identity.ts";
 import {
   clearRun,
   prepareRun,
@@ -30,7 +31,7 @@ test("each record has its file, and is gone when the run is cleared", async () =
   writePlace(ref, "a b", PLACE);
   writeFileSync(ref.paths.agent("a b").exit, '{"instance":"i","code":137,"at":9}');
   expect(readStatus(ref, "a b")?.state).toBe("running");
-  expect(readPlace(ref, "a b")).toEqual(PLACE);
+  expect(readPlace(ref, "a b")).toEqual({ ...PLACE, pidSpace: pidSpace(), bootId: bootId() });
   expect(readExit(ref, "a b")).toMatchObject({ code: 137, lastLines: [] });
   clearRun(ref, "a b");
   expect(readdirSync(ref.paths.agent("a b").run)).toEqual([]);

@@ -42,6 +42,12 @@ test.each([
     "dead",
     ["starting", true, null],
   ],
+  [
+    "starting in another pid space, whose places no backend here sees (S77)",
+    { place: PLACE, presentInstances: new Set([]) },
+    "unknown",
+    ["unknown", null, null],
+  ],
   ["at work", { place: PLACE, status: status("running") }, "alive", ["running", true, null]],
   ["another machine's", { place: PLACE, status: status() }, "unknown", ["unknown", null, null]],
   ["gone without a word", { place: PLACE, status: status() }, "dead", ["crashed", false, null]],
