@@ -60,7 +60,7 @@ export async function updateTask(
   const wanted = owner === undefined ? update : { ...update, owner };
   assertAllowed(getTask(ref, id), actor, wanted, get);
   if (update.status === "deleted") {
-    await deleteTask(ref, id);
+    await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
     return undefined;
   }
   if (update.addBlocks?.length || update.addBlockedBy?.length) {

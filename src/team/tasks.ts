@@ -1,11 +1,12 @@
 import { TeamError } from "../errors.ts";
 import { listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
 import { splitAddress } from "../schema/names.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
 import { type Task, task as taskSchema } from "../schema/task.ts";
 import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
-import { withoutLease } from "./task-lease.ts";
+import { isLeaseAlive, isLeasedTo, withoutLease } from "./task-lease.ts";
 import { assertTeam, lockInTeam } from "./team-lock.ts";
 
 export interface NewTask {
@@ -69,13 +70,15 @@ export function findTask(ref: TeamRef, id: string): Task | undefined {
  */
 export function listTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
   assertTeam(ref);
-  return taskIds(ref).flatMap((id) => {
-    const task = tolerant(() => findTask(ref, id), onFlaw);
-    return task === undefined || task.metadata?._internal ? [] : [task];
-  });
+  return readTasks(ref, onFlaw).filter((task) => !task.metadata?._internal);
 }
 
-function tolerant<T>(read: () => T, onFlaw: ((error: TeamError) => void) | undefined): T | undefined {
+/** The same with internal ones. */
+export function readTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
+  return taskIds(ref).flatMap((id) => tolerant(() => findTask(ref, id), onFlaw) ?? []);
+}
+
+function tolerant<T>(read: () => T, onFlaw?: (error: TeamError) => void): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -173,15 +176,21 @@ function addLinks(
 
 /**
  * Removes a task: its id is never used again, and leaves the lists of the others.
- * @throws TeamError TASK_NOT_FOUND
+ * @param assertMay gets the newest content under the task's lock, where nobody can claim it meanwhile
+ * @throws TeamError TASK_NOT_FOUND, and what `assertMay` throws; then the task is there as before
  */
-export function deleteTask(ref: TeamRef, id: string): Promise<void> {
+export function deleteTask(
+  ref: TeamRef,
+  id: string,
+  assertMay: (task: Task) => void = () => undefined,
+): Promise<void> {
   return lockTasks(ref, async (held) => {
     const { blocks, blockedBy } = getTask(ref, id);
     if (highWaterMark(ref) < Number(id)) {
       replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
     }
     await lockInTeam(ref, ref.paths.task(id), (own) => {
+      assertMay(getTask(ref, id));
       own.assertOwned();
       removeFile(ref.paths.task(id));
     });
@@ -209,24 +218,43 @@ export function ownerOf(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }
 
+/** The ids of what an agent has not finished, internal ones too. */
+export function unfinishedTasksOf(ref: TeamRef, owner: string): string[] {
+  return readTasks(ref)
+    .filter((task) => task.status !== "completed" && ownerOf(task) === owner)
+    .map(({ id }) => id);
+}
+
 /**
- * Gives an ended agent's unfinished tasks back: pending, without an owner.
- * @returns those that were given back
+ * Gives an ended agent's unfinished tasks back: pending, without an owner. Done twice it is done once.
+ * @param ended.tasks what it had not finished when its end was noticed
+ * @param ended.process its own; a task that another living process holds under the same name stays
+ * @returns those of them that are nobody's now
  */
-export async function releaseTasks(ref: TeamRef, owner: string): Promise<Task[]> {
-  const released: Task[] = [];
-  const isHis = (task: Task): boolean => task.status !== "completed" && ownerOf(task) === owner;
-  for (const { id } of listTasks(ref).filter(isHis)) {
-    let changed = false;
+export async function giveBack(
+  ref: TeamRef,
+  ended: {
+    readonly name: string;
+    readonly tasks: readonly string[];
+    readonly process?: ProcessIdentity | undefined;
+  },
+): Promise<Task[]> {
+  const isHis = (task: Task): boolean =>
+    task.status !== "completed" &&
+    ownerOf(task) === ended.name &&
+    (isLeasedTo(task, ended.process) || !isLeaseAlive(task));
+  const free: Task[] = [];
+  for (const id of ended.tasks) {
+    // One that was deleted, or that cannot be read, is nobody's.
+    if (tolerant(() => findTask(ref, id)) === undefined) continue;
     const task = await changeTask(ref, id, (current) => {
-      changed = isHis(current);
-      if (!changed) return undefined;
+      if (!isHis(current)) return undefined;
       const { owner: _gone, ...rest } = current;
       return withoutLease({ ...rest, status: "pending" });
     });
-    if (changed) released.push(task);
+    if (task.status !== "completed" && ownerOf(task) === undefined) free.push(task);
   }
-  return released;
+  return free;
 }
 
 /** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */

@@ -5,7 +5,7 @@ import { retireMember } from "../../../src/team/members.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
-import { changeTask, getTask, listTasks } from "../../../src/team/tasks.ts";
+import { changeTask, getTask, listTasks, lockTasks } from "../../../src/team/tasks.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
@@ -174,6 +174,17 @@ test("deleting says so, and the task is gone", async () => {
   const ref = await withTasks(["a"], { subject: "x" });
   expect(await updateTask(ref, "a", "1", { status: "deleted" })).toBeUndefined();
   await expect(updateTask(ref, "a", "1", { subject: "y" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+});
+
+test("a task that was claimed while its deletion waited for the lock stays its claimer's", async () => {
+  const ref = await withTasks(["a", "b"], { subject: "x" });
+  let deleted: Promise<unknown> = Promise.resolve();
+  await lockTasks(ref, async () => {
+    deleted = updateTask(ref, "a", "1", { status: "deleted" });
+    await claimTask(ref, "b", "1");
+  });
+  await expect(deleted).rejects.toMatchObject({ code: "TASK_CLAIMED" });
+  expect(getTask(ref, "1").owner).toBe("b");
 });
 
 test("the lowest free task is claimed: not the blocked, the owned, the internal", async () => {
