@@ -1,0 +1,87 @@
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
+import { startProgram } from "../support/children.ts";
+import { sample, timeOf } from "../support/samples.ts";
+import { type BenchTeam, benchTeam } from "../support/scratch.ts";
+import { writeTasks } from "../support/tasks.ts";
+
+const PROCESSES = 16;
+
+/** Many that take from one list: how often a second, and whether two ever took the same. */
+export const claims: Bench = {
+  name: "claims",
+  title: "Claims from one list",
+  short: true,
+  async run(room) {
+    const figures: Figure[] = [];
+    for (const place of room.places) figures.push(...(await atOnce(room, place)));
+    const [place] = room.places;
+    if (place !== undefined) figures.push(...(await alone(room, place)));
+    return figures;
+  },
+};
+
+async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
+  const tasks = room.amount(10_000, 1_000);
+  const ours = await race(await listOf(place, tasks), "ours", room.amount(25, 4));
+  // A claim the usual way reads every task under the one lock.
+  const usual = await race(await listOf(place, tasks), "usual", room.amount(2, 1));
+  return [
+    {
+      what: `claims by ${PROCESSES} processes from ${tasks.toLocaleString("en")} tasks, ${place.name}`,
+      value: ours.rate,
+      unit: "/s",
+      beside: [{ what: "read all, rewrite one", value: usual.rate }],
+    },
+    {
+      what: `tasks that two of them took, ${place.name}`,
+      value: ours.doubled,
+      unit: "",
+      goal: countAtMost(0, ours.doubled, "none"),
+    },
+  ];
+}
+
+async function listOf(place: Place, tasks: number): Promise<BenchTeam> {
+  const names = Array.from({ length: PROCESSES }, (_, index) => `agent-${index}`);
+  const team = await benchTeam(place, names);
+  writeTasks(team.ref, tasks);
+  return team;
+}
+
+/** All are started first, then told to claim. */
+async function race(team: BenchTeam, way: "ours" | "usual", each: number) {
+  const programs = Array.from({ length: PROCESSES }, (_, index) =>
+    startProgram("claimer", team.directory, `agent-${index}`, `${each}`, way),
+  );
+  for (const program of programs) await program.line();
+  let lines: string[] = [];
+  const took = await timeOf(async () => {
+    for (const program of programs) program.say("go");
+    lines = await Promise.all(programs.map((program) => program.line()));
+  });
+  for (const program of programs) await program.end();
+  const ids = lines.flatMap((line) => line.split(" "));
+  return { rate: (ids.length * 1000) / took, doubled: ids.length - new Set(ids).size };
+}
+
+/** One that claims the lowest free task, with nine tenths of the list done before it. */
+async function alone(room: Room, place: Place): Promise<readonly Figure[]> {
+  const costs: { size: number; median: number }[] = [];
+  for (const size of [100, room.amount(10_000, 1_000)]) {
+    const { ref } = await benchTeam(place, ["ada"]);
+    writeTasks(ref, size, { done: size * 0.9 });
+    await claimTask(ref, "ada", undefined);
+    const samples = await sample(Math.min(room.amount(50, 9), size * 0.1 - 1), () =>
+      claimTask(ref, "ada", undefined),
+    );
+    costs.push({ size, median: samples.median });
+  }
+  const few = costs[0]?.median ?? Number.NaN;
+  return costs.map(({ size, median }, index) => ({
+    what: `one claim of the lowest free of ${size.toLocaleString("en")}, ${place.name}`,
+    value: median,
+    unit: "ms",
+    ...(index === 0 ? {} : { beside: [{ what: "of 100", value: few }] }),
+  }));
+}

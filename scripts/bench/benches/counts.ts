@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from "node:fs";
+import { pending } from "../../../src/team/mailbox.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { type Bench, countAtMost, type Figure } from "../figure.ts";
+import { liveThrough, markAll, sendOne, takeUpResidence } from "../support/life.ts";
+import { benchTeam } from "../support/scratch.ts";
+
+const OWN_IO = "/proc/self/io";
+
+/** What the kernel counts for one message, however fast the machine is. Linux alone tells it. */
+export const counts: Bench = {
+  name: "counts",
+  title: "Bytes that one message moves",
+  short: true,
+  async run(room) {
+    const [place] = room.places;
+    if (place === undefined || !existsSync(OWN_IO)) return [];
+    const { ref } = await benchTeam(place, ["ada", "bob"]);
+    await takeUpResidence(ref);
+    await settle(ref);
+    const fresh = await bytesOfOne(ref);
+    liveThrough(ref, 10_000);
+    const after = await bytesOfOne(ref);
+    return Object.entries(after).flatMap(([what, value]): Figure[] => {
+      const first = fresh[what] ?? 0;
+      return [
+        { what: `${what}, after 0 messages`, value: first, unit: "bytes" },
+        {
+          what: `${what}, after 10,000`,
+          value,
+          unit: "bytes",
+          // Not exactly the same: a time or a number in a file may be longer.
+          goal: countAtMost(first * 1.3, value, "≤ 1.3 × after 0"),
+        },
+      ];
+    });
+  },
+};
+
+/** Fills the short tail of consumed messages that an inbox keeps, and the part of the journal that a look may take in. */
+async function settle(ref: TeamRef): Promise<void> {
+  liveThrough(ref, 1_000);
+  for (let i = 0; i < 60; i += 1) await sendOne(ref);
+  await markAll(ref);
+}
+
+async function bytesOfOne(ref: TeamRef): Promise<Record<string, number>> {
+  const bytes: Record<string, number> = {};
+  const steps = {
+    "to deliver it": () => sendOne(ref),
+    "to read it": () => pending(ref, "bob"),
+    "to mark it": () => markAll(ref),
+  };
+  for (const [what, step] of Object.entries(steps)) {
+    const before = moved();
+    await step();
+    const after = moved();
+    bytes[`read ${what}`] = after.read - before.read;
+    bytes[`written ${what}`] = after.written - before.written;
+  }
+  return bytes;
+}
+
+/** Bytes that this process has read and written so far; the look itself reads about a hundred. */
+function moved(): { readonly read: number; readonly written: number } {
+  const text = readFileSync(OWN_IO, "utf8");
+  const count = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(text)?.[1]);
+  return { read: count("rchar"), written: count("wchar") };
+}

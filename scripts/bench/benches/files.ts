@@ -1,0 +1,47 @@
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { appendDurably, replaceFile } from "../../../src/os/fs.ts";
+import { withLock } from "../../../src/store/lock.ts";
+import type { Bench, Figure, Place, Room } from "../figure.ts";
+import { sampleInTurn, timeOf } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+import { aMessage } from "../support/usual-way.ts";
+
+/** What a change of one file costs, with the file system's word that it is on the disk and without. */
+export const files: Bench = {
+  name: "files",
+  title: "One change of one file",
+  short: true,
+  async run(room) {
+    const figures: Figure[] = [];
+    for (const place of room.places) figures.push(...(await at(room, place)));
+    return figures;
+  },
+};
+
+async function at(room: Room, place: Place): Promise<readonly Figure[]> {
+  const directory = scratch(place);
+  const path = (name: string): string => join(directory, name);
+  const text = JSON.stringify([aMessage("0")], undefined, 2);
+  const line = `${JSON.stringify(aMessage("0"))}\n`;
+  const works: Record<string, () => unknown> = {
+    "replaced by a rename, with fsync of file and directory": () => replaceFile(path("a.json"), text),
+    "the same without fsync": () => replaceFile(path("b.json"), text, { sync: false }),
+    "a line appended, with fsync": () => appendDurably(path("a.jsonl"), line),
+    "a line appended, without fsync": () => appendDurably(path("b.jsonl"), line, false),
+    "locked and unlocked, nothing else": () => withLock(path("c.json"), () => undefined),
+    "a directory made and removed": () => {
+      mkdirSync(path("d.lock"));
+      rmdirSync(path("d.lock"));
+    },
+  };
+  const samples = await sampleInTurn(
+    room.amount(300, 60),
+    Object.values(works).map((work) => () => timeOf(work)),
+  );
+  return Object.keys(works).map((what, index) => ({
+    what: `${what}, ${place.name}`,
+    value: (samples[index]?.median ?? Number.NaN) * 1000,
+    unit: "µs",
+  }));
+}

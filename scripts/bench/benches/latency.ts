@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { deliver } from "../../../src/team/mailbox.ts";
+import type { Bench, Figure, Place, Room } from "../figure.ts";
+import { atMost, atMostTimes } from "../figure.ts";
+import { type Program, started, startProgram, timeOfNode } from "../support/children.ts";
+import { Samples, sample, sampleInTurn } from "../support/samples.ts";
+import { type BenchTeam, benchTeam, scratch, TEAM } from "../support/scratch.ts";
+import { leastDelivery } from "../support/usual-way.ts";
+import { fifoRoundTrip } from "./limits.ts";
+
+/** From the call to the moment at which another process holds the message. */
+export const latency: Bench = {
+  name: "latency",
+  title: "A message on its way",
+  short: true,
+  async run(room) {
+    const figures: Figure[] = [];
+    for (const place of room.places) {
+      const team = await benchTeam(place, ["ada", "bob"]);
+      const receiver = startProgram("receiver", team.directory, "bob");
+      await receiver.line();
+      figures.push(...(await resident(room, place, team, receiver)));
+      if (place === room.places[0]) figures.push(...(await cold(room, team, receiver)));
+      await receiver.end();
+    }
+    return figures;
+  },
+};
+
+async function resident(
+  room: Room,
+  place: Place,
+  { ref }: BenchTeam,
+  receiver: Program,
+): Promise<readonly Figure[]> {
+  const took: number[] = [];
+  const times = room.amount(1000, 150);
+  for (let turn = 0; turn < times; turn += 1) {
+    const begin = process.hrtime.bigint();
+    await deliver(ref, { from: "ada", to: "bob", text: `${begin}` });
+    took.push(await latencyOfNext(receiver, begin));
+  }
+  const samples = new Samples(took);
+  const inbox = join(scratch(place), "inbox.json");
+  const least = await sample(times, () => leastDelivery(inbox));
+  const fifo = await fifoRoundTrip(place, times);
+  const floor = (share: number) => ({
+    what: "lock + write + rename + FIFO there and back",
+    value: least.at(share) + fifo.at(share),
+  });
+  return [
+    {
+      what: `resident sender → the receiver holds it, p50, ${place.name}`,
+      value: samples.median,
+      unit: "ms",
+      beside: [floor(0.5)],
+      goal: atMost(1, "ms", samples.median),
+    },
+    {
+      what: `the same, p99, ${place.name}`,
+      value: samples.at(0.99),
+      unit: "ms",
+      beside: [floor(0.99)],
+      goal: atMost(5, "ms", samples.at(0.99)),
+    },
+  ];
+}
+
+async function cold(room: Room, team: BenchTeam, receiver: Program): Promise<readonly Figure[]> {
+  const delivered: number[] = [];
+  const send = async (): Promise<number> => {
+    const begin = process.hrtime.bigint();
+    const words = ["send", "bob", `${begin}`, "--team", TEAM, "--as", "ada"];
+    const child = started([join(room.dist, "teams.cjs"), ...words], {
+      env: team.env,
+      cwd: team.directory,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const ended = once(child, "exit").then(() => Number(process.hrtime.bigint() - begin) / 1e6);
+    delivered.push(await latencyOfNext(receiver, begin));
+    return ended;
+  };
+  const [command, node] = await sampleInTurn(room.amount(25, 7), [send, () => timeOfNode(["-e", ""])]);
+  if (command === undefined || node === undefined) return [];
+  const beside = { what: 'node -e ""', value: node.median };
+  const arrival = new Samples(delivered).median;
+  return [
+    {
+      what: "teams send as a command → the receiver holds it",
+      value: arrival,
+      unit: "ms",
+      beside: [beside],
+      goal: atMostTimes(1.5, arrival, beside),
+    },
+    {
+      what: "teams send as a command, from start to end",
+      value: command.median,
+      unit: "ms",
+      beside: [beside],
+    },
+  ];
+}
+
+/** Milliseconds between the send and the moment at which the receiver held this very message. */
+async function latencyOfNext(receiver: Program, begin: bigint): Promise<number> {
+  const [text, at = "0"] = (await receiver.line()).split(" ");
+  if (text !== `${begin}`) throw new Error(`The receiver got ${text} instead of ${begin}.`);
+  return Number(BigInt(at) - begin) / 1e6;
+}

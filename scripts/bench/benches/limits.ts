@@ -1,0 +1,47 @@
+import { openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { makeFifos, openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
+import type { Bench, Figure, Place, Room } from "../figure.ts";
+import { startProgram, timeOfNode } from "../support/children.ts";
+import { type Samples, sample } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+
+/** What the machine itself allows: nothing that is built of processes, pipes and files is faster. */
+export const limits: Bench = {
+  name: "limits",
+  title: "What this machine allows",
+  short: true,
+  async run(room: Room): Promise<readonly Figure[]> {
+    const [place] = room.places;
+    if (place === undefined) return [];
+    const there = await fifoRoundTrip(place, room.amount(2000, 300));
+    const node = await sample(room.amount(15, 5), () => timeOfNode(["-e", ""]));
+    return [
+      {
+        what: "round trip through two FIFOs between two Node processes, p50",
+        value: there.median,
+        unit: "ms",
+      },
+      { what: "the same, p99", value: there.at(0.99), unit: "ms" },
+      { what: 'node -e "", from start to end', value: node.median, unit: "ms" },
+    ];
+  },
+};
+
+/** A byte there and a byte back, with nothing read or written but the FIFOs. */
+export async function fifoRoundTrip(place: Place, times: number): Promise<Samples> {
+  const directory = scratch(place);
+  const [out, back] = [join(directory, "out"), join(directory, "back")];
+  await makeFifos([out, back]);
+  const bell = openFifoBell(back);
+  const echo = startProgram("echo", out, back);
+  await echo.line();
+  const fd = openSync(out, "r+");
+  const samples = await sample(times, async () => {
+    writeSync(fd, "\n");
+    await bell.wait();
+  });
+  bell.close();
+  await echo.end();
+  return samples;
+}

@@ -1,0 +1,115 @@
+/** `main <dist> [options]`: runs the benches one after the other, since two at once would measure each other. */
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
+import { cpus, release, tmpdir } from "node:os";
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { backlog } from "./benches/backlog.ts";
+import { claims } from "./benches/claims.ts";
+import { counts } from "./benches/counts.ts";
+import { files } from "./benches/files.ts";
+import { history, historyCosts } from "./benches/history.ts";
+import { latency } from "./benches/latency.ts";
+import { limits } from "./benches/limits.ts";
+import { lists } from "./benches/lists.ts";
+import type { Bench, Figure, Place, Room } from "./figure.ts";
+import { plot } from "./plot.ts";
+import { endAll } from "./support/children.ts";
+import { removeScratch } from "./support/scratch.ts";
+import { section } from "./table.ts";
+
+const BENCHES: readonly Bench[] = [limits, counts, files, latency, history, backlog, claims, lists];
+
+const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]
+
+Measures what teams promises: each figure with its goal, and beside it the limit of this machine or the usual way,
+measured in the same run. Only counts (bytes, forks, timers) fail the run; a time never does.
+
+  --short      in half a minute: fewer samples, and only what CI looks at
+  --only NAME  some of: ${BENCHES.map(({ name }) => name).join(" ")}
+  --json FILE  the figures as JSON too
+  --plot FILE  the cost of one delivery against the team's history, as SVG (needs the bench "history")`;
+
+const [dist = "", ...words] = process.argv.slice(2);
+process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      short: { type: "boolean", default: false },
+      only: { type: "string" },
+      json: { type: "string" },
+      plot: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const only = values.only?.split(",");
+  const unknown = only?.find((name) => !BENCHES.some((bench) => bench.name === name));
+  if (unknown !== undefined) console.error(`scripts/bench/run: there is no bench ${unknown}.`);
+  if (values.help || unknown !== undefined) {
+    console.log(USAGE);
+    return unknown === undefined ? 0 : 2;
+  }
+  process.once("SIGINT", () => process.exit(130));
+  process.once("SIGTERM", () => process.exit(143));
+  process.once("exit", () => {
+    endAll();
+    removeScratch();
+  });
+  const chosen = BENCHES.filter(({ name, short }) => only?.includes(name) ?? (short || !values.short));
+  const all = await measure(chosen, {
+    dist,
+    places: places(),
+    amount: (full, short) => (values.short ? short : full),
+  });
+  if (values.json !== undefined)
+    write(values.json, `${JSON.stringify({ ...about(), figures: all }, undefined, 2)}\n`);
+  if (values.plot !== undefined) write(values.plot, plot(historyCosts));
+  const failed = all.filter(({ goal }) => goal?.isCount && !goal.met);
+  for (const { what, goal } of failed) console.error(`Too much: ${what} (${goal?.text}).`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+async function measure(
+  benches: readonly Bench[],
+  room: Room,
+): Promise<readonly (Figure & { readonly bench: string })[]> {
+  const { machine, node } = about();
+  console.log(`${machine}, Node ${node}\n`);
+  const all: (Figure & { readonly bench: string })[] = [];
+  for (const bench of benches) {
+    const figures = await bench.run(room);
+    console.log(section(bench.title, figures));
+    all.push(...figures.map((figure) => ({ bench: bench.name, ...figure })));
+    // Their files are in the way of the next one's.
+    removeScratch();
+  }
+  return all;
+}
+
+/** What the figures depend on. */
+function about() {
+  const processors = cpus();
+  return {
+    machine: `${process.platform} ${release()}, ${processors.length} × ${processors[0]?.model.trim() ?? "?"}`,
+    node: process.versions.node,
+    at: new Date().toISOString(),
+  };
+}
+
+/** The disk, and what Linux keeps in memory: there a rename costs nothing, and what is left is ours. */
+function places(): readonly Place[] {
+  const disk = { name: "disk", directory: tmpdir() };
+  try {
+    accessSync("/dev/shm", constants.W_OK);
+    return [disk, { name: "memory", directory: "/dev/shm" }];
+  } catch {
+    // Not everywhere (macOS); then the disk alone is measured.
+    return [disk];
+  }
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(resolve(file)), { recursive: true });
+  writeFileSync(file, text);
+}

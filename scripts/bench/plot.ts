@@ -1,0 +1,111 @@
+import type { Cost, HistoryCosts } from "./benches/history.ts";
+import { format } from "./table.ts";
+
+/** One panel's drawing area, in units of the picture. */
+const PANEL = { width: 330, height: 250, top: 96, left: 64, gap: 64 };
+const HEIGHT = PANEL.top + PANEL.height + 62;
+/** The first and last decade of the scale of time, as powers of ten milliseconds. */
+const DECADES = { least: -2, most: 3 };
+
+const STYLE = `
+    text { font: 12px system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif; fill: #59636e; }
+    .card { fill: #ffffff; stroke: #d1d9e0; }
+    .title { font-size: 17px; font-weight: 600; fill: #1f2328; }
+    .panel { font-size: 13px; font-weight: 600; fill: #1f2328; }
+    .grid { stroke: #d1d9e0; stroke-width: 1; opacity: 0.7; }
+    .ours, .usual, .least { fill: none; stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
+    .ours { stroke: #0969da; } .usual { stroke: #bc4c00; } .least { stroke: #818b98; stroke-dasharray: 1 6; }
+    circle.ours { fill: #0969da; } circle.usual { fill: #bc4c00; }
+    text.ours, text.usual, text.least { font-weight: 600; stroke: none; }
+    text.ours { fill: #0969da; } text.usual { fill: #bc4c00; } text.least { fill: #59636e; font-weight: 400; }
+    @media (prefers-color-scheme: dark) {
+      text { fill: #9198a1; }
+      .card { fill: #0d1117; stroke: #3d444d; }
+      .title, .panel { fill: #f0f6fc; }
+      .grid { stroke: #3d444d; }
+      .ours { stroke: #4493f8; } .usual { stroke: #f0883e; } .least { stroke: #656c76; }
+      circle.ours { fill: #4493f8; } circle.usual { fill: #f0883e; }
+      text.ours { fill: #4493f8; } text.usual { fill: #f0883e; } text.least { fill: #9198a1; }
+    }`;
+
+/** The cost of one delivery against the messages of the team's life so far, a panel for each place. */
+export function plot(costs: readonly HistoryCosts[]): string {
+  if (costs.length === 0) throw new Error('There is nothing to plot: the bench "history" did not run.');
+  const width = PANEL.left + costs.length * (PANEL.width + PANEL.gap) + 8;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-labelledby="title">
+  <title id="title">The cost of one delivery stays the same however many messages a team has sent</title>
+  <style>${STYLE}
+  </style>
+  <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${HEIGHT - 1}" rx="10"/>
+  <text class="title" x="24" y="34">Putting one message into an inbox, after a long life of the team</text>
+  <text x="24" y="54">median time, logarithmic, by messages sent before</text>
+${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PANEL.gap))).join("\n")}
+</svg>
+`;
+}
+
+function panel(cost: HistoryCosts, left: number): string {
+  const { place, ours, usual, least } = cost;
+  const x = (index: number): number =>
+    left + 18 + (index * (PANEL.width - 36)) / Math.max(1, ours.length - 1);
+  const points = (costs: readonly Cost[]): string =>
+    costs.map((cost, index) => `${round(x(index))},${round(y(cost.deliver))}`).join(" ");
+  const dots = (costs: readonly Cost[], name: string): string =>
+    costs
+      .map(
+        (cost, index) =>
+          `<circle class="${name}" cx="${round(x(index))}" cy="${round(y(cost.deliver))}" r="3"/>`,
+      )
+      .join("");
+  return `  <g>
+    <text class="panel" x="${left}" y="${PANEL.top - 14}">${PLACES[place] ?? place}</text>
+${grid(left)}
+    ${ours.map((cost, index) => `<text x="${round(x(index))}" y="${PANEL.top + PANEL.height + 20}" text-anchor="middle">${amount(cost.messages)}</text>`).join("")}
+    <text x="${left + PANEL.width / 2}" y="${PANEL.top + PANEL.height + 42}" text-anchor="middle">messages sent before</text>
+    <line class="least" x1="${x(0)}" x2="${x(ours.length - 1)}" y1="${round(y(least))}" y2="${round(y(least))}"/>
+    <polyline class="usual" points="${points(usual)}"/>${dots(usual, "usual")}
+    <polyline class="ours" points="${points(ours)}"/>${dots(ours, "ours")}
+${labels(cost, x)}
+  </g>`;
+}
+
+/** The name of each line where nothing else is, and its last value. */
+function labels({ ours, usual, least }: HistoryCosts, x: (index: number) => number): string {
+  const last = ours.length - 1;
+  const [mine, theirs] = [ours[last]?.deliver ?? 0, usual[last]?.deliver ?? 0];
+  return `    <text class="usual" x="${round(x(last) - 12)}" y="${round(y(theirs) + 1)}" text-anchor="end">read all, rewrite all: ${format(theirs, "ms")}</text>
+    <text class="ours" x="${round(x(last))}" y="${round(y(mine) - 12)}" text-anchor="end">teams: ${format(mine, "ms")}</text>
+    <text class="least" x="${round(x(last))}" y="${round(y(least) + 20)}" text-anchor="end">a lock, a write and a rename alone: ${format(least, "ms")}</text>`;
+}
+
+function grid(left: number): string {
+  const lines: string[] = [];
+  for (let decade = DECADES.least; decade <= DECADES.most; decade += 1) {
+    const at = round(y(10 ** decade));
+    lines.push(
+      `    <line class="grid" x1="${left}" x2="${left + PANEL.width}" y1="${at}" y2="${at}"/>` +
+        `<text x="${left - 8}" y="${at + 4}" text-anchor="end">${decade < 3 ? `${10 ** decade} ms` : "1 s"}</text>`,
+    );
+  }
+  return lines.join("\n");
+}
+
+/** Where a time stands. */
+function y(ms: number): number {
+  const share =
+    (Math.log10(Math.max(ms, 10 ** DECADES.least)) - DECADES.least) / (DECADES.most - DECADES.least);
+  return PANEL.top + PANEL.height * (1 - share);
+}
+
+function amount(messages: number): string {
+  return messages >= 1000 ? `${messages / 1000}k` : `${messages}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  disk: "on a disk",
+  memory: "in memory (tmpfs)",
+};

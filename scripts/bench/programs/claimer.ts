@@ -1,0 +1,16 @@
+/** `claimer <directory> <agent> <count> ours|usual`: claims so many tasks once it is told to, and says their ids and then `done`. */
+import { once } from "node:events";
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { teamIn } from "../support/scratch.ts";
+import { usualClaim } from "../support/usual-way.ts";
+
+const [, , directory = "", agent = "", count = "0", way = "ours"] = process.argv;
+const ref = teamIn(directory);
+console.log("ready");
+await once(process.stdin, "data");
+const claimed: string[] = [];
+for (let i = 0; i < Number(count); i += 1) {
+  claimed.push(way === "ours" ? (await claimTask(ref, agent, undefined)).id : await usualClaim(ref, agent));
+}
+console.log(claimed.join(" "));
+process.exit();

@@ -1,0 +1,33 @@
+/**
+ * `receiver <directory> <agent>`: a resident agent that does nothing but receive. Of each message it says its text and, in
+ * nanoseconds of the machine's steady clock, when it had it; it says so once the message is marked as read.
+ */
+import { openWorkerBell } from "../../../src/cli/worker-bell.ts";
+import { systemClock } from "../../../src/os/clock.ts";
+import { ownIdentity } from "../../../src/os/identity.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox.ts";
+import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { teamIn } from "../support/scratch.ts";
+
+const [, , directory = "", agent = ""] = process.argv;
+const ref = teamIn(directory);
+const bell = await openWorkerBell(ref, agent);
+const facts = {
+  sessionId: agent,
+  transcript: "",
+  process: ownIdentity(),
+  bell: ref.paths.agent(agent).bell,
+};
+createStatusKeeper(ref, agent, facts, systemClock);
+console.log("ready");
+for (;;) {
+  const entries = await pending(ref, agent);
+  const at = process.hrtime.bigint();
+  await acknowledge(
+    ref,
+    agent,
+    entries.map(({ key }) => key),
+  );
+  for (const { message } of entries) console.log(`${message.text} ${at}`);
+  await bell.wait();
+}

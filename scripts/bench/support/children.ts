@@ -1,0 +1,63 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** A program of scripts/bench/programs in a process of its own; it speaks and is spoken to line by line. */
+export interface Program {
+  readonly pid: number;
+  /** The next line that it says; throws when it ended before. */
+  line(): Promise<string>;
+  say(line: string): void;
+  end(): Promise<void>;
+}
+
+/** Still running, to be ended when this process ends before them. */
+const running = new Set<ChildProcess>();
+
+export function startProgram(name: string, ...args: readonly string[]): Program {
+  const child = started([programFile(name), ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  if (child.stdout === null) throw new Error("A program without its standard output.");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    pid: child.pid ?? 0,
+    line: async () => {
+      const next = await lines.next();
+      if (next.done)
+        throw new Error(`The bench's program ${name} ended: ${child.exitCode ?? child.signalCode}`);
+      return next.value;
+    },
+    say: (line) => void child.stdin?.write(`${line}\n`),
+    end: async () => {
+      if (!running.has(child)) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+/** A program of scripts/bench/programs, as Node runs it. */
+export function programFile(name: string): string {
+  return join(dirname(process.argv[1] ?? ""), `${name}.mjs`);
+}
+
+/** Milliseconds from the start of a Node process to its end. @throws Error when it did not end with 0 */
+export async function timeOfNode(args: readonly string[], options: SpawnOptions = {}): Promise<number> {
+  const begin = performance.now();
+  const child = started(args, { ...options, stdio: ["ignore", "ignore", "inherit"] });
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`node ${args.join(" ")} ended with ${code}.`);
+  return performance.now() - begin;
+}
+
+/** A Node process that is gone at the latest when this one is. */
+export function started(args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(process.execPath, args, options);
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+export function endAll(): void {
+  for (const child of running) child.kill("SIGKILL");
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { systemClock } from "../../../src/os/clock.ts";
+import { ownIdentity } from "../../../src/os/identity.ts";
+import { appendJournal } from "../../../src/team/journal.ts";
+import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
+import { prepareRun } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { aMessage } from "./usual-way.ts";
+
+/** Messages whose lines are appended at once. */
+const CHUNK = 1_000;
+
+/** Makes `bob` an agent of ours: one that has said so takes consumed messages out of its inbox, a foreign one never does. */
+export async function takeUpResidence(ref: TeamRef): Promise<void> {
+  await prepareRun(ref, ["bob"]);
+  const { bell } = ref.paths.agent("bob");
+  createStatusKeeper(
+    ref,
+    "bob",
+    { sessionId: "bob", transcript: "", process: ownIdentity(), bell },
+    systemClock,
+  );
+}
+
+/** What so many messages to `bob` leave in the journal: each was queued, delivered, and had its turn. */
+export function liveThrough(ref: TeamRef, messages: number): void {
+  for (let begin = 0; begin < messages; begin += CHUNK) {
+    const ids = Array.from({ length: Math.min(CHUNK, messages - begin) }, () => randomUUID());
+    const lines = ids.flatMap((id) => {
+      const about = { at: Date.now(), id, to: "bob" };
+      return [
+        { ...about, state: "queued" as const, message: aMessage(id) },
+        { ...about, state: "delivered" as const },
+        { ...about, state: "turn_started" as const },
+        { ...about, state: "done" as const },
+      ];
+    });
+    appendJournal(ref, lines, { secrets: [] });
+  }
+}
+
+/** One message from `ada` to `bob`. */
+export async function sendOne(ref: TeamRef): Promise<void> {
+  await deliver(ref, { from: "ada", to: "bob", text: aMessage("").text });
+}
+
+/** Marks all that waits for `bob` as read, as its receiver does. */
+export async function markAll(ref: TeamRef): Promise<void> {
+  const entries = await pending(ref, "bob");
+  await acknowledge(
+    ref,
+    "bob",
+    entries.map(({ key }) => key),
+  );
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { homeOf } from "../../../src/cli/team.ts";
+import { createTeamFiles } from "../../../src/team/config.ts";
+import { addMembers } from "../../../src/team/members.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import type { Place } from "../figure.ts";
+
+const made = new Set<string>();
+
+/** A directory below a place, gone with {@link removeScratch} at the latest. */
+export function scratch(place: Place): string {
+  const path = mkdtempSync(join(place.directory, "teams-bench-"));
+  made.add(path);
+  return path;
+}
+
+export function removeScratch(): void {
+  for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  made.clear();
+}
+
+export const TEAM = "crew";
+
+/** A team in a home of its own, and what a command line of that home is given. */
+export interface BenchTeam {
+  readonly directory: string;
+  readonly ref: TeamRef;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export async function benchTeam(place: Place, members: readonly string[]): Promise<BenchTeam> {
+  const directory = scratch(place);
+  const env = environmentIn(directory);
+  for (const name of ["home", "runtime", "sockets"]) mkdirSync(join(directory, name), { mode: 0o700 });
+  const ref = await createTeamFiles(homeOf(env), {
+    name: TEAM,
+    leadSessionId: "5f0e2a6e-0000-4000-8000-000000000000",
+    leadCwd: directory,
+    now: Date.now(),
+  });
+  await addMembers(
+    ref,
+    members.map((name) => ({ name, cwd: directory })),
+  );
+  return { directory, ref, env };
+}
+
+/** The same team, for a program that is told its directory. */
+export function teamIn(directory: string): TeamRef {
+  return teamRef(homeOf(environmentIn(directory)), TEAM);
+}
+
+/** A home, a runtime directory and a tmux server of this directory alone. */
+function environmentIn(directory: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    HOME: directory,
+    SHELL: "/bin/sh",
+    TEAMS_HOME: join(directory, "home"),
+    XDG_RUNTIME_DIR: join(directory, "runtime"),
+    TMUX_TMPDIR: join(directory, "sockets"),
+    TEAMS_TMUX_SOCKET: "bench",
+  };
+}

@@ -1,0 +1,39 @@
+import { styleText } from "node:util";
+import type { Figure, Unit } from "./figure.ts";
+
+/** Columns that the longest figures' names get; a longer one pushes its line to the right. */
+const NAME_COLUMNS = 62;
+
+/** One part of the table: a headline and a line for each figure. */
+export function section(title: string, figures: readonly Figure[]): string {
+  return [bold(title), ...figures.map(line), ""].join("\n");
+}
+
+function line({ what, value, unit, goal, beside = [] }: Figure): string {
+  const verdict = goal === undefined ? " " : goal.met ? green("✓") : red("✗");
+  const cells = [
+    `  ${what.padEnd(NAME_COLUMNS)}`,
+    format(value, unit).padStart(11),
+    ` ${verdict} ${(goal?.text ?? "").padEnd(16)}`,
+    beside
+      .map((other) => `${ratio(value / other.value)} ${other.what} (${format(other.value, unit)})`)
+      .join(" · "),
+  ];
+  return cells.join(" ").trimEnd();
+}
+
+/** As many digits as say something. */
+export function format(value: number, unit: Unit): string {
+  const digits =
+    unit === "bytes" || unit === "" || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  const number = value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return unit === "" ? number : `${number} ${unit}`;
+}
+
+function ratio(value: number): string {
+  return `${value >= 10 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toPrecision(1)} ×`;
+}
+
+const bold = (text: string): string => styleText("bold", text);
+const green = (text: string): string => styleText("green", text);
+const red = (text: string): string => styleText("red", text);
