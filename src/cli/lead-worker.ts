@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import { TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { answerPermission } from "../lead/permission-side.ts";
 import { reconcile } from "../lead/reconcile.ts";
@@ -56,7 +56,10 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
   const { ctx, view, sessionId } = lead;
   const { ref } = ctx;
   const paths = ref.paths.agent(LEAD_NAME);
-  const bell = await openWorkerBell(ref, LEAD_NAME, undefined, [lead.children]);
+  const bell = await openWorkerBell(ref, LEAD_NAME, {
+    problem: (error) => view.error(messageOf(error)),
+    others: [lead.children],
+  });
   const facts = {
     sessionId,
     transcript: transcriptPath(ref.home.root, sessionId),

@@ -1,3 +1,4 @@
+import { TeamError } from "../errors.ts";
 import { entryOf } from "../os/fs.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { prepareRun } from "../team/records.ts";
@@ -5,33 +6,55 @@ import type { TeamRef } from "../team/ref.ts";
 import { anyBell } from "../wakeup/any-bell.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { ringBeside } from "../wakeup/beside.ts";
-import { openFifoBell } from "../wakeup/fifo-bell.ts";
+import { openLastingBell } from "../wakeup/lasting-bell.ts";
 import { slowBell } from "../wakeup/slow-check.ts";
 import { socketBell } from "../wakeup/socket-bell.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 
+export interface WorkerBellOptions {
+  /** Hears why its FIFOs, which had gone, could not be made anew. */
+  problem(error: unknown): void;
+  /** Descriptor of the socket pair's end that a parent which stays has handed on. */
+  readonly socketFd?: number | undefined;
+  /** What else may ring. */
+  readonly others?: readonly Bell[];
+}
+
 /**
  * Everything that may ring for an agent: its FIFO, the watch of its inbox for writers that do not ring, the slow check,
- * and the socket pair of a parent that stays.
- * @param socketFd descriptor of the socket pair's end, where there is one
- * @param others what else may ring
+ * and the socket pair of a parent that stays. Its lifeline is held as well.
  */
 export async function openWorkerBell(
   ref: TeamRef,
   agent: string,
-  socketFd?: number,
-  others: readonly Bell[] = [],
+  { problem, socketFd, others = [] }: WorkerBellOptions,
 ): Promise<Bell> {
-  const { bell } = ref.paths.agent(agent);
-  // Whoever spawned it has made the FIFOs; one that was started by hand makes its own.
-  if (entryOf(bell) === undefined) await prepareRun(ref, [agent]);
+  const { bell, lifeline } = ref.paths.agent(agent);
   return anyBell([
-    openFifoBell(bell),
+    await openLastingBell({
+      bell,
+      lifeline,
+      make: () => makeFifosOf(ref, agent),
+      problem: unlessGone(problem),
+    }),
     openWatchBell(ref.paths.inbox(agent)),
     slowBell(),
     ...(socketFd === undefined ? [] : [parentBell(ref, agent, socketFd)]),
     ...others,
   ]);
+}
+
+/** Whoever spawned it has made them; one that was started by hand, or whose runtime directory vanished, makes its own. */
+async function makeFifosOf(ref: TeamRef, agent: string): Promise<void> {
+  const { bell, lifeline } = ref.paths.agent(agent);
+  if ([bell, lifeline].some((path) => entryOf(path) === undefined)) await prepareRun(ref, [agent]);
+}
+
+/** That its team was deleted, an agent learns from its mail. */
+function unlessGone(problem: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof TeamError && error.code === "TEAM_NOT_FOUND")) problem(error);
+  };
 }
 
 /** What this child says to its parent's FIFOs, that it is ready or has written to the lead, goes through the pair too. */

@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import { ensureOwnDirectory } from "../os/directories.ts";
+import { ensureRuntimeDirectory } from "../os/directories.ts";
 import { ensureDir, removeFile, removeIfEmpty, replaceFile } from "../os/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
@@ -13,8 +12,7 @@ export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Pro
   for (const input of inputs) {
     const { paths } = input;
     ensureDir(paths.run);
-    ensureDir(dirname(paths.runtime));
-    ensureOwnDirectory(paths.runtime);
+    ensureRuntimeDirectory(paths.runtime);
     for (const stale of [paths.exit, paths.status]) removeFile(stale);
     replaceFile(paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
   }

@@ -71,13 +71,16 @@ class Lifelines {
 
   follow(names: readonly string[]): void {
     for (const name of names) {
-      if (this.#open.has(name)) continue;
+      const before = this.#open.get(name);
+      // Its FIFOs are made anew when the runtime directory vanished, or another has started under its name.
+      if (before?.isInPlace()) continue;
       const line = this.#watch(name);
       if (line === undefined) continue;
+      before?.close();
       this.#open.set(name, line);
       void line.ended.then(() => {
         line.close();
-        this.#open.delete(name);
+        if (this.#open.get(name) === line) this.#open.delete(name);
         return this.#ringRepeatedly();
       });
     }

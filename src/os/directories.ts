@@ -1,5 +1,5 @@
 import { homedir, tmpdir, userInfo } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { TeamError } from "../errors.ts";
 import type { Env } from "./env.ts";
 import { ensureDir, entryOf } from "./fs.ts";
@@ -44,4 +44,13 @@ export function ensureOwnDirectory(path: string): void {
       hint: `Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.`,
     },
   );
+}
+
+/**
+ * Makes an agent's runtime directory, `<runtime>/<hash of the root>/<team>/<agent>`; each of the four is ours alone.
+ * @throws as {@link ensureOwnDirectory}
+ */
+export function ensureRuntimeDirectory(path: string): void {
+  const [team, root, runtime] = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
+  for (const level of [runtime, root, team, path]) ensureOwnDirectory(level);
 }

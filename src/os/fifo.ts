@@ -1,16 +1,24 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, fstatSync, lstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, writeSync } from "node:fs";
 import { userInfo } from "node:os";
 import { systemCode, TeamError } from "../errors.ts";
 
 const BYTE = Buffer.from("\n");
 
+/** A FIFO of ours that this process has open, non-blocking. */
+export interface OpenFifo {
+  readonly fd: number;
+  /** Whether its path still leads to it: another may have been made under that name, or none be there. */
+  isInPlace(): boolean;
+  /** For who has not handed the descriptor on. */
+  close(): void;
+}
+
 /**
  * Opens a FIFO of ours for its owner: for reading and writing, so that it is never at its end, and never creating it.
- * @returns a non-blocking descriptor, to be closed by the caller
  * @throws TeamError PERMISSION_DENIED when it is something else or somebody else's; a system error when it is missing
  */
-export function openOwnFifo(path: string): number {
+export function openOwnFifo(path: string): OpenFifo {
   return openFifo(path, constants.O_RDWR);
 }
 
@@ -18,15 +26,25 @@ export function openOwnFifo(path: string): number {
  * Opens a FIFO of ours for reading alone: end-of-file comes when its last writer is gone. It does not wait for a writer.
  * @throws as {@link openOwnFifo}
  */
-export function openFifoReader(path: string): number {
+export function openFifoReader(path: string): OpenFifo {
   return openFifo(path, constants.O_RDONLY);
 }
 
-function openFifo(path: string, access: number): number {
+function openFifo(path: string, access: number): OpenFifo {
   const fd = openSync(path, access | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  if (isOwnFifo(fd)) return fd;
-  closeSync(fd);
-  throw notOurs(path);
+  const opened = fstatSync(fd);
+  if (!isOwnFifo(opened)) {
+    closeSync(fd);
+    throw notOurs(path);
+  }
+  return {
+    fd,
+    isInPlace: () => {
+      const there = lstatSync(path, { throwIfNoEntry: false });
+      return there?.ino === opened.ino && there.dev === opened.dev;
+    },
+    close: () => closeSync(fd),
+  };
 }
 
 /**
@@ -43,7 +61,7 @@ export function touchFifo(path: string): boolean {
     throw error;
   }
   try {
-    if (!isOwnFifo(fd)) return false;
+    if (!isOwnFifo(fstatSync(fd))) return false;
     writeSync(fd, BYTE);
     return true;
   } catch (error) {
@@ -61,7 +79,7 @@ export function touchFifo(path: string): boolean {
  */
 export function isAbandonedFifo(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (!entry?.isFIFO() || entry.uid !== userInfo().uid) return false;
+  if (entry === undefined || !isOwnFifo(entry)) return false;
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW));
     return false;
@@ -101,12 +119,11 @@ function mkfifo(paths: readonly string[]): Promise<void> {
 function fifoIsThere(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined) return false;
-  if (entry.isFIFO() && entry.uid === userInfo().uid) return true;
+  if (isOwnFifo(entry)) return true;
   throw notOurs(path);
 }
 
-function isOwnFifo(fd: number): boolean {
-  const stat = fstatSync(fd);
+function isOwnFifo(stat: Stats): boolean {
   return stat.isFIFO() && stat.uid === userInfo().uid;
 }
 

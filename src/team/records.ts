@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { makeDirBelow } from "../os/create.ts";
-import { ensureOwnDirectory } from "../os/directories.ts";
+import { ensureRuntimeDirectory } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
-import { isMissing, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import { entryOf, isMissing, removeFile, removeTree, replaceFile } from "../os/fs.ts";
 import { bootId, pidSpace } from "../os/identity.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
 import {
@@ -65,14 +65,15 @@ export function removeRun(ref: TeamRef, agent: string): void {
  */
 export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promise<void> {
   const paths = agents.map((agent) => ref.paths.agent(agent));
-  for (const directory of [dirname(ref.home.runtime), ref.home.runtime, ref.paths.runtime]) {
-    ensureOwnDirectory(directory);
-  }
   for (const { run, runtime } of paths) {
     inTeamDir(ref, () => makeDirBelow(ref.paths.dir, run));
-    ensureOwnDirectory(runtime);
+    ensureRuntimeDirectory(runtime);
   }
   await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
+  if (entryOf(ref.paths.config) !== undefined) return;
+  // Deleted at this very moment: what was made behind its end goes as well.
+  removeTree(ref.paths.runtime);
+  throw teamNotFound(ref);
 }
 
 /** Without fsync: a record says what is so now, and a machine that went down has no agents. */

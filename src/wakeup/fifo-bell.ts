@@ -4,18 +4,25 @@ import type { Bell, RingResult } from "./bell.ts";
 import { ringOthers } from "./beside.ts";
 import { Rings } from "./rings.ts";
 
+/** A bell that others ring by its path. */
+export interface FifoBell extends Bell {
+  /** Whether a ring by its path still reaches it. */
+  isInPlace(): boolean;
+}
+
 /**
  * The owner's end of a FIFO: open for reading and writing, so that it costs nothing in idle and never ends. It keeps the
  * process alive until it is closed.
  * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
  */
-export function openFifoBell(path: string): Bell {
-  const socket = new Socket({ fd: openOwnFifo(path), readable: true, writable: false });
+export function openFifoBell(path: string): FifoBell {
+  const { fd, isInPlace } = openOwnFifo(path);
+  const socket = new Socket({ fd, readable: true, writable: false });
   const rings = new Rings(() => socket.destroy());
   socket.on("data", () => rings.ring());
   // A broken bell is a lost bell, and a bell may be lost: the slow check remains.
   socket.on("error", () => rings.ring());
-  return rings;
+  return { wait: (options) => rings.wait(options), close: () => rings.close(), isInPlace };
 }
 
 /** Makes FIFOs, mode 0600, with one fork for all; those that are there stay. Their directories must exist. */

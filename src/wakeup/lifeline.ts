@@ -1,9 +1,11 @@
 import { Socket } from "node:net";
-import { openFifoReader } from "../os/fifo.ts";
+import { openFifoReader, openOwnFifo } from "../os/fifo.ts";
 
 export interface Lifeline {
   /** Resolves when the process that held the other end is gone, however it ended. Never rejects. */
   readonly ended: Promise<void>;
+  /** Whether its path still leads to it; one that was made anew has to be watched anew. */
+  isInPlace(): boolean;
   close(): void;
 }
 
@@ -14,7 +16,8 @@ export interface Lifeline {
  * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
  */
 export function watchLifeline(path: string): Lifeline {
-  const socket = new Socket({ fd: openFifoReader(path), readable: true, writable: false });
+  const { fd, isInPlace } = openFifoReader(path);
+  const socket = new Socket({ fd, readable: true, writable: false });
   let onEnd: () => void;
   const ended = new Promise<void>((resolve) => {
     onEnd = resolve;
@@ -23,5 +26,14 @@ export function watchLifeline(path: string): Lifeline {
   // A line that breaks is an end as well: whoever watches looks at the records then.
   socket.on("error", () => onEnd());
   socket.resume();
-  return { ended, close: () => socket.destroy() };
+  return { ended, isInPlace, close: () => socket.destroy() };
+}
+
+/**
+ * Holds a lifeline open beside the launch script, or where there is none: for those who watch it, it ends with the last
+ * of its holders.
+ * @throws as {@link watchLifeline}
+ */
+export function holdLifeline(path: string): Pick<Lifeline, "isInPlace" | "close"> {
+  return openOwnFifo(path);
 }

@@ -9,11 +9,13 @@ const PASSING = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 
 /**
  * Rings when anything below some directories changes, for whoever shows it (sidebar, `status --watch`). Directories that
- * appear later are watched from then on; locks and temporary files do not ring.
+ * appear later are watched from then on, one of `dirs` from the next wait; locks and temporary files do not ring.
  */
 export function openTreeBell(dirs: readonly string[]): Bell {
   const watches = new Map<string, DirectoryWatch>();
+  let closed = false;
   const rings = new Rings(() => {
+    closed = true;
     for (const watching of watches.values()) watching.close();
     watches.clear();
   });
@@ -42,6 +44,20 @@ export function openTreeBell(dirs: readonly string[]): Bell {
     }
   };
 
-  for (const dir of dirs) follow(dir);
-  return rings;
+  const followNew = (): boolean => {
+    if (closed) return false;
+    const missing = dirs.filter((dir) => !watches.has(dir));
+    for (const dir of missing) follow(dir);
+    return missing.some((dir) => watches.has(dir));
+  };
+
+  followNew();
+  return {
+    wait: (options) => {
+      // What changed in one before it was watched is looked at as well.
+      if (followNew()) rings.ring();
+      return rings.wait(options);
+    },
+    close: () => rings.close(),
+  };
 }

@@ -89,7 +89,8 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
   const cwd = input.cwd ?? join(dirname(ref.home.root), `work-${name}`);
   mkdirSync(cwd, { recursive: true });
   const ctx = contextOf(ref, name, { cwd, ...(input.env === undefined ? {} : { env: input.env }) });
-  const bell = await openWorkerBell(ref, name);
+  const problem = (error: unknown): void => show(`error: ${String(error)}`);
+  const bell = await openWorkerBell(ref, name, { problem });
   const transcript = join(ref.home.root, "teams-sessions", `${sessionId}.jsonl`);
   const facts = {
     sessionId,

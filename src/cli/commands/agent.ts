@@ -66,7 +66,9 @@ async function runAgent(call: AnyCall): Promise<number> {
   const ref = teamRef(homeOf(io.env), teamDir(flags.teamName));
   const config = readTeam(ref);
   const member = findMember(config, flags.agentName);
-  const bell = await openWorkerBell(ref, member.name, socketOf(io));
+  const view = openView(io, member);
+  const problem = (error: unknown): void => view.error(messageOf(error));
+  const bell = await openWorkerBell(ref, member.name, { problem, socketFd: socketOf(io) });
   const sessionId = sessionOf(io, ref, member.name, flags);
   const status = openStatus(io, ref, member.name, sessionId);
   announceReady(ref.paths.agent(member.name));
@@ -77,7 +79,7 @@ async function runAgent(call: AnyCall): Promise<number> {
     config,
     member,
     sessionId,
-    view: openView(io, member),
+    view,
     status,
     signal: io.interruption(),
   };
