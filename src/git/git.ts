@@ -1,0 +1,46 @@
+import type { Env } from "../os/env.ts";
+import { run } from "../os/run.ts";
+
+/** Milliseconds: a checkout of a large repository takes minutes on a slow disk, a hang never ends. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/** What git refused, with its own words. */
+export class GitError extends Error {
+  override readonly name = "GitError";
+  /** The words behind `git`. */
+  readonly args: readonly string[];
+  /** Not installed, or not on the PATH. */
+  readonly missing: boolean;
+
+  constructor(args: readonly string[], text: string, missing = false) {
+    super(text);
+    this.args = args;
+    this.missing = missing;
+  }
+}
+
+/** Which repository is meant is said by the directory alone, not by what a hook or another git left in the environment. */
+const OTHERS = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|OBJECT_DIRECTORY)$/;
+
+/**
+ * Runs git in a directory, with an argument vector; its words are English whatever the caller's locale.
+ * @returns what it printed
+ * @throws GitError
+ */
+export async function git(
+  directory: string,
+  args: readonly string[],
+  env: Env,
+  extra: Env = {},
+): Promise<string> {
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !OTHERS.test(name)));
+  const { code, stdout, stderr, failure } = await run("git", ["-C", directory, ...args], {
+    env: { ...own, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", ...extra },
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);
+  if (failure === "timed-out")
+    throw new GitError(args, `git ${args[0]} did not end within ${TIMEOUT_MS / 60_000} minutes`);
+  if (code !== 0) throw new GitError(args, stderr.trim() || `git ${args[0]} failed without a word`);
+  return stdout;
+}

@@ -1,0 +1,70 @@
+import type { Env } from "../os/env.ts";
+import { git } from "./git.ts";
+
+/** What is in a worktree and not in a commit. */
+export interface Changes {
+  /** Short name; undefined while the HEAD is detached. */
+  readonly branch: string | undefined;
+  /** Tracked files that differ from the commit or the index, conflicts too. */
+  readonly changed: number;
+  readonly untracked: number;
+}
+
+/** Reads `git status --porcelain=v2 --branch -z`. Pure; unknown lines are of a newer git and count as nothing. */
+export function parseStatus(text: string): Changes {
+  let branch: string | undefined;
+  let changed = 0;
+  let untracked = 0;
+  const fields = text.split("\0");
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at] ?? "";
+    const head = /^# branch\.head (.*)$/s.exec(field)?.[1];
+    if (head !== undefined && head !== "(detached)") branch = head;
+    if (/^[12u] /.test(field)) changed += 1;
+    // The old name of a renamed file stands in a field of its own.
+    if (field.startsWith("2 ")) at += 1;
+    if (field.startsWith("? ")) untracked += 1;
+  }
+  return { branch, changed, untracked };
+}
+
+/** What is changed and untracked in a worktree; ignored files do not count. @throws GitError */
+export async function changesIn(directory: string, env: Env): Promise<Changes> {
+  const words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
+  return parseStatus(await git(directory, words, env));
+}
+
+/** Commits that the one has and the other lacks. @throws GitError when one of them is no commit */
+export async function aheadBehind(
+  directory: string,
+  base: string,
+  env: Env,
+): Promise<{ readonly ahead: number; readonly behind: number }> {
+  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${base}...HEAD`, "--"];
+  const [behind = "0", ahead = "0"] = (await git(directory, words, env)).trim().split(/\s+/);
+  return { ahead: Number(ahead), behind: Number(behind) };
+}
+
+/**
+ * Commits of HEAD and of these branches that are on no other branch, tag or remote.
+ * @param own branches that do not count as elsewhere; those that are gone hold nothing
+ * @throws GitError
+ */
+export async function commitsOnlyOn(directory: string, own: readonly string[], env: Env): Promise<number> {
+  const refs = own.map((branch) => `refs/heads/${branch}`);
+  const known = (await git(directory, ["for-each-ref", "--format=%(refname)", ...refs], env)).split("\n");
+  const there = refs.filter((ref) => known.includes(ref));
+  const others = own.map((branch) => `--exclude=${branch}`);
+  const words = [
+    "rev-list",
+    "--count",
+    "HEAD",
+    ...there,
+    "--not",
+    ...others,
+    "--branches",
+    "--tags",
+    "--remotes",
+  ];
+  return Number((await git(directory, words, env)).trim());
+}

@@ -1,0 +1,187 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { aheadBehind, changesIn } from "../../../src/git/status.ts";
+import {
+  addWorktree,
+  discardWorktree,
+  removeWorktree,
+  unsavedIn,
+  type WorktreeRequest,
+} from "../../../src/git/worktree.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+/** No settings of whoever runs the tests: a global hook or template would take part. */
+const ENV = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.com",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.com",
+};
+
+const MADE = "teams/review/ada";
+
+let repository: string;
+
+beforeEach(() => {
+  repository = join(realpathSync(temporaryDirectory()), "a repository");
+  mkdirSync(join(repository, "src"), { recursive: true });
+  run(repository, "init", "--quiet", "--initial-branch=main");
+  writeFileSync(join(repository, "src/one.txt"), "one\n");
+  commit(repository, "first");
+});
+
+function run(directory: string, ...args: string[]): string {
+  return execFileSync("git", ["-C", directory, ...args], { env: ENV, encoding: "utf8" }).trim();
+}
+
+function commit(directory: string, message: string): void {
+  run(directory, "add", "--all");
+  run(directory, "commit", "--quiet", "--message", message);
+}
+
+function add(options: Partial<WorktreeRequest> = {}): ReturnType<typeof addWorktree> {
+  return addWorktree({
+    from: repository,
+    name: "ada",
+    branch: "teams/review/ada",
+    branchIsGiven: false,
+    env: ENV,
+    ...options,
+  });
+}
+
+describe("a worktree of a teammate", () => {
+  test("S66: two have two toplevels and branches, and the repository's status is as before", async () => {
+    const [first, second] = [await add(), await add({ name: "ben", branch: "teams/review/ben" })];
+    expect(first.path).not.toBe(second.path);
+    expect(run(first.path, "rev-parse", "--show-toplevel")).toBe(first.path);
+    expect(run(second.path, "rev-parse", "--abbrev-ref", "HEAD")).toBe("teams/review/ben");
+    expect(run(repository, "status", "--porcelain", "--ignored=no")).toBe("");
+    expect(first.base).toBe(run(repository, "rev-parse", "HEAD"));
+  });
+
+  test("begins with the caller's directory and HEAD, also from inside another worktree", async () => {
+    const outer = await add();
+    writeFileSync(join(outer.path, "src/two.txt"), "two\n");
+    commit(outer.path, "second");
+    const inner = await add({ from: join(outer.path, "src"), name: "ben", branch: "teams/review/ben" });
+    expect(inner.path).toBe(join(repository, ".worktrees/ben"));
+    expect(inner.cwd).toBe(join(inner.path, "src"));
+    expect(readFileSync(join(inner.cwd, "two.txt"), "utf8")).toBe("two\n");
+  });
+
+  test("takes another name where its own is taken, and the branch that a person named", async () => {
+    run(repository, "branch", "teams/review/ada");
+    run(repository, "branch", "feature");
+    mkdirSync(join(repository, ".worktrees/ada"), { recursive: true });
+    const made = await add();
+    expect([made.path, made.branch, made.madeBranch]).toEqual([
+      join(repository, ".worktrees/ada-2"),
+      "teams/review/ada-2",
+      true,
+    ]);
+    const given = await add({ name: "ben", branch: "feature", branchIsGiven: true });
+    expect([given.branch, given.madeBranch]).toEqual(["feature", false]);
+  });
+
+  test("takes along what is changed and untracked, and leaves the person's index as it is", async () => {
+    writeFileSync(join(repository, "src/one.txt"), "changed\n");
+    writeFileSync(join(repository, "new.txt"), "new\n");
+    writeFileSync(join(repository, "staged.txt"), "staged\n");
+    run(repository, "add", "staged.txt");
+    const before = run(repository, "status", "--porcelain");
+    const { path } = await add({ withChanges: true });
+    expect(readFileSync(join(path, "src/one.txt"), "utf8")).toBe("changed\n");
+    expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("new\n");
+    expect(await changesIn(path, ENV)).toEqual({ branch: "teams/review/ada", changed: 1, untracked: 2 });
+    expect(run(repository, "status", "--porcelain")).toBe(before);
+  });
+
+  test("leaves nothing when git refuses: no repository, no commit, a branch that is checked out", async () => {
+    const outside = realpathSync(temporaryDirectory());
+    await expect(add({ from: outside })).rejects.toThrow(/not a git repository/);
+    const unborn = realpathSync(temporaryDirectory());
+    run(unborn, "init", "--quiet");
+    await expect(add({ from: unborn })).rejects.toThrow(/no commit yet/);
+    expect(existsSync(join(unborn, ".worktrees"))).toBe(false);
+    await expect(add({ branch: "main", branchIsGiven: true })).rejects.toThrow(
+      /already checked out|already used/,
+    );
+    expect(existsSync(join(repository, ".worktrees/ada"))).toBe(false);
+    await expect(add({ branch: "not..a branch" })).rejects.toThrow(/not a valid branch name/);
+    expect(run(repository, "worktree", "list").split("\n")).toHaveLength(1);
+    expect(run(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  });
+
+  test("tells how far it is from where it began", async () => {
+    const { path, base } = await add();
+    expect(await aheadBehind(path, base, ENV)).toEqual({ ahead: 0, behind: 0 });
+    writeFileSync(join(path, "two.txt"), "two\n");
+    commit(path, "second");
+    writeFileSync(join(repository, "three.txt"), "three\n");
+    commit(repository, "third");
+    expect(await aheadBehind(path, "main", ENV)).toEqual({ ahead: 1, behind: 1 });
+  });
+});
+
+describe("S46: the end of a worktree", () => {
+  test("with changed, untracked or committed work that is nowhere else: all of it is counted", async () => {
+    const { path } = await add();
+    expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
+    writeFileSync(join(path, "new.txt"), "new\n");
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 1, commits: 0 });
+    commit(path, "second");
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+    writeFileSync(join(path, "src/one.txt"), "changed\n");
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 1, untracked: 0, commits: 1 });
+  });
+
+  test("commits on another branch are elsewhere; those of a detached HEAD are not", async () => {
+    const { path } = await add();
+    writeFileSync(join(path, "new.txt"), "new\n");
+    commit(path, "second");
+    run(repository, "branch", "kept", "teams/review/ada");
+    expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
+    run(path, "checkout", "--quiet", "--detach");
+    writeFileSync(join(path, "more.txt"), "more\n");
+    commit(path, "third");
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+  });
+
+  test("a branch that was made for it and left behind still counts, since it would go too", async () => {
+    const { path } = await add();
+    writeFileSync(join(path, "new.txt"), "new\n");
+    commit(path, "second");
+    run(path, "checkout", "--quiet", "--detach", "main");
+    expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
+    run(repository, "branch", "-D", "--quiet", MADE);
+    expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
+  });
+
+  test("git itself refuses what was changed since it was asked", async () => {
+    const { path, branch } = await add();
+    expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
+    writeFileSync(join(path, "late.txt"), "late\n");
+    await expect(removeWorktree(path, branch, ENV)).rejects.toThrow(/modified or untracked/);
+    expect(existsSync(join(path, "late.txt"))).toBe(true);
+  });
+
+  test("removed, its branch goes with it; discarded, the branch stays", async () => {
+    const first = await add();
+    await removeWorktree(first.path, first.branch, ENV);
+    expect(existsSync(first.path)).toBe(false);
+    expect(run(repository, "branch", "--format=%(refname:short)")).toBe("main");
+    const second = await add();
+    writeFileSync(join(second.path, "new.txt"), "new\n");
+    commit(second.path, "second");
+    writeFileSync(join(second.path, "late.txt"), "late\n");
+    await discardWorktree(second.path, ENV);
+    expect(existsSync(second.path)).toBe(false);
+    expect(run(repository, "log", "--format=%s", "-1", second.branch)).toBe("second");
+  });
+});
