@@ -82,8 +82,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` of a Node system error (`ENOENT`, …), if it has one. */
+/** The `code` of a Node system error (`ENOENT`, …), if it has one; that of a {@link TeamError} is none. */
 export function systemCode(error: unknown): string | undefined {
+  if (error instanceof TeamError) return undefined;
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : undefined;
+}
+
+/** Whether a call of the system failed: the disk is full, the path missing, too much is open. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }

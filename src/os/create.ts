@@ -1,8 +1,8 @@
-import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { systemCode } from "../errors.ts";
-import { PRIVATE_DIR, PRIVATE_FILE, temporaryBeside } from "./fs.ts";
+import { makePrivateDir, PRIVATE_DIR, temporaryBeside, writeNew } from "./fs.ts";
 
 /**
  * Makes a directory and what is missing between it and `base`, each 0700, but never `base` itself: what was deleted is
@@ -13,11 +13,7 @@ export function makeDirBelow(base: string, path: string): void {
   let current = base;
   for (const part of relative(base, path).split(sep)) {
     current = join(current, part);
-    try {
-      mkdirSync(current, { mode: PRIVATE_DIR });
-    } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw error;
-    }
+    makePrivateDir(current);
   }
 }
 
@@ -28,7 +24,7 @@ export function makeDirBelow(base: string, path: string): void {
 export function createWhole(path: string, content: string): boolean {
   const temporary = temporaryBeside(path);
   try {
-    writeFileSync(temporary, content, { mode: PRIVATE_FILE, flag: "wx", flush: true });
+    writeNew(temporary, content);
     linkSync(temporary, path);
     return true;
   } catch (error) {
@@ -41,5 +37,8 @@ export function createWhole(path: string, content: string): boolean {
 
 /** A new directory of our own, 0700, below the system's temporary one; whoever makes it removes it. */
 export function createTemporaryDirectory(prefix: string): string {
-  return mkdtempSync(join(tmpdir(), prefix));
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  // It is made with what the umask leaves of 0700.
+  chmodSync(path, PRIVATE_DIR);
+  return path;
 }

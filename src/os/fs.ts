@@ -1,7 +1,9 @@
 import {
   chmodSync,
+  close,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -20,7 +22,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { systemCode } from "../errors.ts";
+import { messageOf, systemCode, TeamError } from "../errors.ts";
 
 /** Nobody else reads a team's files, whatever the umask (protocol.md section 1). */
 export const PRIVATE_DIR = 0o700;
@@ -28,13 +30,33 @@ export const PRIVATE_FILE = 0o600;
 
 /** Makes a directory and what is missing above it, each 0700. */
 export function ensureDir(path: string): void {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_DIR });
+  if (isDirectory(path)) return;
+  ensureDir(dirname(path));
+  // What stands there instead is told as the system tells it.
+  if (!makePrivateDir(path) && !isDirectory(path)) mkdirSync(path);
+}
+
+/** Makes a directory, 0700 whatever the umask. @returns false when the name is taken */
+export function makePrivateDir(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: PRIVATE_DIR });
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+  if ((statSync(path).mode & 0o777) !== PRIVATE_DIR) chmodSync(path, PRIVATE_DIR);
+  return true;
 }
 
 /** A file's text, or undefined when it is not there. */
 export function readText(path: string): string | undefined {
+  return readBytes(path)?.toString("utf8");
+}
+
+/** A file's bytes, or undefined when it is not there. */
+export function readBytes(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -100,32 +122,139 @@ export function temporaryBeside(path: string): string {
 }
 
 export interface WriteOptions {
-  readonly mode?: number;
+  /** Of the new file, whatever the umask, 0600 by default; `umask` for a file of the user's, which is as the umask says. */
+  readonly mode?: number | "umask";
   /** Whether the bytes and the name are on the disk before this returns; on by default. */
   readonly sync?: boolean;
   /** Called right before the rename; what it throws leaves the old file in place. */
   readonly beforeRename?: () => void;
 }
 
-/** Replaces a file whole: a reader without a lock sees the old or the new one, a crash leaves one of them. */
+/**
+ * Replaces a file whole: a reader without a lock sees the old or the new one, a crash leaves one of them.
+ * @throws a system error when nothing was replaced; TeamError PERMISSION_DENIED when it was, and only the disk's word is missing
+ */
 export function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
-  const { mode = PRIVATE_FILE, sync = true, beforeRename } = options;
+  const next = stageFile(path, content, options);
+  try {
+    options.beforeRename?.();
+    next.commit();
+  } catch (error) {
+    next.discard();
+    throw error;
+  }
+  next.settle();
+}
+
+/** The next content of a file, whole beside it: one rename away from being seen. */
+export interface StagedFile {
+  /** Puts it in the place of the file. Takes microseconds; nothing of it needs the disk or a free descriptor. */
+  commit(): void;
+  /**
+   * To be called after `commit`, when whatever lock there was is given back: puts the name on the disk.
+   * @throws TeamError PERMISSION_DENIED when the disk does not confirm what everybody can see by then
+   */
+  settle(): void;
+  /** Instead of these: removes it. Does nothing more the second time. */
+  discard(): void;
+}
+
+/** Writes the next content of a file beside it. What fails leaves nothing behind, and the file as it is. */
+export function stageFile(
+  path: string,
+  content: string | Uint8Array,
+  { mode = PRIVATE_FILE, sync = true }: WriteOptions = {},
+): StagedFile {
   const temporary = temporaryBeside(path);
+  let directory: number | undefined;
   try {
     writeNew(temporary, content, mode, sync);
-    beforeRename?.();
-    renameSync(temporary, path);
+    // Opened now, since a failure after the rename could not be taken back.
+    directory = sync ? openSync(dirname(path), constants.O_RDONLY) : undefined;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
-  if (sync) syncDir(dirname(path));
+  let old = holdContent(path);
+  const letGo = (): void => {
+    if (directory !== undefined) closeSync(directory);
+    if (old !== undefined) closeLater(old);
+    directory = undefined;
+    old = undefined;
+  };
+  return {
+    commit: () => renameSync(temporary, path),
+    settle: () => {
+      try {
+        if (directory !== undefined) syncDirectory(directory);
+      } catch (error) {
+        throw notConfirmed(path, error);
+      } finally {
+        letGo();
+      }
+    },
+    discard: () => {
+      rmSync(temporary, { force: true });
+      letGo();
+    },
+  };
+}
+
+/**
+ * Keeps a file's content while another takes its name: to free its blocks takes a millisecond where the file system tells
+ * the disk of each (`discard`), which then falls behind the rename, and behind the lock around it.
+ */
+function holdContent(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    // Not there yet, or no descriptor is left: then the rename takes its millisecond.
+    return undefined;
+  }
+}
+
+/** Descriptors whose closing is under way beside this thread: as many as Node has threads for it, so that they never pile up. */
+const MOST_CLOSING = 4;
+let closing = 0;
+
+function closeLater(fd: number): void {
+  if (closing >= MOST_CLOSING) {
+    closeSync(fd);
+    return;
+  }
+  closing += 1;
+  close(fd, () => {
+    // It was only read from: there is nothing that could be lost with it.
+    closing -= 1;
+  });
+}
+
+/** Some file systems (network, FUSE) do not know this and put names on the disk by themselves. */
+function syncDirectory(fd: number): void {
+  try {
+    fsyncSync(fd);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "EINVAL" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+  }
+}
+
+function notConfirmed(path: string, error: unknown): TeamError {
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${path} was changed, but the disk did not confirm it (${messageOf(error)}).`,
+    {
+      hint: "It counts unless the machine stops now; look at the disk before you do it again.",
+      cause: error,
+    },
+  );
 }
 
 /** Appends whole lines in one write, so that two writers' lines never mix, and puts them on the disk. */
 export function appendDurably(path: string, text: string, sync = true): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
+    setMode(fd, PRIVATE_FILE);
     writeAll(fd, Buffer.from(text));
     if (sync) fsyncSync(fd);
   } finally {
@@ -191,9 +320,17 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-function writeNew(path: string, content: string | Uint8Array, mode: number, sync: boolean): void {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+/** Writes a file that is not there yet. @throws a system error EEXIST when it is */
+export function writeNew(
+  path: string,
+  content: string | Uint8Array,
+  mode: number | "umask" = PRIVATE_FILE,
+  sync = true,
+): void {
+  const access = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  const fd = openSync(path, access, mode === "umask" ? 0o666 : mode);
   try {
+    if (mode !== "umask") setMode(fd, mode);
     writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
     if (sync) fsyncSync(fd);
   } finally {
@@ -206,13 +343,9 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   while (at < bytes.length) at += writeSync(fd, bytes, at, bytes.length - at);
 }
 
-function syncDir(path: string): void {
-  const fd = openSync(path, constants.O_RDONLY);
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+/** The mode whatever the umask, which stays as it is, since children inherit it. */
+export function setMode(fd: number, mode: number): void {
+  if ((fstatSync(fd).mode & 0o7777) !== mode) fchmodSync(fd, mode);
 }
 
 /** Cuts a file off behind `length` bytes. */

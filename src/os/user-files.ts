@@ -31,7 +31,7 @@ export function writeUserFile(path: string, content: string): void {
   const old = statSync(real, { throwIfNoEntry: false });
   if (old === undefined) {
     mkdirSync(dirname(real), { recursive: true });
-    replaceFile(real, content, { mode: 0o666 });
+    replaceFile(real, content, { mode: "umask" });
     return;
   }
   // A file with several names stays one file with several names; that costs the rename.

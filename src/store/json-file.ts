@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
-import { readText, replaceFile } from "../os/fs.ts";
+import { readText } from "../os/fs.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
-import { type Held, withLock } from "./lock.ts";
+import type { Plan } from "./change-file.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
 export const SECOND_LOOK_MS = 20;
@@ -29,10 +29,7 @@ export function readJsonFile<T>(
   wait();
   const second = attempt(path, schema);
   if (!("flaw" in second)) return second.value;
-  throw new TeamError("CORRUPT_FILE", `${path} cannot be read: ${second.flaw}. It was left as it is.`, {
-    hint: "Mend or remove that file; teams doctor says what is wrong with it.",
-    details: { file: path },
-  });
+  throw corrupt(path, second.flaw);
 }
 
 /**
@@ -45,43 +42,38 @@ export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T |
   return "flaw" in read ? undefined : read.value;
 }
 
-/**
- * Changes a file of JSON under its lock: the newest content is read, changed, and replaced whole.
- * @param change gets undefined when the file is not there; giving undefined back means no change. Runs again when the
- *   lock was lost, so it has no other effect.
- * @param options.verify called under the lock before anything is read; what it throws ends the change
- * @returns what the file holds now
- */
-export async function updateJsonFile<T>(
-  path: string,
-  schema: z.core.$ZodType<T>,
-  change: (current: T | undefined) => T | undefined,
-  options: { readonly verify?: () => void } = {},
-): Promise<T | undefined> {
-  return withLock(path, (held) => {
-    options.verify?.();
-    return changeHeld(path, schema, held, change);
-  });
+export interface JsonChange<T> {
+  readonly path: string;
+  readonly schema: z.core.$ZodType<T>;
+  /** What is thrown when the file is not there. */
+  readonly missing: () => Error;
+  /** Undefined means no change. May run more than once, so it has no other effect. */
+  readonly change: (current: T) => T | undefined;
 }
 
-/** The same for one who holds a lock that covers the file. */
-export function changeHeld<T>(
-  path: string,
-  schema: z.core.$ZodType<T>,
-  held: Held,
-  change: (current: T | undefined) => T | undefined,
-): T | undefined {
-  const current = readJsonFile(path, schema);
-  const next = change(current);
-  if (next === undefined) return current;
-  replaceFile(path, formatJson(next), { beforeRename: () => held.assertOwned() });
-  return next;
+/**
+ * A change of a file of JSON, as a plan for `changeFile`, which tells the caller what the file holds then.
+ * @throws TeamError CORRUPT_FILE from the plan, with the file left as it is
+ */
+export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Plan<T> {
+  return (text, isLocked) => {
+    const read = parse(text, schema);
+    if ("flaw" in read && !isLocked) throw corrupt(path, read.flaw);
+    // A writer that keeps no lock may be in the middle even now, so that it is given its time.
+    const current = "flaw" in read ? readJsonFile(path, schema) : read.value;
+    if (current === undefined) throw missing();
+    const next = change(current);
+    return next === undefined ? { value: current } : { value: next, content: formatJson(next) };
+  };
 }
 
 type Attempt<T> = { readonly value: T | undefined } | { readonly flaw: string };
 
 function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
-  const text = readText(path);
+  return parse(readText(path), schema);
+}
+
+function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt<T> {
   if (text === undefined) return { value: undefined };
   let value: unknown;
   try {
@@ -94,4 +86,11 @@ function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
   if (parsed.success) return { value: parsed.data };
   const issue = firstIssue(parsed.error);
   return { flaw: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };
+}
+
+function corrupt(path: string, flaw: string): TeamError {
+  return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${flaw}. It was left as it is.`, {
+    hint: "Mend or remove that file; teams doctor says what is wrong with it.",
+    details: { file: path },
+  });
 }

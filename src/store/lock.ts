@@ -1,22 +1,33 @@
-import { TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { removeFile } from "../os/fs.ts";
-import { createRecordLink, readRecordLink } from "../os/links.ts";
-import { breakSharedLock, lockDirectoryId, type SharedLock, takeSharedLock } from "../os/shared-lock.ts";
-import { ownerLiveness, ownerOf, ownerRecord, takeOwnerLock } from "./lock-owner.ts";
+import { readRecordLink } from "../os/links.ts";
+import { type OwnerLock, ownerOf, takeOwnerLock } from "./lock-owner.ts";
+import { takeShared } from "./lock-shared.ts";
 
 /** Longer than the 10 s after which a stale lock is taken away (product.md, Commands). */
 const WAIT_MS = 15_000;
 /** A foreign writer may rob a holder that was stopped for 10 s; that it happens to one change this often is no accident. */
 const MAX_ROBBED = 5;
-/** Between two tries, in milliseconds: short, because a lock is held for a few, and uneven, so that waiters part. */
-const RETRY_MS = { least: 1, spread: 29 };
+/**
+ * Between two tries, in milliseconds: short, because a lock is held for a few, and uneven, so that waiters part. Many wait
+ * in our queue, but only its one holder for the shared lock, and all others for that one.
+ */
+const QUEUE_RETRY = { least: 1, spread: 29 };
+const SHARED_RETRY = { least: 1, spread: 2 };
+
+/**
+ * A foreign writer tries eleven times within some 680 ms, at most 100 ms apart, and then loses its message (interop.md).
+ * Where ours queue up, each leaves the shared lock free for twice as long as it holds it, so that a third of those tries
+ * fails, and all eleven of them once in 200,000 messages. No more is needed than the longest time between two of them, and
+ * what is left to wait for in less than `least` milliseconds a timer would only make longer.
+ */
+const FREE = { share: 2, most: 100, least: 0.25 };
 
 /** A lock while it is held. */
 export interface Held {
   /**
    * To be called right before a change becomes visible (the rename).
-   * @throws LockLost when the lock was taken from us meanwhile; `withLock` then does the work again.
+   * @throws LockLost when the lock was taken from us meanwhile; the work is then done again.
    */
   assertOwned(): void;
 }
@@ -35,7 +46,7 @@ class LockLost extends Error {
 /**
  * Runs `work` while holding the lock of `path`: a private queue lock `<path>.q` first, so that foreign writers meet one of
  * us at most, then the directory `<path>.lock` that they know. Calls of one process for one path run in their order. The
- * file need not exist, its directory must.
+ * file need not exist, its directory must. To change one file alone, `changeFile` holds the shared lock for less.
  *
  * `work` is run again from its start when the lock was lost before its change: it reads everything anew, and takes
  * milliseconds. It must not lock the same path.
@@ -46,95 +57,144 @@ export function withLock<T>(
   work: (held: Held) => T | Promise<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  return inTurn(path, () => lockedRun(path, work, options));
+  return inQueue(path, (turn) => turn.holdShared(work), options);
 }
 
-async function lockedRun<T>(
+/** What the one of ours may do whose turn it is. */
+export interface Turn {
+  /**
+   * Runs `work` under the shared lock too, which it gives back afterwards.
+   * @throws TeamError LOCK_TIMEOUT, or PERMISSION_DENIED when the work is done and the lock cannot be given back
+   */
+  holdShared<T>(work: (held: Held) => T | Promise<T>): Promise<T>;
+}
+
+/**
+ * Runs `work` when it is our turn among all processes of ours, which foreign writers do not notice. It is run again from
+ * its start when the lock was lost.
+ */
+export function inQueue<T>(
   path: string,
-  work: (held: Held) => T | Promise<T>,
-  { waitMs = WAIT_MS, random = Math.random }: LockOptions,
+  work: (turn: Turn) => Promise<T>,
+  { waitMs = WAIT_MS, random = Math.random }: LockOptions = {},
 ): Promise<T> {
-  const waiting = { deadline: steadyNow() + waitMs, waitMs, random };
-  for (let robbed = 0; ; robbed += 1) {
-    const lock = await acquire(path, waiting);
-    try {
-      return await work(lock);
-    } catch (error) {
-      if (!(error instanceof LockLost)) throw error;
-      if (robbed >= MAX_ROBBED) throw robbedTooOften(path);
-    } finally {
-      lock.release();
+  const waiting: Waiting = { path, deadline: steadyNow() + waitMs, waitMs, random };
+  return inOrder(path, async () => {
+    for (let robbed = 0; ; robbed += 1) {
+      try {
+        return await oneTurn(waiting, work);
+      } catch (error) {
+        if (!(error instanceof LockLost)) throw error;
+        if (robbed >= MAX_ROBBED) throw robbedTooOften(path);
+      }
     }
-  }
+  });
 }
 
 interface Waiting {
+  readonly path: string;
   readonly deadline: number;
   readonly waitMs: number;
   readonly random: () => number;
 }
 
-async function acquire(path: string, waiting: Waiting): Promise<Held & { release(): void }> {
-  const queue = await whenFree(path, waiting, () => takeOwnerLock(`${path}.q`));
+async function oneTurn<T>(waiting: Waiting, work: (turn: Turn) => Promise<T>): Promise<T> {
+  const { path } = waiting;
+  const { taken: lock, tries } = await whenFree(waiting, {
+    take: () => takeOwnerLock(`${path}.q`),
+    record: `${path}.q`,
+    retry: QUEUE_RETRY,
+  });
+  const queue = { lock, since: steadyNow(), isBusy: tries > 1 };
   try {
-    const shared = await whenFree(path, waiting, () => takeShared(path));
-    return {
-      assertOwned: () => {
-        if (!queue.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was taken away.`);
-      },
-      release: () => {
-        try {
-          shared.release();
-        } finally {
-          // Or nobody of ours would come to this path before the end of this process.
-          queue.release();
-        }
-      },
-    };
-  } catch (error) {
-    queue.release();
-    throw error;
+    return await work({ holdShared: (inner) => holdShared(waiting, queue, inner) });
+  } finally {
+    lock.release();
   }
 }
 
-/** Takes the directory lock, with our record beside it: which directory it is, and whose. Only the holder of the queue lock touches that record. */
-function takeShared(path: string): SharedLock | undefined {
-  const beside = `${path}.lock.owner`;
-  freeDeadHolder(path, beside);
-  const shared = takeSharedLock(path);
-  if (shared === undefined) return undefined;
-  createRecordLink(beside, ownerRecord(shared.id));
-  return {
-    ...shared,
-    release: () => {
-      shared.release();
-      removeFile(beside);
-    },
+interface Queue {
+  readonly lock: OwnerLock;
+  /** When it was taken, by the steady clock; the shared lock was free to others from then on. */
+  readonly since: number;
+  /** Whether others of ours were before us, and so are behind us. */
+  readonly isBusy: boolean;
+}
+
+async function holdShared<T>(
+  waiting: Waiting,
+  queue: Queue,
+  work: (held: Held) => T | Promise<T>,
+): Promise<T> {
+  const { path } = waiting;
+  const { taken: shared } = await whenFree(waiting, {
+    take: () => takeShared(path),
+    record: `${path}.lock.owner`,
+    retry: SHARED_RETRY,
+  });
+  const since = steadyNow();
+  const assertOwned = (): void => {
+    if (!queue.lock.owned() || !shared.owned()) throw new LockLost(`The lock of ${path} was taken away.`);
   };
+  let isDone = false;
+  try {
+    const result = work({ assertOwned });
+    const value = result instanceof Promise ? await whileFresh(shared.keepFresh(), result) : result;
+    isDone = true;
+    return value;
+  } finally {
+    giveBack(path, isDone, shared.release);
+    if (queue.isBusy) await leaveFree(steadyNow() - since, since - queue.since);
+  }
 }
 
-/** A process of ours that died as the holder left its record: its directory, and no other, is removed without waiting. */
-function freeDeadHolder(path: string, beside: string): void {
-  const left = readRecordLink(beside);
-  if (left === undefined) return;
-  const isDead = ownerLiveness(left) === "dead";
-  if (isDead && lockDirectoryId(path) === ownerOf(left)?.word) breakSharedLock(path);
-  removeFile(beside);
+/** @param heldMs how long the shared lock was held @param freeMs how long it was free before, in the same turn */
+async function leaveFree(heldMs: number, freeMs: number): Promise<void> {
+  const rest = Math.min(FREE.share * heldMs, FREE.most) - freeMs;
+  if (rest > FREE.least) await pause(rest);
 }
 
-async function whenFree<T>(path: string, waiting: Waiting, take: () => T | undefined): Promise<T> {
-  for (;;) {
+/** A holder that waits for something (other locks) shows that it lives, or foreign writers would take the lock after 10 s. */
+async function whileFresh<T>(stop: () => void, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } finally {
+    stop();
+  }
+}
+
+function giveBack(path: string, isDone: boolean, release: () => void): void {
+  try {
+    release();
+  } catch (error) {
+    // What the work threw is the cause, and goes on to the caller.
+    if (isDone) throw notGivenBack(path, error);
+  }
+}
+
+interface Wanted<T> {
+  readonly take: () => T | undefined;
+  /** Where a holder of ours leaves its record. */
+  readonly record: string;
+  readonly retry: { readonly least: number; readonly spread: number };
+}
+
+async function whenFree<T>(
+  { path, deadline, waitMs, random }: Waiting,
+  { take, record, retry }: Wanted<T>,
+): Promise<{ readonly taken: T; readonly tries: number }> {
+  for (let tries = 1; ; tries += 1) {
     const taken = take();
-    if (taken !== undefined) return taken;
-    if (steadyNow() >= waiting.deadline) throw timedOut(path, waiting.waitMs);
-    await pause(RETRY_MS.least + waiting.random() * RETRY_MS.spread);
+    if (taken !== undefined) return { taken, tries };
+    if (steadyNow() >= deadline) throw timedOut(path, waitMs, ownerOf(readRecordLink(record) ?? "")?.pid);
+    await pause(retry.least + random() * retry.spread);
   }
 }
 
 const turns = new Map<string, Promise<unknown>>();
 
 /** One after the other for each path, in the order of the calls, so that the messages of one sender keep theirs. */
-function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+function inOrder<T>(path: string, work: () => Promise<T>): Promise<T> {
   const before = turns.get(path) ?? Promise.resolve();
   const mine = before.then(work);
   const settled = mine.then(
@@ -149,8 +209,7 @@ function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
   return mine;
 }
 
-function timedOut(path: string, waitMs: number): TeamError {
-  const holder = ownerOf(readRecordLink(`${path}.q`) ?? "")?.pid;
+function timedOut(path: string, waitMs: number, holder: number | undefined): TeamError {
   const who = holder === undefined ? "another program" : `process ${holder}`;
   return new TeamError(
     "LOCK_TIMEOUT",
@@ -164,5 +223,13 @@ function robbedTooOften(path: string): TeamError {
     "LOCK_TIMEOUT",
     `The lock of ${path} was taken away ${MAX_ROBBED} times; nothing was changed.`,
     { hint: "Is this machine out of memory or its clock being set? Try again when it answers." },
+  );
+}
+
+function notGivenBack(path: string, error: unknown): TeamError {
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${path} is as it was to become, but its lock could not be given back (${messageOf(error)}).`,
+    { hint: `Look at ${path}.lock: an empty directory, to be removed when nobody holds it.`, cause: error },
   );
 }

@@ -6,10 +6,10 @@ import { operand } from "../os/shell-words.ts";
 import { SCHEMA_VERSION, type TeamConfig, teamConfig } from "../schema/config.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
-import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
+import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
-import { assertTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
+import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
 
 export interface NewTeam {
   /** As the user wrote it; the directory form is derived. */
@@ -115,14 +115,9 @@ export function updateTeam(
   ref: TeamRef,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<TeamConfig> {
-  return lockInTeam(ref, ref.paths.config, (held) => {
-    const changed = changeHeld(ref.paths.config, teamConfig, held, (current) => {
-      if (current === undefined) throw teamNotFound(ref);
-      return change(current);
-    });
-    if (changed === undefined) throw teamNotFound(ref);
-    return changed;
-  });
+  const path = ref.paths.config;
+  const missing = (): TeamError => teamNotFound(ref);
+  return changeInTeam(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
 }
 
 export interface TeamEntry {

@@ -3,11 +3,11 @@ import { listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
 import { splitAddress } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { type Task, task as taskSchema } from "../schema/task.ts";
-import { changeHeld, formatJson, readJsonFile } from "../store/json-file.ts";
+import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
 import { isLeaseAlive, isLeasedTo, withoutLease } from "./task-lease.ts";
-import { assertTeam, lockInTeam } from "./team-lock.ts";
+import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 
 export interface NewTask {
   readonly subject: string;
@@ -108,14 +108,9 @@ export async function changeTask(
   change: (task: Task) => Task | undefined,
 ): Promise<Task> {
   getTask(ref, id);
-  return lockInTeam(ref, ref.paths.task(id), (held) => {
-    const changed = changeHeld(ref.paths.task(id), taskSchema, held, (current) => {
-      if (current === undefined) throw taskNotFound(ref, id);
-      return change(current);
-    });
-    if (changed === undefined) throw taskNotFound(ref, id);
-    return changed;
-  });
+  const path = ref.paths.task(id);
+  const missing = (): TeamError => taskNotFound(ref, id);
+  return changeInTeam(ref, path, jsonPlan({ path, schema: taskSchema, missing, change }));
 }
 
 export interface TaskLinks {

@@ -1,44 +1,73 @@
 import { dirname, join, relative } from "node:path";
-import { messageOf, systemCode, TeamError } from "../errors.ts";
+import { isSystemError, systemCode, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir } from "../os/fs.ts";
 import { didYouMean } from "../schema/nearest.ts";
+import { changeFile, type Plan } from "../store/change-file.ts";
 import { type Held, withLock } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**
  * Runs `work` under the lock of one of the team's files, once it is sure that the team is there: a late writer never
- * brings a deleted team back (S48). Directories below the team's own are made when they are missing.
- * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
+ * brings a deleted team back (S48). Directories below the team's own are made when they are missing. To change one file
+ * alone, {@link changeInTeam} keeps foreign writers out for less.
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED with what the system said
  */
-export async function lockInTeam<T>(
-  ref: TeamRef,
-  path: string,
-  work: (held: Held) => T | Promise<T>,
-): Promise<T> {
-  const guarded = (held: Held): T | Promise<T> => {
-    assertTeam(ref);
-    return work(held);
-  };
+export function lockInTeam<T>(ref: TeamRef, path: string, work: (held: Held) => T | Promise<T>): Promise<T> {
+  return inTeam(ref, path, () =>
+    withLock(path, (held) => {
+      assertTeam(ref);
+      return work(held);
+    }),
+  );
+}
+
+/**
+ * Changes one of the team's files, as `changeFile` does, under the same conditions.
+ * @throws TeamError as {@link lockInTeam}, and what the plan throws
+ */
+export function changeInTeam<T>(ref: TeamRef, path: string, plan: Plan<T>): Promise<T> {
+  return inTeam(ref, path, () =>
+    changeFile(path, (text, isLocked) => {
+      assertTeam(ref);
+      return plan(text, isLocked);
+    }),
+  );
+}
+
+async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
   try {
-    return await withLock(path, guarded);
+    try {
+      return await run();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      assertTeam(ref);
+      await makeParent(ref, path);
+      return await run();
+    }
   } catch (error) {
-    if (DENIED.has(systemCode(error) ?? "")) throw denied(path, error);
-    if (!isMissing(error)) throw error;
-    assertTeam(ref);
-    await makeParent(ref, path);
-    return withLock(path, guarded);
+    if (isMissing(error)) assertTeam(ref);
+    throw isSystemError(error) ? refused(path, error) : error;
   }
 }
 
-const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+const NO_ROOM: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const NO_DESCRIPTOR: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
 
-function denied(path: string, error: unknown): TeamError {
+/** What the system refuses on the way to the rename leaves the old content as it was. */
+function refused(path: string, error: Error): TeamError {
+  const code = systemCode(error) ?? "";
+  const hint = NO_ROOM.has(code)
+    ? "Free some space there and do it again."
+    : NO_DESCRIPTOR.has(code)
+      ? "Too many files are open: end what holds them, or raise the limit (ulimit -n), and do it again."
+      : "Is the directory this user's, and its file system whole and writable?";
   return new TeamError(
     "PERMISSION_DENIED",
-    `${path} cannot be written (${messageOf(error)}); nothing was changed.`,
+    `${path} cannot be written (${error.message}); it is as it was.`,
     {
-      hint: "Is the directory this user's, and its file system writable?",
+      hint,
+      details: { file: path, errno: code },
       cause: error,
     },
   );

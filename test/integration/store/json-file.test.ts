@@ -2,7 +2,8 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { readJsonFile, updateJsonFile } from "../../../src/store/json-file.ts";
+import { changeFile } from "../../../src/store/change-file.ts";
+import { jsonPlan, readJsonFile } from "../../../src/store/json-file.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });
@@ -31,11 +32,17 @@ test("a file in the middle of a foreign write is read again (S24)", () => {
   expect(readJsonFile(file, shape, () => writeFileSync(file, '{"n": 42}'))).toEqual({ n: 42 });
 });
 
+/** @returns what the file holds then */
+function changed(path: string, change: (value: { n: number }) => { n: number } | undefined) {
+  const missing = (): Error => new Error("missing");
+  return changeFile(path, jsonPlan({ path, schema: shape, missing, change }));
+}
+
 test("a change keeps what it does not know, and writes two spaces and mode 0600", async () => {
   const file = join(temporaryDirectory(), "f.json");
   writeFileSync(file, '{"n":1,"theirs":{"keep":"me"}}');
   chmodSync(file, 0o644);
-  await updateJsonFile(file, shape, (current) => ({ ...current, n: 2 }));
+  await changed(file, (current) => ({ ...current, n: 2 }));
   expect(readFileSync(file, "utf8")).toBe('{\n  "n": 2,\n  "theirs": {\n    "keep": "me"\n  }\n}');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
@@ -44,11 +51,19 @@ test("a change that throws or changes nothing leaves the file alone, and nothing
   const directory = temporaryDirectory();
   const file = join(directory, "f.json");
   writeFileSync(file, '{"n":1}');
-  expect(await updateJsonFile(file, shape, () => undefined)).toEqual({ n: 1 });
-  const broken = updateJsonFile(file, shape, () => {
+  expect(await changed(file, () => undefined)).toEqual({ n: 1 });
+  const broken = changed(file, () => {
     throw new Error("no");
   });
   await expect(broken).rejects.toThrow("no");
   expect(readFileSync(file, "utf8")).toBe('{"n":1}');
   expect(readdirSync(directory)).toEqual(["f.json"]);
+});
+
+test("a change of a file that is not there, or cannot be read, is refused as told", async () => {
+  const file = join(temporaryDirectory(), "f.json");
+  await expect(changed(file, (current) => current)).rejects.toThrow("missing");
+  writeFileSync(file, '{"n":');
+  await expect(changed(file, (current) => current)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+  expect(readFileSync(file, "utf8")).toBe('{"n":');
 });
