@@ -39,10 +39,10 @@ export {
   history,
   type InboxEntry,
   type Mail,
-  type MessageView,
   pending,
   unreadCount,
 } from "./team/mailbox.ts";
+export type { MessageView } from "./team/message-view.ts";
 export { type Home, type TeamRef, teamRef } from "./team/ref.ts";
 export { addTask, claimTask, updateTask } from "./team/task-flow.ts";
 export { getTask, listTasks, type NewTask } from "./team/tasks.ts";

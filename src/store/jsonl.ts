@@ -1,16 +1,12 @@
 import * as z from "zod/mini";
-import { appendDurably, fileSize, readFrom } from "../os/fs.ts";
+import { readFrom } from "../os/fs.ts";
+import { appendLines, linesBackwards } from "../os/lines.ts";
 
 const NEWLINE = 0x0a;
 
 export interface AppendOptions {
   /** Whether the lines are on the disk before this returns; off by default, since a killed process loses nothing that it has written. */
   readonly sync?: boolean;
-}
-
-/** Appends one value as a line of JSON. */
-export function appendJsonLine(path: string, value: unknown, options: AppendOptions = {}): void {
-  appendJsonLines(path, [value], options);
 }
 
 /**
@@ -20,7 +16,7 @@ export function appendJsonLine(path: string, value: unknown, options: AppendOpti
 export function appendJsonLines(path: string, values: readonly unknown[], options: AppendOptions = {}): void {
   if (values.length === 0) return;
   const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
-  appendDurably(path, endsTorn(path) ? `\n${lines}` : lines, options.sync ?? false);
+  appendLines(path, lines, options.sync ?? false);
 }
 
 export interface JsonLines<T> {
@@ -45,6 +41,27 @@ export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromO
   return { lines, offset: fromOffset + end + 1, bad: texts.length - lines.length };
 }
 
+export interface BackwardReading {
+  /** Text that every wanted line holds as it stands: a line without it is not even parsed. */
+  readonly holding?: string;
+  /** Bytes from the end that are read at most; without it all, if need be. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Gives the whole lines from the newest to the oldest; whoever stops early has read no more than that. Lines that are no
+ * JSON or not of this shape are skipped, a missing file has none.
+ */
+export function* jsonLinesBackwards<T>(
+  path: string,
+  schema: z.core.$ZodType<T>,
+  { holding = "", maxBytes }: BackwardReading = {},
+): Generator<T, undefined> {
+  for (const text of linesBackwards(path, maxBytes)) {
+    if (text.includes(holding)) yield* parseLine(text, schema);
+  }
+}
+
 function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
   try {
     const parsed = z.safeParse(schema, JSON.parse(text));
@@ -53,9 +70,4 @@ function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {
     // Counted by the caller: a line cut by a crash, with others behind it.
     return [];
   }
-}
-
-function endsTorn(path: string): boolean {
-  const size = fileSize(path) ?? 0;
-  return size > 0 && readFrom(path, size - 1)?.[0] !== NEWLINE;
 }

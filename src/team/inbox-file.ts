@@ -5,31 +5,37 @@ import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { formatJson, SECOND_LOOK_MS } from "../store/json-file.ts";
 import { appendJsonLines } from "../store/jsonl.ts";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-text.ts";
-import { appendJournal, recentJournal } from "./journal.ts";
+import { appendJournal, journalled } from "./journal.ts";
 import type { TeamRef } from "./ref.ts";
-import { lockInTeam } from "./team-lock.ts";
+import { changeInTeam, lockInTeam } from "./team-lock.ts";
 
 /** Hears in one sentence of what was repaired or set aside. */
 export type Warn = (sentence: string) => void;
+
+export interface ChangeOptions {
+  readonly warn?: Warn | undefined;
+  /** Called once the new entries are in the file, before anybody else has the lock. */
+  readonly written?: () => void;
+}
 
 /**
  * Changes an inbox under its lock: the raw entries as they are now, also those that we do not understand, and what they
  * become; undefined means no change. A file that is broken, and not just being written, is repaired on the way: its whole
  * entries are kept, and the original beside it.
+ * @param change runs again when the lock was lost, so it has no effect that must not happen twice
  */
 export function changeInbox(
   ref: TeamRef,
   agent: string,
   change: (entries: readonly unknown[]) => readonly unknown[] | undefined,
-  warn?: Warn,
+  { warn, written }: ChangeOptions = {},
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
-  return lockInTeam(ref, path, (held) => {
-    const { entries, broken } = load(path);
+  return changeInTeam(ref, path, (text, isLocked) => {
+    const { entries, broken } = load(path, text, isLocked);
     if (broken !== undefined && broken.trim() !== "") keepOriginal(path, broken, entries.length, warn);
     const next = change(entries) ?? (broken === undefined ? undefined : entries);
-    if (next === undefined) return;
-    replaceFile(path, formatJson(next), { beforeRename: () => held.assertOwned() });
+    return { value: undefined, content: next && formatJson(next), written };
   });
 }
 
@@ -48,17 +54,22 @@ export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
 /** Takes entries that nobody can read out of the array, so that they are warned of once and block nothing. */
 export function setAsideBad(ref: TeamRef, agent: string, warn?: Warn): Promise<void> {
   const aside = ref.paths.inbox(agent).replace(/\.json$/, ".bad.jsonl");
-  return changeInbox(ref, agent, (entries) => {
-    const bad = entries.filter((entry) => readEntry(entry) === undefined);
-    if (bad.length === 0) return undefined;
-    appendJsonLines(
-      aside,
-      bad.map((entry) => ({ at: systemClock.now(), entry })),
-      { sync: true },
-    );
-    warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; set aside in ${aside}.`);
-    return entries.filter((entry) => !bad.includes(entry));
-  });
+  return changeInbox(
+    ref,
+    agent,
+    (entries) => {
+      const bad = entries.filter((entry) => readEntry(entry) === undefined);
+      if (bad.length === 0) return undefined;
+      appendJsonLines(
+        aside,
+        bad.map((entry) => ({ at: systemClock.now(), entry })),
+        { sync: true },
+      );
+      warn?.(`${bad.length} of the entries in ${agent}'s inbox cannot be read; set aside in ${aside}.`);
+      return entries.filter((entry) => !bad.includes(entry));
+    },
+    { warn },
+  );
 }
 
 /**
@@ -79,20 +90,20 @@ export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
   await lockInTeam(ref, path, (held) => {
-    journalEntries(ref, agent, load(path).entries);
+    journalEntries(ref, agent, load(path, readText(path), true).entries);
     held.assertOwned();
     removeFile(path);
   });
 }
 
 function journalEntries(ref: TeamRef, agent: string, entries: readonly unknown[]): void {
-  const isJournalled = recentJournal(ref);
+  const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
+  const consumed = messages.filter(({ read }) => read);
+  const known = journalled(ref, agent, consumed.map(messageKey));
   const at = systemClock.now();
-  const lines = entries.flatMap((entry): JournalLine[] => {
-    const message = readEntry(entry);
-    if (message === undefined) return [];
+  const lines = messages.flatMap((message): JournalLine[] => {
     const id = messageKey(message);
-    if (message.read && isJournalled(id)) return [];
+    if (message.read && known.has(id)) return [];
     return [{ at, id, to: agent, state: message.read ? "delivered" : "bounced", message }];
   });
   appendJournal(ref, lines, { sync: true });
@@ -104,10 +115,11 @@ interface Loaded {
   readonly broken?: string;
 }
 
-function load(path: string): Loaded {
-  const first = readText(path);
+function load(path: string, first: string | undefined, isLocked: boolean): Loaded {
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };
+  // A writer that keeps the lock may be in the middle: it is looked at again under that lock.
+  if (!isLocked) throw new Error(`${path} is no array right now.`);
   // A writer that keeps no lock may be in the middle.
   pauseSync(SECOND_LOOK_MS);
   const second = readText(path) ?? "[]";

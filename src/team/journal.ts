@@ -1,13 +1,15 @@
 import { processEnv } from "../os/env.ts";
-import { fileSize, isMissing, readFrom } from "../os/fs.ts";
+import { isMissing } from "../os/fs.ts";
 import { maskValue, secretsOf } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
-import { appendJsonLines, readJsonLines } from "../store/jsonl.ts";
+import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../store/jsonl.ts";
 import type { TeamRef } from "./ref.ts";
 import { teamNotFound } from "./team-lock.ts";
 
 /** How far back a message is looked for that should be in the journal already; what is older is written once more, which harms nothing. */
-const TAIL_BYTES = 256 * 1024;
+const JOURNALLED_BYTES = 256 * 1024;
+/** How far back the state of a message is looked for: some ten thousand messages of the whole team, read in hundredths of a second. */
+const STATE_BYTES = 4 * 1024 * 1024;
 
 export interface JournalOptions {
   /** Whether the lines are on the disk before this returns. */
@@ -32,11 +34,54 @@ export function appendJournal(
   }
 }
 
-/** Tells whether the end of the journal names a message; costs the same however long the journal is. */
-export function recentJournal(ref: TeamRef): (id: string) => boolean {
-  const size = fileSize(ref.paths.journal) ?? 0;
-  const tail = readFrom(ref.paths.journal, Math.max(0, size - TAIL_BYTES))?.toString("utf8") ?? "";
-  return (id) => tail.includes(`"id":${JSON.stringify(id)}`);
+/** Which of these messages to an agent the end of the journal names; reads back only until it has met them all. */
+export function journalled(ref: TeamRef, agent: string, ids: Iterable<string>): ReadonlySet<string> {
+  const sought = new Set(ids);
+  const met = new Set<string>();
+  if (sought.size === 0) return met;
+  for (const { id } of linesTo(ref, agent, JOURNALLED_BYTES)) {
+    if (sought.delete(id)) met.add(id);
+    if (sought.size === 0) break;
+  }
+  return met;
+}
+
+/**
+ * The furthest state that the journal tells of each of these messages; reads back only until that is sure. One that it
+ * does not name within the bound is missing.
+ * @param maxBytes from the journal's end
+ */
+export function statesOf(
+  ref: TeamRef,
+  agent: string,
+  ids: Iterable<string>,
+  maxBytes = STATE_BYTES,
+): Map<string, DeliveryState> {
+  const sought = new Set(ids);
+  const states = new Map<string, DeliveryState>();
+  if (sought.size === 0) return states;
+  for (const line of linesTo(ref, agent, maxBytes)) {
+    if (!sought.has(line.id)) continue;
+    const state = furthest(states.get(line.id) ?? line.state, line.state);
+    states.set(line.id, state);
+    // The line that holds the message is its first.
+    if (line.message !== undefined || isFinal(state)) sought.delete(line.id);
+    if (sought.size === 0) break;
+  }
+  return states;
+}
+
+/** Whether nothing comes behind this state. */
+export function isFinal(state: DeliveryState): boolean {
+  return state === "done" || state === "bounced";
+}
+
+/** From the newest to the oldest. */
+function* linesTo(ref: TeamRef, agent: string, maxBytes: number): Generator<JournalLine, undefined> {
+  const holding = `"to":${JSON.stringify(agent)}`;
+  for (const line of jsonLinesBackwards(ref.paths.journal, journalLine, { holding, maxBytes })) {
+    if (line.to === agent) yield line;
+  }
 }
 
 /** What the journal knows of one message. */
@@ -50,7 +95,7 @@ export interface JournalledMessage {
 
 /**
  * The messages to one agent in the order in which they were first written down, each with the furthest state that it
- * reached (a quick receiver's line may stand before the sender's).
+ * reached.
  */
 export function readJournal(ref: TeamRef, agent: string): Map<string, JournalledMessage> {
   const known = new Map<string, JournalledMessage>();

@@ -1,19 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, systemCode, TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { fileSize } from "../os/fs.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import type { DeliveryState, InboxMessage, JournalLine } from "../schema/inbox.ts";
+import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { readTeam } from "./config.ts";
+import { appendMessage } from "./inbox-append.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
 import { consumedBeyondTail } from "./inbox-tail.ts";
 import { messageKey, readEntry } from "./inbox-text.ts";
-import { appendJournal, furthest, readJournal, recentJournal } from "./journal.ts";
+import { appendJournal, furthest, journalled, readJournal, statesOf } from "./journal.ts";
 import { memberOf } from "./members.ts";
+import { fits, type HistoryFilter, type MessageView, timeOf } from "./message-view.ts";
 import { isDown, recipientOf } from "./recipients.ts";
 import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
@@ -56,16 +58,18 @@ async function put(
   clock: Clock,
 ): Promise<Delivery> {
   const message = compose(config, mail, clock);
-  const id = messageKey(message);
-  let isNew = true;
-  await changeInbox(ref, to.name, (entries) => {
-    isNew = !entries.some((entry) => (entry as InboxMessage | null)?.msg_id === id);
-    return isNew ? [...entries, message] : undefined;
+  await appendMessage(ref, to.name, {
+    message,
+    isOfEvent: mail.messageId !== undefined,
+    at: clock.now(),
   });
-  if (isNew) journalQueued(ref, { at: clock.now(), id, to: to.name, state: "queued", message });
   const status = readStatus(ref, to.name);
   if (status?.bell !== undefined) ring(status.bell);
-  return { messageId: id, to: to.name, queuedForRestart: isDown(ref, to.name) };
+  return {
+    messageId: messageKey(message),
+    to: to.name,
+    queuedForRestart: status !== undefined && isDown(ref, to.name, status),
+  };
 }
 
 function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
@@ -82,15 +86,6 @@ function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
     type: "message",
     read: false,
   };
-}
-
-function journalQueued(ref: TeamRef, line: JournalLine): void {
-  try {
-    appendJournal(ref, [line]);
-  } catch (error) {
-    // The message is in the inbox, which is what the sender is told; its receiver journals what is missing here.
-    if (systemCode(error) === undefined) throw error;
-  }
 }
 
 /**
@@ -150,15 +145,18 @@ export async function pending(
 ): Promise<InboxEntry[]> {
   let entries = readInbox(ref, agent);
   if (entries === undefined) {
-    await changeInbox(ref, agent, () => undefined, options.warn);
+    await changeInbox(ref, agent, () => undefined, options);
     entries = readInbox(ref, agent) ?? [];
   }
-  if (entries.some((entry) => readEntry(entry) === undefined)) await setAsideBad(ref, agent, options.warn);
-  return entries.flatMap((entry) => {
-    const message = readEntry(entry);
-    if (message === undefined || message.read) return [];
-    return [{ key: messageKey(message), message, protocol: authenticProtocol(message, agent) }];
-  });
+  const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
+  if (messages.length < entries.length) await setAsideBad(ref, agent, options.warn);
+  return messages
+    .filter(({ read }) => !read)
+    .map((message) => ({
+      key: messageKey(message),
+      message,
+      protocol: authenticProtocol(message, agent),
+    }));
 }
 
 /**
@@ -175,36 +173,57 @@ export async function acknowledge(
   if (wanted.size === 0) return;
   const mayDrop = isReadByUs(ref, agent);
   await changeInbox(ref, agent, (entries) => {
-    const isJournalled = recentJournal(ref);
-    const lines: JournalLine[] = [];
-    const marked = entries.map((entry) => {
-      const message = readEntry(entry);
-      const id = message === undefined ? "" : messageKey(message);
-      if (message === undefined || message.read || !wanted.has(id)) return entry;
-      lines.push(journalLine(agent, message, "delivered", clock, isJournalled(id)));
-      return { ...(entry as object), read: true };
-    });
-    if (lines.length === 0) return undefined;
-    const dropped = mayDrop ? consumedBeyondTail(marked) : new Set<unknown>();
-    for (const entry of dropped) {
-      const message = readEntry(entry);
-      if (message === undefined || isJournalled(messageKey(message))) continue;
-      lines.push(journalLine(agent, message, "delivered", clock, false));
-    }
-    appendJournal(ref, lines, { sync: dropped.size > 0 });
-    return marked.filter((entry) => !dropped.has(entry));
+    const items = entries.map((entry) => marked(entry, wanted));
+    if (!items.some(({ isNew }) => isNew)) return undefined;
+    const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
+    journalConsumed(
+      ref,
+      agent,
+      items.filter(({ isNew }, at) => isNew || dropped.has(at)),
+      { at: clock.now(), sync: dropped.size > 0 },
+    );
+    return items.filter((_, at) => !dropped.has(at)).map(({ entry }) => entry);
   });
 }
 
-function journalLine(
-  to: string,
-  message: InboxMessage,
-  state: DeliveryState,
-  clock: Clock,
-  isJournalled: boolean,
-): JournalLine {
-  const line = { at: clock.now(), id: messageKey(message), to, state };
-  return isJournalled ? line : { ...line, message };
+const NOTHING: ReadonlySet<number> = new Set();
+
+interface Item {
+  readonly entry: unknown;
+  /** undefined: nobody can read it. */
+  readonly message: InboxMessage | undefined;
+  /** It was not consumed before. */
+  readonly isNew: boolean;
+}
+
+function marked(entry: unknown, wanted: ReadonlySet<string>): Item {
+  const message = readEntry(entry);
+  const isNew = message !== undefined && !message.read && wanted.has(messageKey(message));
+  if (!isNew) return { entry, message, isNew };
+  return { entry: { ...(entry as object), read: true }, message: { ...message, read: true }, isNew };
+}
+
+/** Writes down what was consumed just now, and what leaves the array without having been written down. */
+function journalConsumed(
+  ref: TeamRef,
+  agent: string,
+  items: readonly Item[],
+  { at, sync }: { readonly at: number; readonly sync: boolean },
+): void {
+  const messages = items.flatMap(({ message, isNew }) =>
+    message === undefined ? [] : [{ message, isNew, id: messageKey(message) }],
+  );
+  const known = journalled(
+    ref,
+    agent,
+    messages.map(({ id }) => id),
+  );
+  const lines = messages.flatMap(({ message, isNew, id }): JournalLine[] => {
+    const line = { at, id, to: agent, state: "delivered" as const };
+    if (known.has(id)) return isNew ? [line] : [];
+    return [{ ...line, message }];
+  });
+  appendJournal(ref, lines, { sync });
 }
 
 /** An agent of ours keeps a status; a lead without one is a person at a command line, if the team is ours. */
@@ -228,54 +247,47 @@ export async function noteProgress(
   );
 }
 
-/** A message as a person sees it. */
-export type MessageView = InboxMessage & {
-  readonly id: string;
-  readonly to: string;
-  readonly state: DeliveryState;
-};
-
-export interface HistoryFilter {
-  readonly unread?: boolean;
-  readonly from?: string;
-  /** Milliseconds since the epoch. */
-  readonly since?: number;
-  /** Also what has left the inbox, from the journal. */
-  readonly all?: boolean;
-}
-
-/** Messages to an agent, oldest first: those in its inbox, with `all` every one since the team began. */
+/**
+ * Messages to an agent, oldest first: those in its inbox, at the cost of what is in there; with `all` every one since the
+ * team began.
+ */
 export async function history(
   ref: TeamRef,
   agent: string,
   filter: HistoryFilter = {},
 ): Promise<MessageView[]> {
-  const journal = readJournal(ref, agent);
   const views = new Map<string, MessageView>();
   if (filter.all) {
-    for (const { id, message, state } of journal.values()) {
+    for (const { id, message, state } of readJournal(ref, agent).values()) {
       // Who removes what it consumed says no more of it: gone means received.
       if (message)
         views.set(id, { ...message, read: true, id, to: agent, state: furthest(state, "delivered") });
     }
   }
-  for (const message of peekInbox(ref, agent)) {
-    const id = messageKey(message);
-    const known = journal.get(id)?.state ?? "queued";
-    const state = message.read ? furthest(known, "delivered") : known;
-    views.set(id, { ...message, id, to: agent, state });
+  for (const view of inboxViews(ref, agent)) {
+    const known = views.get(view.id);
+    views.set(
+      view.id,
+      known === undefined || !view.read ? view : { ...view, state: furthest(view.state, known.state) },
+    );
   }
   return [...views.values()].filter((view) => fits(view, filter)).sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-function fits(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
-  if (unread && view.read) return false;
-  if (from !== undefined && !sameName(splitAddress(view.from).name, splitAddress(from).name)) return false;
-  return since === undefined || timeOf(view) >= since;
-}
-
-function timeOf({ timestamp }: InboxMessage): number {
-  return Date.parse(timestamp) || 0;
+/** What is in the inbox right now. */
+function inboxViews(ref: TeamRef, agent: string): MessageView[] {
+  const messages = peekInbox(ref, agent).map((message) => ({
+    ...message,
+    id: messageKey(message),
+    to: agent,
+  }));
+  // What the receiver has not marked it has not said more of, or is about to say it again.
+  const consumed = messages.filter(({ read }) => read).map(({ id }) => id);
+  const states = statesOf(ref, agent, consumed);
+  return messages.map((message): MessageView => {
+    if (!message.read) return { ...message, state: "queued" };
+    return { ...message, state: furthest(states.get(message.id) ?? "delivered", "delivered") };
+  });
 }
 
 /** How many messages wait for an agent. */

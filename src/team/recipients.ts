@@ -31,8 +31,7 @@ export function recipientOf(config: TeamConfig, address: string): TeamMember {
 }
 
 /** Only of who has our records can it be said that it is down. */
-export function isDown(ref: TeamRef, agent: string): boolean {
-  const status = readStatus(ref, agent);
+export function isDown(ref: TeamRef, agent: string, status = readStatus(ref, agent)): boolean {
   if (status === undefined) return false;
   if (livenessOf(status.process) === "dead") return true;
   return status.instance !== undefined && readExit(ref, agent)?.instance === status.instance;

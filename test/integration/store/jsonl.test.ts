@@ -1,18 +1,18 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { appendJsonLine, readJsonLines } from "../../../src/store/jsonl.ts";
+import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.object({ n: z.number() });
 
 test("lines come back in order, and a later read goes on where the last one ended", () => {
   const file = join(temporaryDirectory(), "j.jsonl");
-  appendJsonLine(file, { n: 1 });
+  appendJsonLines(file, [{ n: 1 }]);
   const first = readJsonLines(file, shape);
   expect(first.lines).toEqual([{ n: 1 }]);
-  appendJsonLine(file, { n: 2 });
+  appendJsonLines(file, [{ n: 2 }]);
   expect(readJsonLines(file, shape, first.offset).lines).toEqual([{ n: 2 }]);
 });
 
@@ -24,7 +24,7 @@ test("a torn last line is left for later, and takes nothing with it that is writ
   const file = join(temporaryDirectory(), "j.jsonl");
   writeFileSync(file, '{"n":1}\n{"n":');
   expect(readJsonLines(file, shape)).toEqual({ lines: [{ n: 1 }], offset: 8, bad: 0 });
-  appendJsonLine(file, { n: 2 });
+  appendJsonLines(file, [{ n: 2 }]);
   expect(readJsonLines(file, shape)).toMatchObject({ lines: [{ n: 1 }, { n: 2 }], bad: 1 });
 });
 
@@ -32,7 +32,54 @@ test("lines that are no JSON, of another shape, or cut inside a character are sk
   const file = join(temporaryDirectory(), "j.jsonl");
   writeFileSync(file, 'rubbish\n{"n":"x"}\n\n');
   appendFileSync(file, Buffer.concat([Buffer.from('{"n":"é').subarray(0, 7), Buffer.from("\n")]));
-  appendJsonLine(file, { n: 3 });
+  appendJsonLines(file, [{ n: 3 }]);
   expect(readJsonLines(file, shape)).toMatchObject({ lines: [{ n: 3 }], bad: 3 });
   expect(readFileSync(file, "utf8").endsWith('{"n":3}\n')).toBe(true);
+});
+
+describe("backwards", () => {
+  const back = (file: string, options = {}) =>
+    [...jsonLinesBackwards(file, shape, options)].map(({ n }) => n);
+
+  test("lines come from the newest to the oldest, whatever their length and where a piece begins", () => {
+    const file = join(temporaryDirectory(), "j.jsonl");
+    // Shorter and longer than a piece, and so that ends of lines and of pieces fall together.
+    for (const length of [1, 50, 4_087, 8_183, 8_184, 20_000]) {
+      const lines = Array.from({ length: 40 }, (_, n) => ({ n, text: "é".repeat(n % 3 === 0 ? length : 3) }));
+      writeFileSync(file, "");
+      appendJsonLines(file, lines);
+      expect(back(file)).toEqual(lines.map(({ n }) => n).reverse());
+    }
+  });
+
+  test("nothing more is read than is asked for, and nothing beyond the bound", () => {
+    const file = join(temporaryDirectory(), "j.jsonl");
+    writeFileSync(file, `${"x".repeat(100_000)}\n`);
+    appendJsonLines(file, [{ n: 1 }, { n: 2 }]);
+    expect(back(file, { maxBytes: 10_000 })).toEqual([2, 1]);
+    expect(back(file, { maxBytes: 10 })).toEqual([2]);
+    expect(back(file, { maxBytes: 3 })).toEqual([]);
+    for (const { n } of jsonLinesBackwards(file, shape)) {
+      expect(n).toBe(2);
+      break;
+    }
+  });
+
+  test("a torn last line is left out, also one that is longer than a piece, and rubbish is skipped", () => {
+    const file = join(temporaryDirectory(), "j.jsonl");
+    writeFileSync(file, `{"n":1}\nrubbish\n\n{"n":2}\n{"n":3,"text":"${"x".repeat(30_000)}`);
+    expect(back(file)).toEqual([2, 1]);
+    writeFileSync(file, '{"n":1}');
+    expect(back(file)).toEqual([]);
+    expect(back(join(file, "..", "none"))).toEqual([]);
+  });
+
+  test("lines that do not hold what is looked for are not given", () => {
+    const file = join(temporaryDirectory(), "j.jsonl");
+    appendJsonLines(file, [
+      { n: 1, to: "a" },
+      { n: 2, to: "b" },
+    ]);
+    expect(back(file, { holding: '"to":"a"' })).toEqual([1]);
+  });
 });
