@@ -2,11 +2,12 @@ import { TeamError } from "../errors.ts";
 import { operand, optionWords } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
+import { unfinishedEndings } from "../team/endings.ts";
 import { readPlace } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
-import { closePlace } from "./finish-member.ts";
 import { isAlive, killEverybody } from "./kill.ts";
+import { awaitSettled, closePlace } from "./settle-ending.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */
@@ -34,6 +35,8 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
     );
   }
   if (active.length > 0) await killEverybody(ctx, { force: true });
+  // Whoever sees to the end of a former member has its pane to close yet.
+  for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitSettled(ctx, name);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
     if (place === undefined) continue;

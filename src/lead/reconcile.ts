@@ -1,30 +1,30 @@
 import { livenessOf } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
+import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { readTeam, updateTeam } from "../team/config.ts";
-import { type AgentExit, judge } from "../team/liveness.ts";
+import { readTeam } from "../team/config.ts";
+import { claimEnding, unfinishedEndings } from "../team/endings.ts";
+import { type AgentExit, exitOf, judge } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
-import { releaseTasks } from "../team/tasks.ts";
+import { unfinishedTasksOf } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
-import { closeRequestsOf, finishMember, freedSentence, tellLead } from "./finish-member.ts";
+import { finishMember } from "./finish-member.ts";
+import { settleEnding, TOLD_END, takeOver } from "./settle-ending.ts";
 
-/** One death that this look was the first to notice. */
+/** One death that this look was the first to notice, or to see through. */
 export interface NoticedEnd {
   readonly name: string;
   readonly how: "shutdown" | "crashed" | "exited";
   readonly exit: AgentExit | null;
 }
 
-/** Key in a member's metadata: the process whose end was noticed, so that what follows is done once. */
-const NOTICED = "_endNoticed";
-
 /** The look that this process has under way. */
 const looking = new WeakMap<LeadContext, Promise<readonly NoticedEnd[]>>();
 
 /**
  * Looks for members whose process has ended and does what follows, once for each end, whoever notices first: an agreed
- * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4). Of one context the
- * looks follow each other: once it returns, what was found is told.
+ * shutdown completes; of a crash the tasks come free and the lead is told (protocol.md section 4). What a killed process
+ * left half done is gone on with. Of one context the looks follow each other: once it returns, what was found is told.
  * @throws TeamError TEAM_NOT_FOUND
  */
 export function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
@@ -36,18 +36,44 @@ export function reconcile(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
 }
 
 async function look(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
+  const failures: unknown[] = [];
   const ends: NoticedEnd[] = [];
-  for (const member of readTeam(ctx.ref).members) {
-    const { name } = member;
-    const end = unnoticedEnd(ctx, member);
-    if (end === undefined) continue;
-    if (end.agreed) {
-      if (await finishMember(ctx, name, "shutdown")) ends.push({ name, how: "shutdown", exit: null });
-    } else if (!isRecording(ctx, name) && (await notice(ctx, name, end.id))) {
-      ends.push(await tellOfEnd(ctx, member, end.id));
+  const one = async (work: () => Promise<readonly NoticedEnd[]>): Promise<void> => {
+    try {
+      ends.push(...(await work()));
+    } catch (error) {
+      // Said below: what is wrong with one keeps nobody from the others.
+      failures.push(error);
     }
+  };
+  const config = readTeam(ctx.ref);
+  for (const left of unfinishedEndings(config)) {
+    await one(async () => (await takeOver(ctx, [left])).map((taken) => noticed(ctx, taken)));
   }
+  for (const member of config.members) await one(() => lookAt(ctx, member));
+  if (failures.length > 0) throw failures[0];
   return ends;
+}
+
+async function lookAt(ctx: LeadContext, member: TeamMember): Promise<readonly NoticedEnd[]> {
+  const { name } = member;
+  const end = unnoticedEnd(ctx, member);
+  if (end === undefined) return [];
+  if (end.agreed) {
+    return (await finishMember(ctx, name, "shutdown")) ? [{ name, how: "shutdown", exit: null }] : [];
+  }
+  if (isRecording(ctx, name)) return [];
+  const taken = await claimCrash(ctx, member, end);
+  if (taken === undefined) return [];
+  const found = noticed(ctx, taken);
+  await settleEnding(ctx, taken);
+  return [found];
+}
+
+function noticed(ctx: LeadContext, { name, how }: Ending): NoticedEnd {
+  if (how !== "crashed" && how !== "exited") return { name, how: "shutdown", exit: null };
+  const exit = readExit(ctx.ref, name);
+  return { name, how, exit: exit === undefined ? null : exitOf(exit) };
 }
 
 /**
@@ -71,9 +97,9 @@ export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);
   if (status === undefined || livenessOf(status.process) !== "dead") return undefined;
-  const id = `${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
+  const id = `ended/${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
   const agreed = status.state === "exited" && status.agreedToStop === true;
-  return !agreed && member.metadata?.[NOTICED] === id ? undefined : { id, agreed };
+  return !agreed && member.metadata?.[TOLD_END] === id ? undefined : { id, agreed };
 }
 
 /** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
@@ -83,36 +109,25 @@ function isRecording(ctx: LeadContext, name: string): boolean {
   return livenessOf({ pid: place.panePid, procStart: place.paneProcStart }) === "alive";
 }
 
-/** Claims the event under the config's lock. @returns whether this caller is the one. */
-async function notice(ctx: LeadContext, name: string, end: string): Promise<boolean> {
-  let mine = false;
-  await updateTeam(ctx.ref, (config) => {
-    const member = config.members.find((one) => one.name === name);
-    mine = member !== undefined && member.metadata?.[NOTICED] !== end;
-    if (!mine) return undefined;
-    return {
-      ...config,
-      members: config.members.map((one) =>
-        one.name === name ? { ...one, isActive: false, metadata: { ...one.metadata, [NOTICED]: end } } : one,
-      ),
-    };
-  });
-  return mine;
-}
-
-async function tellOfEnd(ctx: LeadContext, member: TeamMember, end: string): Promise<NoticedEnd> {
+/** Claims the event. @returns undefined when somebody else did */
+async function claimCrash(
+  ctx: LeadContext,
+  member: TeamMember,
+  { id }: UnnoticedEnd,
+): Promise<Ending | undefined> {
   const { name } = member;
-  const { state, exit } = judge(member, {
-    status: readStatus(ctx.ref, name),
-    place: readPlace(ctx.ref, name),
-    exit: readExit(ctx.ref, name),
-  });
+  const status = readStatus(ctx.ref, name);
+  const place = readPlace(ctx.ref, name);
+  const { state, exit } = judge(member, { status, place, exit: readExit(ctx.ref, name) });
   const how = state === "crashed" ? "crashed" : "exited";
-  closeRequestsOf(ctx.ref, name);
-  const freed = await releaseTasks(ctx.ref, name);
-  const message = `${name} ${howSentence(how, exit)}.${freedSentence(freed)}${lastLines(exit)}`;
-  await tellLead(ctx, name, message, end);
-  return { name, how, exit };
+  const news = `${name} ${howSentence(how, exit)}.${lastLines(exit)}`;
+  const tasks = unfinishedTasksOf(ctx.ref, name);
+  return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
+    const known = config.members.find((one) => one.name === name);
+    if (known === undefined || known.metadata?.[TOLD_END] === id) return undefined;
+    const members = config.members.map((one) => (one === known ? { ...one, isActive: false } : one));
+    return { ...config, members };
+  });
 }
 
 function howSentence(how: "crashed" | "exited", exit: AgentExit | null): string {

@@ -8,6 +8,7 @@ import { deliver } from "../team/mailbox.ts";
 import { addMembers, removeMember } from "../team/members.ts";
 import { readStatus, removeRun, writePlace } from "../team/records.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
+import { awaitSettled } from "./settle-ending.ts";
 import { beginSnapshot } from "./shell-snapshot.ts";
 import { draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
 
@@ -48,6 +49,8 @@ export async function spawnTeammates(
   const config = readTeam(ctx.ref);
   const drafts = inputs.map((input) => draftOf(ctx, config, input));
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
+  // Whoever had the name before has left all of it first.
+  for (const { name } of drafts) await awaitSettled(ctx, name);
   const members = await addMembers(
     ctx.ref,
     drafts.map((draft) => ({ ...draft, backendType: backend.type })),

@@ -141,14 +141,20 @@ export async function retireMember(
 ): Promise<boolean> {
   let retired = false;
   await updateTeam(ref, (config) => {
-    const member = memberOf(config, name);
-    retired = member !== undefined;
-    if (member === undefined) return undefined;
-    const entry = { name: member.name, agentId: member.agentId, endedAt: now, how };
-    const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
-    return { ...without(config, member), former };
+    const next = toFormer(config, name, how, now);
+    retired = next !== undefined;
+    return next;
   });
   return retired;
+}
+
+/** The config with a member moved to `former`; undefined when it is no member. */
+export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
+  const member = memberOf(config, name);
+  if (member === undefined) return undefined;
+  const entry = { name: member.name, agentId: member.agentId, endedAt: now, how };
+  const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
+  return { ...without(config, member), former };
 }
 
 /** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */

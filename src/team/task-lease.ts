@@ -1,5 +1,5 @@
 import { livenessOf } from "../os/identity.ts";
-import { processIdentity } from "../schema/process.ts";
+import { type ProcessIdentity, processIdentity } from "../schema/process.ts";
 import type { Task } from "../schema/task.ts";
 import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
@@ -27,6 +27,23 @@ export function withoutLease(task: Task): Task {
 
 /** Whether the agent that claimed the task is known to be dead, so that the task is free for anybody. */
 export function leaseLapsed(task: Task): boolean {
+  const lease = leaseOf(task);
+  return lease !== undefined && livenessOf(lease) === "dead";
+}
+
+/** Whether the agent that claimed the task is known to live. */
+export function isLeaseAlive(task: Task): boolean {
+  const lease = leaseOf(task);
+  return lease !== undefined && livenessOf(lease) === "alive";
+}
+
+/** Whether the task was claimed by this very process. */
+export function isLeasedTo(task: Task, process: ProcessIdentity | undefined): boolean {
+  const lease = leaseOf(task);
+  return lease !== undefined && lease.pid === process?.pid && lease.procStart === process.procStart;
+}
+
+function leaseOf(task: Task): ProcessIdentity | undefined {
   const lease = processIdentity.safeParse(task.metadata?._lease);
-  return lease.success && livenessOf(lease.data) === "dead";
+  return lease.success ? lease.data : undefined;
 }

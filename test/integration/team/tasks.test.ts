@@ -1,15 +1,18 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { ownIdentity } from "../../../src/os/identity.ts";
 import {
   changeTask,
   createTask,
   deleteTask,
   getTask,
+  giveBack,
   isBlocked,
   linkTasks,
   listTasks,
-  releaseTasks,
+  unfinishedTasksOf,
 } from "../../../src/team/tasks.ts";
+import { deadProcess } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 
 test("a task is a file that peers read, under the next number", async () => {
@@ -142,22 +145,39 @@ test("a task that somebody removed by hand blocks nobody", async () => {
 
 test("what an agent has not finished comes back, and nobody else's does (S55)", async () => {
   const ref = await testTeam();
-  for (const owner of ["writer", "writer", "writer", "writer-2", "writer@crew"]) {
+  for (const owner of ["writer", "writer", "writer", "writer-2", "writer@crew", "writer"]) {
     await createTask(ref, { subject: owner, owner });
   }
+  const ended = deadProcess();
   await changeTask(ref, "1", (task) => ({ ...task, status: "completed" }));
   await changeTask(ref, "2", (task) => ({
     ...task,
     status: "in_progress",
-    metadata: { _lease: { pid: 1 }, keep: 1 },
+    metadata: { _lease: ended, keep: 1 },
   }));
-  expect((await releaseTasks(ref, "writer")).map(({ id }) => id)).toEqual(["2", "3", "5"]);
+  const tasks = unfinishedTasksOf(ref, "writer");
+  expect(tasks).toEqual(["2", "3", "5", "6"]);
+  // Whoever has the name now has begun with this one.
+  await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
+  for (const _look of ["first", "second"]) {
+    const free = await giveBack(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
+    expect(free.map(({ id }) => id)).toEqual(["2", "3", "5"]);
+  }
   expect(listTasks(ref).map(({ owner, status }) => [owner, status])).toEqual([
     ["writer", "completed"],
     [undefined, "pending"],
     [undefined, "pending"],
     ["writer-2", "pending"],
     [undefined, "pending"],
+    ["writer", "pending"],
   ]);
   expect(getTask(ref, "2").metadata).toEqual({ keep: 1 });
+});
+
+test("a task that an ended agent held in a process that goes on is given back too", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "x", owner: "writer", metadata: { keep: 1 } });
+  await changeTask(ref, "1", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
+  const ended = { name: "writer", tasks: ["1"], process: ownIdentity() };
+  expect(await giveBack(ref, ended)).toMatchObject([{ id: "1" }]);
 });

@@ -1,0 +1,125 @@
+import { TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import type { Ending, EndingKind } from "../schema/ending.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { readTeam } from "../team/config.ts";
+import { takeOverEnding, unfinishedEndings, workOff } from "../team/endings.ts";
+import { eventId } from "../team/event-id.ts";
+import { deliver } from "../team/mailbox.ts";
+import { readPlace, readStatus, removeRun } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { closeRequest, listRequests } from "../team/requests.ts";
+import { giveBack } from "../team/tasks.ts";
+import { openTreeBell } from "../wakeup/watch-tree.ts";
+import type { LeadContext } from "./context.ts";
+import { endStarted } from "./end-processes.ts";
+
+/** Key in a member's metadata: the end that was told last, so that it is not told again. */
+export const TOLD_END = "_endNoticed";
+
+/** Those after which nothing of the member's run is kept. */
+const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
+
+/**
+ * Does everything that follows from a claimed end: requests are closed, tasks come free, the lead is told; of a member
+ * that left for good, what it had started ends, its pane is closed and its files go. Every step may be done twice: one
+ * whose process was killed in between is gone on with by the next look.
+ */
+export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
+  const { ref } = ctx;
+  const work = async (): Promise<void> => {
+    closeRequestsOf(ref, taken.name);
+    const freed = await giveBack(ref, taken);
+    const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
+    const [first = "", ...lines] = taken.news.split("\n");
+    const news = [list === "" ? first : `${first} Free again: ${list}.`, ...lines].join("\n");
+    await tellLead(ctx, taken, news);
+    if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
+  };
+  return workOff(ref, taken, work, (config) => ({
+    ...config,
+    members: config.members.map((member) =>
+      member.name === taken.name && !FOR_GOOD.has(taken.how)
+        ? { ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } }
+        : member,
+    ),
+  }));
+}
+
+/** Whoever has ended waits for no answer: its plans, permissions and questions leave the list. */
+function closeRequestsOf(ref: TeamRef, name: string): void {
+  for (const { id, from, kind } of listRequests(ref)) {
+    if (from === name && kind !== "crash") closeRequest(ref, id);
+  }
+}
+
+async function tellLead(ctx: LeadContext, { id, name }: Ending, message: string): Promise<void> {
+  const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
+  try {
+    await deliver(ctx.ref, { from: "system", to: LEAD_NAME, text, messageId: eventId("ended", id) });
+  } catch (error) {
+    // A foreign team may have no lead of that name: nobody is there to be told.
+    if (!(error instanceof TeamError) || !NOBODY_THERE.has(error.code)) throw error;
+  }
+}
+
+const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
+
+async function clearAway(ctx: LeadContext, taken: Ending): Promise<void> {
+  const { name, how, process, place } = taken;
+  // What an agent that left by itself had started in the background; nothing would know it as its own any more.
+  if (how !== "killed") await endStarted({ process, place, instance: place?.instance });
+  if (place !== undefined) await closePlace(ctx, place);
+  if (isOfThisStart(ctx.ref, taken)) removeRun(ctx.ref, name);
+}
+
+/** Whether the records under this name are those of the start that ended, or what a half done removal left of them. */
+function isOfThisStart(ref: TeamRef, { name, process, place }: Ending): boolean {
+  const now = { place: readPlace(ref, name), process: readStatus(ref, name)?.process };
+  if (now.place !== undefined && now.place.instance !== place?.instance) return false;
+  return now.process === undefined || now.process.procStart === process?.procStart;
+}
+
+/** Closes the pane (or drops the log) of a place, if this program drives its kind. */
+export async function closePlace(ctx: LeadContext, place: PlaceRecord): Promise<void> {
+  await ctx.backends.of(place.backend)?.close([place]);
+}
+
+/** Milliseconds to wait for another who settles an end: what it started has 2 s to go, twice. */
+const WAIT_MS = 10_000;
+/** Longest wait between two looks, in milliseconds: one that dies over it changes no file. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Sees to it that no end of this name is half settled any more: waits for whoever is at it, takes over from one that
+ * died. Past 10 s it gives up: what is left of the work touches nothing of another start.
+ */
+export async function awaitSettled(ctx: LeadContext, name: string): Promise<void> {
+  const open = (): readonly Ending[] =>
+    unfinishedEndings(readTeam(ctx.ref)).filter((one) => sameName(one.name, name));
+  if (open().length === 0) return;
+  const bell = openTreeBell([ctx.ref.paths.dir]);
+  const deadline = steadyNow() + WAIT_MS;
+  try {
+    for (let left = open(); left.length > 0 && steadyNow() < deadline; left = open()) {
+      await takeOver(ctx, left);
+      if (open().length > 0) await bell.wait({ timeoutMs: LOOK_AGAIN_MS });
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** Settles those that their claimers left. @returns the settled ones */
+export async function takeOver(ctx: LeadContext, endings: readonly Ending[]): Promise<readonly Ending[]> {
+  const settled: Ending[] = [];
+  for (const left of endings) {
+    const taken = await takeOverEnding(ctx.ref, left);
+    if (taken === undefined) continue;
+    await settleEnding(ctx, taken);
+    settled.push(taken);
+  }
+  return settled;
+}

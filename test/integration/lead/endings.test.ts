@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { finishMember } from "../../../src/lead/finish-member.ts";
+import { reconcile } from "../../../src/lead/reconcile.ts";
+import { identityOf } from "../../../src/os/identity.ts";
+import type { Ending } from "../../../src/schema/ending.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { createTeamFiles, readTeam, updateTeam } from "../../../src/team/config.ts";
+import { pending } from "../../../src/team/mailbox.ts";
+import { addMembers, toFormer } from "../../../src/team/members.ts";
+import { writePlace, writeStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { changeTask, createTask, getTask } from "../../../src/team/tasks.ts";
+import { closedPlaces, lookingContext } from "../../support/looking.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
+import { script } from "../../support/run-ts.ts";
+import { testHome } from "../../support/team.ts";
+
+const look = script("look");
+const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
+const dead = deadProcess();
+/** How many processes at once. */
+const AT_ONCE = 4;
+
+/** A team whose dev has just ended, with three tasks of its own, of which it had finished the last. */
+async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): Promise<TeamRef> {
+  const ref = await createTeamFiles(home, {
+    name,
+    leadSessionId: "5f0e2a6e-0000-4000-8000-000000000000",
+    leadCwd: "/",
+    now: 1_000,
+  });
+  await addMembers(ref, [{ name: "dev", cwd: "/" }]);
+  for (const subject of ["one", "two", "three"]) await createTask(ref, { subject, owner: "dev" });
+  await changeTask(ref, "1", (task) => ({ ...task, status: "in_progress", metadata: { _lease: dead } }));
+  await changeTask(ref, "3", (task) => ({ ...task, status: "completed" }));
+  writePlace(ref, "dev", { instance: INSTANCE, backend: "test", spawnedAt: 1 });
+  const state = agreed ? { state: "exited" as const, agreedToStop: true } : { state: "running" as const };
+  writeStatus(ref, "dev", statusOf({ process: dead, instance: INSTANCE, ...state }));
+  return ref;
+}
+
+/** Everything that shall follow from the end, once. */
+async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
+  const news = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    protocol?.type === "teammate_terminated" ? [protocol.message] : [],
+  );
+  expect(news).toEqual([`dev ${agreed ? "has shut down" : "crashed"}. Free again: #1 one, #2 two.`]);
+  for (const id of ["1", "2"]) {
+    expect(getTask(ref, id)).not.toHaveProperty("owner");
+    expect(getTask(ref, id)).toMatchObject({ status: "pending" });
+  }
+  expect(getTask(ref, "3")).toMatchObject({ owner: "dev", status: "completed" });
+  const { members, former = [], metadata } = readTeam(ref);
+  expect(metadata).toBeUndefined();
+  expect(members.map(({ name }) => name)).toEqual(agreed ? [LEAD_NAME] : [LEAD_NAME, "dev"]);
+  expect(former.map(({ name, how }) => `${name} ${how}`)).toEqual(agreed ? ["dev shutdown"] : []);
+  expect(new Set(closedPlaces(ref))).toEqual(new Set(agreed ? [INSTANCE] : []));
+  expect(existsSync(ref.paths.agent("dev").run)).toBe(!agreed);
+}
+
+describe.each([
+  ["an agreed shutdown", true],
+  ["a crash", false],
+])("%s", (_title, agreed) => {
+  it("is seen through by the next look, wherever the one before was killed", async () => {
+    const home = testHome();
+    let next = 1;
+    let last = Number.POSITIVE_INFINITY;
+    const tryAll = async (): Promise<void> => {
+      while (next < last) {
+        const n = next++;
+        const ref = await teamWithEnded(home, agreed, `crew-${n}`);
+        const child = look(ref.home.root, ref.team, String(n));
+        const { signal, stderr } = await child.ended();
+        expect(stderr).toBe("");
+        if (signal === null) last = Math.min(last, n);
+        await reconcile(lookingContext(ref));
+        await expectSettled(ref, agreed);
+        expect(await reconcile(lookingContext(ref))).toEqual([]);
+        await expectSettled(ref, agreed);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, tryAll));
+    // Or the calls that are counted are not those that are made.
+    expect(last).toBeGreaterThan(25);
+  }, 60_000);
+});
+
+/** dev's agreed shutdown, claimed by a process that goes on for as long as the test lets it. */
+async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<unknown> }> {
+  const ref = await teamWithEnded(undefined, true);
+  const other = spawn("sleep", ["60"]);
+  onTestFinished(() => {
+    other.kill("SIGKILL");
+  });
+  const ending: Ending = {
+    id: "left",
+    name: "dev",
+    how: "shutdown",
+    news: "dev has shut down.",
+    tasks: ["1", "2"],
+    process: dead,
+    place: { instance: INSTANCE, backend: "test", spawnedAt: 1 },
+    by: identityOf(other.pid ?? 0) ?? dead,
+    at: Date.now(),
+    tries: 1,
+  };
+  await updateTeam(ref, (config) => {
+    const left = toFormer(config, "dev", "shutdown", 5);
+    return left && { ...left, metadata: { _endings: [ending] } };
+  });
+  const end = (): Promise<unknown> => {
+    other.kill("SIGKILL");
+    return once(other, "close");
+  };
+  return { ref, end };
+}
+
+describe("an end that another process sees through", () => {
+  it("is left to it as long as it lives, and taken over when it dies", async () => {
+    const { ref, end } = await claimedByAnother();
+    const before = JSON.stringify(readTeam(ref));
+    expect(await reconcile(lookingContext(ref))).toEqual([]);
+    expect(JSON.stringify(readTeam(ref))).toBe(before);
+    expect(closedPlaces(ref)).toEqual([]);
+    await end();
+    expect(await reconcile(lookingContext(ref))).toEqual([{ name: "dev", how: "shutdown", exit: null }]);
+    await expectSettled(ref, true);
+  });
+
+  it("is waited for by whoever needs it done, who takes over when it dies", async () => {
+    const { ref, end } = await claimedByAnother();
+    const [done] = await Promise.all([finishMember(lookingContext(ref), "dev", "shutdown"), end()]);
+    expect(done).toBe(false);
+    await expectSettled(ref, true);
+  });
+});
+
+it("an end of which something can never be done is given up in the end, and keeps nobody from the others", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  await addMembers(ref, [{ name: "ada", cwd: "/" }]);
+  writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));
+  const ctx = lookingContext(ref);
+  const broken = { ...ctx.backends.of("test"), close: () => Promise.reject(new Error("no such server")) };
+  const failing = (): Promise<unknown> =>
+    reconcile({ ...ctx, backends: { ...ctx.backends, of: () => broken as never } });
+  for (const _look of ["first", "second", "third"]) await expect(failing()).rejects.toThrow("no such server");
+  expect(await failing()).toEqual([]);
+  expect(readTeam(ref).metadata).toBeUndefined();
+  expect(readTeam(ref).members.find(({ name }) => name === "ada")).toMatchObject({ isActive: false });
+});

@@ -1,0 +1,37 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Backend } from "../../src/backend/backend.ts";
+import type { LeadContext } from "../../src/lead/context.ts";
+import { systemClock } from "../../src/os/clock.ts";
+import { LEAD_NAME } from "../../src/schema/names.ts";
+import type { TeamRef } from "../../src/team/ref.ts";
+
+/** A lead whose teammates live in places that are only written down: which of them were closed stands in a file. */
+export function lookingContext(ref: TeamRef): LeadContext {
+  const backend = {
+    close: async (places: readonly { readonly instance: string }[]) => {
+      for (const { instance } of places) appendFileSync(closedFile(ref), `${instance}\n`);
+    },
+    present: async () => new Set<string>(),
+  } as unknown as Backend;
+  return {
+    home: ref.home,
+    ref,
+    actor: LEAD_NAME,
+    env: {},
+    clock: systemClock,
+    cwd: "/",
+    backends: { choose: () => Promise.reject(new Error("Nothing is started here.")), of: () => backend },
+    program: [],
+  };
+}
+
+/** The starts whose places were closed. */
+export function closedPlaces(ref: TeamRef): string[] {
+  const file = closedFile(ref);
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+}
+
+function closedFile(ref: TeamRef): string {
+  return join(ref.home.root, `closed-${ref.team}`);
+}
