@@ -1,7 +1,8 @@
 import { TeamError } from "../errors.ts";
-import type { TeamMember } from "../schema/config.ts";
+import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
+import { unfinishedEndings } from "../team/endings.ts";
 import { unreadCount } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
 import { listRequests } from "../team/requests.ts";
@@ -15,7 +16,7 @@ export interface RunFacts {
   readonly teamExists: boolean;
   /** Living teammates that are not idle, or have a message that they have not picked up. */
   readonly busy: number;
-  /** Members that have ended, with nobody told of it yet. */
+  /** Ends of members that not everything has followed from yet. */
   readonly unsettled: number;
   /** Messages to the lead that its worker has not seen yet. */
   readonly onTheWay: number;
@@ -31,8 +32,10 @@ export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunFacts): 
 
 /** @param held unread messages to the lead that its worker knows and holds back */
 export function runFacts(ctx: LeadContext, held = 0): RunFacts {
-  const members = membersOf(ctx);
-  if (members === undefined) return { teamExists: false, busy: 0, unsettled: 0, onTheWay: 0 };
+  const config = configOf(ctx);
+  if (config === undefined) return { teamExists: false, busy: 0, unsettled: 0, onTheWay: 0 };
+  const members = config.members.filter(({ name }) => name !== LEAD_NAME);
+  const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   const busy = members.filter(
     ({ name }) =>
       isAlive(ctx, name) && (readStatus(ctx.ref, name)?.state !== "idle" || unreadCount(ctx.ref, name) > 0),
@@ -40,15 +43,15 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
   return {
     teamExists: true,
     busy: busy.length,
-    unsettled: members.filter((member) => unnoticedEnd(ctx, member) !== undefined).length,
+    unsettled: unnoticed.length + unfinishedEndings(config).length,
     onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
   };
 }
 
-/** Everybody but the lead; undefined when the team is gone. */
-function membersOf(ctx: LeadContext): readonly TeamMember[] | undefined {
+/** Undefined when the team is gone. */
+function configOf(ctx: LeadContext): TeamConfig | undefined {
   try {
-    return readTeam(ctx.ref).members.filter(({ name }) => name !== LEAD_NAME);
+    return readTeam(ctx.ref);
   } catch (error) {
     if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return undefined;
     throw error;
