@@ -50,13 +50,8 @@ export function makePrivateDir(path: string): boolean {
 
 /** A file's text, or undefined when it is not there. */
 export function readText(path: string): string | undefined {
-  return readBytes(path)?.toString("utf8");
-}
-
-/** A file's bytes, or undefined when it is not there. */
-export function readBytes(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    return readFileSync(path, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -1,13 +1,13 @@
-import { readBytes, type StagedFile, stageFile } from "../os/fs.ts";
+import { readText, type StagedFile, stageFile } from "../os/fs.ts";
 import { type Held, inQueue, type LockOptions, type Turn } from "./lock.ts";
 
 /** What a file is to hold, and what the caller is told. */
 export interface Change<T> {
   readonly value: T;
   /** Left out: the file stays as it is. */
-  readonly content?: string;
+  readonly content?: string | undefined;
   /** Called once the content is in its place, before the next of ours has its turn. */
-  readonly written?: () => void;
+  readonly written?: (() => void) | undefined;
 }
 
 /**
@@ -38,17 +38,18 @@ interface Changed<T> {
 }
 
 async function changed<T>(path: string, plan: Plan<T>, turn: Turn): Promise<Changed<T>> {
-  const before = readBytes(path);
+  const before = readText(path);
   const change = attempt(plan, before);
   if (change !== undefined) {
-    const isSame = (): boolean => equal(before, readBytes(path));
+    // Compared as it reads: a change within one tick of the file system's clock shows in no time of a file.
+    const isSame = (): boolean => readText(path) === before;
     const done = await put(path, change, (staged) =>
       turn.holdShared((held) => isSame() && commit(staged, held)),
     );
     if (done !== undefined) return done;
   }
   const done = await turn.holdShared((held) => {
-    return put(path, plan(readBytes(path)?.toString("utf8"), true), (staged) => commit(staged, held));
+    return put(path, plan(readText(path), true), (staged) => commit(staged, held));
   });
   return done as Changed<T>;
 }
@@ -83,16 +84,11 @@ function commit(staged: StagedFile, held: Held): true {
   return true;
 }
 
-function attempt<T>(plan: Plan<T>, before: Buffer | undefined): Change<T> | undefined {
+function attempt<T>(plan: Plan<T>, before: string | undefined): Change<T> | undefined {
   try {
-    return plan(before?.toString("utf8"), false);
+    return plan(before, false);
   } catch {
     // A foreign writer may be in the middle: what is wrong is found, and told, under the lock.
     return undefined;
   }
-}
-
-/** Byte by byte: a change within one tick of the file system's clock shows in no time of a file. */
-function equal(before: Buffer | undefined, now: Buffer | undefined): boolean {
-  return before === undefined || now === undefined ? before === now : before.equals(now);
 }
