@@ -61,6 +61,8 @@ export interface Room {
   readonly places: readonly Place[];
   /** The built product. */
   readonly dist: string;
+  /** Whether this is the run of half a minute. */
+  readonly short: boolean;
   /** The first in a full run, the second in a short one. */
   amount(full: number, short: number): number;
 }

@@ -8,16 +8,29 @@ import { claims } from "./benches/claims.ts";
 import { counts } from "./benches/counts.ts";
 import { files } from "./benches/files.ts";
 import { history, historyCosts } from "./benches/history.ts";
+import { idle } from "./benches/idle.ts";
 import { latency } from "./benches/latency.ts";
 import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
+import { panes } from "./benches/panes.ts";
 import type { Bench, Figure, Place, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
 import { endAll } from "./support/children.ts";
 import { removeScratch } from "./support/scratch.ts";
 import { section } from "./table.ts";
 
-const BENCHES: readonly Bench[] = [limits, counts, files, latency, history, backlog, claims, lists];
+const BENCHES: readonly Bench[] = [
+  limits,
+  counts,
+  files,
+  latency,
+  history,
+  backlog,
+  claims,
+  lists,
+  panes,
+  idle,
+];
 
 const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]
 
@@ -60,6 +73,7 @@ async function run(): Promise<number> {
   const all = await measure(chosen, {
     dist,
     places: places(),
+    short: values.short,
     amount: (full, short) => (values.short ? short : full),
   });
   if (values.json !== undefined)

@@ -50,7 +50,7 @@ export const history: Bench = {
 };
 
 async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
-  const sizes = room.amount(1, 0) === 1 ? SIZES : SHORT_SIZES;
+  const sizes = room.short ? SHORT_SIZES : SIZES;
   const ours: Cost[] = [];
   const usual: Cost[] = [];
   const { ref } = await benchTeam(place, ["ada", "bob"]);

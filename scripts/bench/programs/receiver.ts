@@ -11,7 +11,7 @@ import { teamIn } from "../support/scratch.ts";
 
 const [, , directory = "", agent = ""] = process.argv;
 const ref = teamIn(directory);
-const bell = await openWorkerBell(ref, agent);
+const bell = await openWorkerBell(ref, agent, { problem: console.error });
 const facts = {
   sessionId: agent,
   transcript: "",

@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Room } from "../figure.ts";
+import { started } from "../support/children.ts";
+import { endTeam, leadOf, pidsOf, untilIdle } from "../support/lead.ts";
+import { type Probe, probeIn } from "../support/probe.ts";
+import { costOf, residentMb, tellsCost } from "../support/process-cost.ts";
+import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
+
+/** Milliseconds within which V8 has given back what a start needed; its collector runs some seconds after the last work. */
+const AFTER_START_MS = 12_000;
+
+/** What teammates do while nobody wants anything of them. */
+export const idle: Bench = {
+  name: "idle",
+  title: "Teammates with nothing to do",
+  short: true,
+  async run(room) {
+    const [place] = room.places;
+    if (place === undefined) return [];
+    const counted = await benchTeam(place, []);
+    const figures = [...(await doings(room, counted))];
+    if (tellsCost && !room.short) figures.push(...(await costs(room, await benchTeam(place, []))));
+    return figures;
+  },
+};
+
+/** Processes and timers that two of them start in some seconds of rest, and a command that sends. */
+async function doings(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
+  const probe = probeIn(team.directory);
+  const ctx = leadOf(room, team, probe.env);
+  const names = ["ada", "bob"];
+  try {
+    await spawnTeammates(
+      ctx,
+      names.map((name) => ({ name })),
+      { mode: "process" },
+    );
+    await untilIdle(team, names);
+    await settled(probe);
+    const seconds = room.amount(12, 6);
+    await delay(seconds * 1000);
+    const { forks, fastTimers } = probe.look();
+    await teamsSend(room, team, probe);
+    const sent = probe.look();
+    return [
+      {
+        what: `processes that two start in ${seconds} s`,
+        value: forks,
+        unit: "",
+        goal: countAtMost(0, forks, "none"),
+      },
+      {
+        what: "timers under 5 s that they set",
+        value: fastTimers,
+        unit: "",
+        goal: countAtMost(0, fastTimers, "none"),
+      },
+      {
+        what: "processes that teams send starts, and its receiver",
+        value: sent.forks,
+        unit: "",
+        goal: countAtMost(0, sent.forks, "none"),
+      },
+    ];
+  } finally {
+    await endTeam(ctx, team);
+  }
+}
+
+/** Until a whole second has passed in which nothing began: what a start leaves behind it is over. */
+async function settled(probe: Probe): Promise<void> {
+  do {
+    probe.look();
+    await delay(1000);
+  } while (probe.look().fastTimers > 0);
+}
+
+async function teamsSend(room: Room, team: BenchTeam, probe: Probe): Promise<void> {
+  const words = [join(room.dist, "teams.cjs"), "send", "bob", "hello", "--team", TEAM];
+  const env = { ...team.env, ...probe.env };
+  await once(started(words, { env, cwd: team.directory, stdio: ["ignore", "ignore", "inherit"] }), "exit");
+}
+
+/** Processor, wake-ups and memory of a larger team, beside an empty Node process. */
+async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
+  const ctx = leadOf(room, team);
+  const names = Array.from({ length: 16 }, (_, index) => `agent-${index}`);
+  const empty = started(["-e", "setInterval(() => undefined, 2 ** 31 - 1)"], { stdio: "ignore" });
+  try {
+    await spawnTeammates(
+      ctx,
+      names.map((name) => ({ name })),
+      { mode: "process" },
+    );
+    await untilIdle(team, names);
+    const pids = pidsOf(team, names);
+    await delay(AFTER_START_MS);
+    const before = costOf(pids);
+    const seconds = 20;
+    await delay(seconds * 1000);
+    const after = costOf(pids);
+    const percent = (after.cpuMs - before.cpuMs) / (seconds * 10) / pids.length;
+    const memory = pids.reduce((sum, pid) => sum + residentMb(pid), 0) / pids.length;
+    const node = { what: "an empty Node process", value: residentMb(empty.pid ?? 0) };
+    return [
+      {
+        what: `processor, each of ${pids.length}`,
+        value: percent,
+        unit: "%",
+        goal: atMost(0.1, "%", percent),
+      },
+      {
+        what: `wake-ups of a teammate in a minute, all threads`,
+        value: ((after.wakeUps - before.wakeUps) / pids.length / seconds) * 60,
+        unit: "",
+      },
+      {
+        what: "memory of a teammate before its first model call",
+        value: memory,
+        unit: "MB",
+        beside: [node],
+        goal: atMostTimes(1.5, memory, node),
+      },
+    ];
+  } finally {
+    empty.kill("SIGKILL");
+    await endTeam(ctx, team);
+  }
+}

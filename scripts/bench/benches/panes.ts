@@ -1,0 +1,157 @@
+import { constants, openSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import type { LeadContext } from "../../../src/lead/context.ts";
+import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
+import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";
+import {
+  atMost,
+  atMostTimes,
+  type Bench,
+  countAtMost,
+  type Figure,
+  type Place,
+  type Room,
+} from "../figure.ts";
+import { programFile, timeOfNode } from "../support/children.ts";
+import { countedTmux, endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
+import { Samples, timeOf } from "../support/samples.ts";
+import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
+
+/** Teammates in panes: their start, their end, and how often tmux is called for it. */
+export const panes: Bench = {
+  name: "panes",
+  title: "Teammates in panes",
+  short: false,
+  async run(room) {
+    const [place] = room.places;
+    if (place === undefined) return [];
+    const figures: Figure[] = [];
+    for (const count of [1, 4, 16]) figures.push(await starts(room, place, count));
+    figures.push(await ends(room, place), ...(await calls(room, place)));
+    return figures;
+  },
+};
+
+/** From the call until all have announced that they are ready. */
+async function starts(room: Room, place: Place, count: number): Promise<Figure> {
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let turn = 0; turn < room.amount(5, 2); turn += 1) {
+    const team = await benchTeam(place, []);
+    const ctx = leadOf(room, team);
+    tmuxOf(team, "new-session", "-d", "-x", "400", "-y", "200", "--", "cat");
+    const behind: Promise<unknown>[] = [];
+    try {
+      bare.push(await timeOf(() => barePanes(team, count)));
+      const inputs = names(count).map((name) => ({ name }));
+      ours.push(
+        await timeOf(() =>
+          spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) }),
+        ),
+      );
+      await Promise.all(behind);
+    } finally {
+      await endTeam(ctx, team);
+    }
+  }
+  const value = new Samples(ours).median;
+  const beside = { what: "bare panes with an empty Node program", value: new Samples(bare).median };
+  return {
+    what: `spawn ${count} → all ready`,
+    value,
+    unit: "ms",
+    beside: [beside],
+    goal: atMostTimes(1.5, value, beside),
+  };
+}
+
+/** As many panes, asked for in one call, until the program of each runs. */
+async function barePanes(team: BenchTeam, count: number): Promise<void> {
+  const fifo = join(team.directory, "ready");
+  await makeFifos([fifo]);
+  const socket = new Socket({
+    fd: openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK),
+    readable: true,
+    writable: false,
+  });
+  const program = [process.execPath, programFile("ready"), fifo];
+  const splits = names(count).flatMap(() => [
+    "split-window",
+    "-d",
+    "--",
+    ...program,
+    ";",
+    "select-layout",
+    "tiled",
+    ";",
+  ]);
+  tmuxOf(team, ...splits.slice(0, -1));
+  let ready = 0;
+  for await (const bytes of socket) {
+    ready += (bytes as Buffer).length;
+    if (ready >= count) break;
+  }
+}
+
+/** Four that agree at once, from the request until they are gone. */
+async function ends(room: Room, place: Place): Promise<Figure> {
+  const took: number[] = [];
+  for (let turn = 0; turn < room.amount(3, 1); turn += 1) {
+    const team = await benchTeam(place, []);
+    const ctx = leadOf(room, team);
+    try {
+      await spawn(ctx, 4);
+      await untilIdle(team, names(4));
+      took.push(await timeOf(() => shutdownTeammates(ctx, names(4))));
+    } finally {
+      await endTeam(ctx, team);
+    }
+  }
+  const value = new Samples(took).median;
+  return { what: "shutdown of 4 that agree at once", value, unit: "ms", goal: atMost(500, "ms", value) };
+}
+
+/** How often tmux is called by one operation, whatever the number of teammates. */
+async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
+  const team = await benchTeam(place, []);
+  const counted = countedTmux(team);
+  const ctx = leadOf(room, team, counted.env);
+  const teams = (...words: string[]): Promise<number> =>
+    timeOfNode([join(room.dist, "teams.cjs"), ...words, "--team", TEAM], {
+      env: ctx.env,
+      cwd: team.directory,
+    });
+  const operations: readonly (readonly [string, number, () => unknown])[] = [
+    ["spawn of 4", 3, () => spawn(ctx, 4)],
+    ["status", 1, () => teams("status")],
+    ["send", 0, () => teams("send", "agent-0", "hello")],
+    ["kill of one", 2, () => teams("kill", "agent-0")],
+  ];
+  const figures: Figure[] = [];
+  try {
+    for (const [what, most, operation] of operations) {
+      counted.calls();
+      await operation();
+      const value = counted.calls();
+      figures.push({ what: `tmux calls: ${what}`, value, unit: "", goal: countAtMost(most, value) });
+      await untilIdle(team, names(4).slice(what.startsWith("kill") ? 1 : 0));
+    }
+  } finally {
+    await endTeam(ctx, team);
+  }
+  return figures;
+}
+
+/** @returns once all are ready, and what goes on behind that is over too */
+async function spawn(ctx: LeadContext, count: number): Promise<void> {
+  const behind: Promise<unknown>[] = [];
+  const inputs = names(count).map((name) => ({ name }));
+  await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) });
+  await Promise.all(behind);
+}
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `agent-${index}`);
+}

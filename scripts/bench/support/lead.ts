@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { openBackends } from "../../../src/cli/backends.ts";
+import type { LeadContext } from "../../../src/lead/context.ts";
+import { killEverybody } from "../../../src/lead/kill.ts";
+import { systemClock } from "../../../src/os/clock.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { Room } from "../figure.ts";
+import type { BenchTeam } from "./scratch.ts";
+
+/** A lead's operations in this team, from outside of tmux; its teammates are the built program. */
+export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): LeadContext {
+  const env = { ...team.env, ...more };
+  return {
+    home: team.ref.home,
+    ref: team.ref,
+    actor: LEAD_NAME,
+    env,
+    clock: systemClock,
+    cwd: team.directory,
+    backends: openBackends(env),
+    program: [process.execPath, join(room.dist, "teams.cjs")],
+  };
+}
+
+/** tmux on the server of this team alone. */
+export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string {
+  return execFileSync("tmux", ["-L", "bench", "-f", "/dev/null", ...words], {
+    env,
+    encoding: "utf8",
+    stdio: "pipe",
+  });
+}
+
+/** Ends everybody and the team's tmux server. */
+export async function endTeam(ctx: LeadContext, team: BenchTeam): Promise<void> {
+  await killEverybody(ctx);
+  try {
+    tmuxOf(team, "kill-server");
+  } catch {
+    // It ended with its last pane.
+  }
+}
+
+/** A `tmux` of this directory that writes down each call before it makes it; what the teammates' own processes call is not counted. */
+export function countedTmux(team: BenchTeam): { readonly env: NodeJS.ProcessEnv; calls(): number } {
+  const directory = join(team.directory, "bin");
+  const log = join(team.directory, "tmux.log");
+  const real = execFileSync("/bin/sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
+  mkdirSync(directory);
+  const program = `#!/bin/sh\n[ "$TMUX_PANE" ] || echo "$*" >> '${log}'\nexec '${real}' "$@"\n`;
+  writeFileSync(join(directory, "tmux"), program);
+  chmodSync(join(directory, "tmux"), 0o755);
+  return {
+    env: { PATH: `${directory}${delimiter}${team.env.PATH ?? ""}` },
+    calls: () => {
+      const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n").length : 0;
+      rmSync(log, { force: true });
+      return lines;
+    },
+  };
+}
+
+/** Waits until the teammates have nothing to do. @throws Error after a minute */
+export async function untilIdle({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!names.every((name) => readStatus(ref, name)?.state === "idle")) {
+    if (performance.now() > deadline) throw new Error(`Not all of ${names.join(", ")} came to rest.`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The processes of the teammates themselves. */
+export function pidsOf({ ref }: BenchTeam, names: readonly string[]): readonly number[] {
+  return names.flatMap((name) => readStatus(ref, name)?.process.pid ?? []);
+}

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { programFile } from "./children.ts";
+
+/** No idle process has a timer that is faster (architecture.md, Rules 0). */
+const SLOW_MS = 5_000;
+
+/** What Node processes with this environment did since the last look. */
+export interface Probe {
+  readonly env: NodeJS.ProcessEnv;
+  look(): { readonly forks: number; readonly fastTimers: number };
+}
+
+export function probeIn(directory: string): Probe {
+  const log = join(directory, "probe.log");
+  let seen = 0;
+  return {
+    env: {
+      NODE_OPTIONS: `--import ${pathToFileURL(programFile("probe")).href}`,
+      TEAMS_BENCH_PROBE: log,
+    },
+    look: () => {
+      const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
+      const fresh = lines.slice(seen);
+      seen = lines.length;
+      return {
+        forks: fresh.filter((line) => line === "fork").length,
+        fastTimers: fresh.filter((line) => line.startsWith("timer ") && Number(line.slice(6)) < SLOW_MS)
+          .length,
+      };
+    },
+  };
+}
