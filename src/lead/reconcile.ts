@@ -3,13 +3,13 @@ import type { TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
-import { claimEnding, unfinishedEndings } from "../team/endings.ts";
+import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import { unfinishedTasksOf } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 import { finishMember } from "./finish-member.ts";
-import { settleEnding, TOLD_END, takeOver } from "./settle-ending.ts";
+import { settleEnding, takeOver } from "./settle-ending.ts";
 
 /** One death that this look was the first to notice, or to see through. */
 export interface NoticedEnd {
@@ -86,7 +86,7 @@ export async function reconcileUnlessLed(ctx: LeadContext): Promise<readonly Not
 }
 
 export interface UnnoticedEnd {
-  /** Names this very end: a start that is started again in its pane keeps its instance, its process does not. */
+  /** Names this very end, as `endOf` does. */
   readonly id: string;
   /** It ended because it had agreed to. */
   readonly agreed: boolean;
@@ -97,7 +97,7 @@ export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);
   if (status === undefined || livenessOf(status.process) !== "dead") return undefined;
-  const id = `ended/${status.instance ?? ""}/${status.process.pid}.${status.process.procStart}`;
+  const id = endOf(status);
   const agreed = status.state === "exited" && status.agreedToStop === true;
   return !agreed && member.metadata?.[TOLD_END] === id ? undefined : { id, agreed };
 }

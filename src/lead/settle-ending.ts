@@ -5,7 +5,7 @@ import type { Ending, EndingKind } from "../schema/ending.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
-import { takeOverEnding, unfinishedEndings, workOff } from "../team/endings.ts";
+import { TOLD_END, takeOverEnding, unfinishedEndings, workOff } from "../team/endings.ts";
 import { eventId } from "../team/event-id.ts";
 import { deliver } from "../team/mailbox.ts";
 import { readPlace, readStatus, removeRun } from "../team/records.ts";
@@ -15,9 +15,6 @@ import { giveBack } from "../team/tasks.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";
-
-/** Key in a member's metadata: the end that was told last, so that it is not told again. */
-export const TOLD_END = "_endNoticed";
 
 /** Those after which nothing of the member's run is kept. */
 const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);

@@ -2,6 +2,7 @@ import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { type Ending, ending } from "../schema/ending.ts";
+import type { StatusRecord } from "../schema/status.ts";
 import { updateTeam } from "./config.ts";
 import type { TeamRef } from "./ref.ts";
 
@@ -9,6 +10,14 @@ import type { TeamRef } from "./ref.ts";
 const TAKEN_FOR_MS = 30_000;
 /** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
 const MOST_TRIES = 3;
+
+/** Key in a member's metadata: the end that was told last, so that it is not told again. */
+export const TOLD_END = "_endNoticed";
+
+/** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
+export function endOf({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
+  return `ended/${instance}/${process.pid}.${process.procStart}`;
+}
 
 /** The endings that this process has under way, whichever of its contexts began them. */
 const underWay = new Set<string>();
