@@ -105,6 +105,8 @@ export function fileSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
+/** Tells this process from another with its pid: a later one, or one in another container. Microseconds, of which some days are enough. */
+const WORD = (process.hrtime.bigint() / 1_000n).toString(36).slice(-7);
 let sequence = 0;
 
 /**
@@ -113,7 +115,7 @@ let sequence = 0;
  */
 export function temporaryBeside(path: string): string {
   sequence += 1;
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${sequence}.tmp`);
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${WORD}${sequence}.tmp`);
 }
 
 export interface WriteOptions {

@@ -1,0 +1,21 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+/** The module as a process loads it that has just begun. */
+async function startedAnew(): Promise<typeof import("../../../src/os/fs.ts")> {
+  vi.resetModules();
+  return import("../../../src/os/fs.ts");
+}
+
+test("what a killed process was writing is in nobody's way, nor touched by one that has its pid (S77)", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const killed = await startedAnew();
+  const left = killed.temporaryBeside(path);
+  writeFileSync(left, "half");
+  const { replaceFile } = await startedAnew();
+  replaceFile(path, "whole");
+  expect(readFileSync(path, "utf8")).toBe("whole");
+  expect(readFileSync(left, "utf8")).toBe("half");
+});
