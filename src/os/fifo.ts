@@ -10,7 +10,7 @@ export interface OpenFifo {
   readonly fd: number;
   /** Whether its path still leads to it: another may have been made under that name, or none be there. */
   isInPlace(): boolean;
-  /** For who has not handed the descriptor on. */
+  /** For who has not handed the descriptor on. May be called twice. */
   close(): void;
 }
 
@@ -37,13 +37,18 @@ function openFifo(path: string, access: number): OpenFifo {
     closeSync(fd);
     throw notOurs(path);
   }
+  let closed = false;
   return {
     fd,
     isInPlace: () => {
       const there = lstatSync(path, { throwIfNoEntry: false });
       return there?.ino === opened.ino && there.dev === opened.dev;
     },
-    close: () => closeSync(fd),
+    close: () => {
+      // By then the number may be another file's.
+      if (!closed) closeSync(fd);
+      closed = true;
+    },
   };
 }
 

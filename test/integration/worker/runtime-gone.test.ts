@@ -1,0 +1,103 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { supervise } from "../../../src/lead/supervise.ts";
+import { removeTeamFiles } from "../../../src/team/config.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { prepareRun, readStatus } from "../../../src/team/records.ts";
+import { ring } from "../../../src/wakeup/fifo-bell.ts";
+import { eventually } from "../../support/eventually.ts";
+import { script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+import { contextOf, startWorker } from "../../support/worker.ts";
+
+const worker = script("worker");
+
+test("messages arrive while the runtime directory is gone, and the bells are back after it (S78)", async () => {
+  const ref = await testTeam(["dev"]);
+  const running = await startWorker(ref, { turns: [{ say: "ok", repeat: true }] });
+  rmSync(ref.home.runtime, { recursive: true });
+  await deliver(ref, { from: "team-lead", to: "dev", text: "are you there?" });
+  await eventually("the message", () => running.shown.includes("received team-lead: are you there?"));
+  const bell = readStatus(ref, "dev")?.bell ?? "";
+  await eventually("the bell", () => ring(bell) === "rung");
+  for (const path of [ref.home.runtime, ref.paths.runtime, ref.paths.agent("dev").runtime]) {
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  }
+  expect(await running.stop()).toBe("stopped");
+  expect(running.shown.filter((line) => line.startsWith("error"))).toEqual([]);
+});
+
+test("an agent whose team is deleted brings nothing of its runtime directory back", async () => {
+  const ref = await testTeam(["dev"]);
+  const running = await startWorker(ref);
+  await removeTeamFiles(ref);
+  expect(await running.ended).toBe("team-gone");
+  expect(running.shown.filter((line) => line.startsWith("error"))).toEqual([]);
+  await expect(prepareRun(ref, ["dev"])).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  expect(existsSync(ref.home.runtime)).toBe(false);
+});
+
+test("a team that is deleted while FIFOs are made for it gets no runtime directory back", async () => {
+  const ref = await testTeam(["dev"]);
+  const bin = temporaryDirectory();
+  const mkfifo = execFileSync("sh", ["-c", "command -v mkfifo"], { encoding: "utf8" }).trim();
+  writeFileSync(join(bin, "mkfifo"), `#!/bin/sh\nrm -r '${ref.paths.dir}'\nexec ${mkfifo} "$@"\n`);
+  chmodSync(join(bin, "mkfifo"), 0o700);
+  vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(prepareRun(ref, ["dev"])).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  expect(existsSync(ref.paths.runtime)).toBe(false);
+});
+
+test.runIf(process.platform === "linux")(
+  "whoever supervises follows the lifeline that was made anew, and hears of the end by it (S78)",
+  async () => {
+    const ref = await testTeam(["dev"]);
+    const { lifeline } = ref.paths.agent("dev");
+    const dev = worker(ref.home.root, ref.team, "dev", "goes on");
+    expect(await dev.line()).toBe("ready");
+    // As its launch script does, which cannot let go of the old one.
+    const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", lifeline]);
+    onTestFinished(() => void holder.kill("SIGKILL"));
+    await once(holder.stdout, "data");
+    const stopping = new AbortController();
+    const ends: string[] = [];
+    const watch = supervise(contextOf(ref), {
+      signal: stopping.signal,
+      onEnd: ({ name, how }) => ends.push(`${name} ${how}`),
+      onChange: () => undefined,
+      onProblem: (message) => ends.push(message),
+    });
+    onTestFinished(async () => {
+      stopping.abort();
+      await watch;
+    });
+    await eventually("the watch of the lifeline", () => hasOpen(lifeline));
+    rmSync(ref.home.runtime, { recursive: true });
+    expect(hasOpen(lifeline)).toBe(false);
+    await deliver(ref, { from: "team-lead", to: "dev", text: "hello" });
+    await eventually("the new one", () => ring(lifeline) === "rung");
+    // Whatever happens in the team makes it look; without this line the slow check does.
+    await deliver(ref, { from: "team-lead", to: "dev", text: "hello again" });
+    await eventually("the watch of the new one", () => hasOpen(lifeline));
+    dev.child.kill("SIGKILL");
+    await eventually("word of the end", () => ends.length > 0);
+    expect(ends).toEqual(["dev crashed"]);
+  },
+);
+
+/** Whether this process has the file open that is at this path now. */
+function hasOpen(path: string): boolean {
+  return readdirSync("/proc/self/fd").some((fd) => {
+    try {
+      return readlinkSync(join("/proc/self/fd", fd)) === path;
+    } catch {
+      // The descriptor of this very look is gone by now.
+      return false;
+    }
+  });
+}
