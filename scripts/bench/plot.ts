@@ -1,11 +1,13 @@
-import type { Cost, HistoryCosts } from "./benches/history.ts";
+import type { HistoryCosts } from "./benches/history.ts";
 import { format } from "./table.ts";
 
 /** One panel's drawing area, in units of the picture. */
 const PANEL = { width: 330, height: 250, top: 96, left: 64, gap: 64 };
-const HEIGHT = PANEL.top + PANEL.height + 62;
+const HEIGHT = PANEL.top + PANEL.height + 40;
+/** Between a panel's edge and its first point. */
+const MARGIN = 18;
 /** The first and last decade of the scale of time, as powers of ten milliseconds. */
-const DECADES = { least: -2, most: 3 };
+const DECADES = { least: -3, most: 3 };
 
 const STYLE = `
     text { font: 12px system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif; fill: #59636e; }
@@ -31,60 +33,62 @@ const STYLE = `
 /** The cost of one delivery against the messages of the team's life so far, a panel for each place. */
 export function plot(costs: readonly HistoryCosts[]): string {
   if (costs.length === 0) throw new Error('There is nothing to plot: the bench "history" did not run.');
-  const width = PANEL.left + costs.length * (PANEL.width + PANEL.gap) + 8;
+  const width = PANEL.left + costs.length * (PANEL.width + PANEL.gap) - PANEL.gap + 24;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" role="img" aria-labelledby="title">
   <title id="title">The cost of one delivery stays the same however many messages a team has sent</title>
   <style>${STYLE}
   </style>
   <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${HEIGHT - 1}" rx="10"/>
   <text class="title" x="24" y="34">Putting one message into an inbox, after a long life of the team</text>
-  <text x="24" y="54">median time, logarithmic, by messages sent before</text>
+  <text x="24" y="54">median time to deliver one, by the number of messages sent before; both scales are logarithmic</text>
 ${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PANEL.gap))).join("\n")}
 </svg>
 `;
 }
 
-function panel(cost: HistoryCosts, left: number): string {
-  const { place, ours, usual, least } = cost;
+function panel({ place, sizes, ours, usual }: HistoryCosts, left: number): string {
   const x = (index: number): number =>
-    left + 18 + (index * (PANEL.width - 36)) / Math.max(1, ours.length - 1);
-  const points = (costs: readonly Cost[]): string =>
-    costs.map((cost, index) => `${round(x(index))},${round(y(cost.deliver))}`).join(" ");
-  const dots = (costs: readonly Cost[], name: string): string =>
-    costs
-      .map(
-        (cost, index) =>
-          `<circle class="${name}" cx="${round(x(index))}" cy="${round(y(cost.deliver))}" r="3"/>`,
-      )
-      .join("");
-  return `  <g>
-    <text class="panel" x="${left}" y="${PANEL.top - 14}">${PLACES[place] ?? place}</text>
-${grid(left)}
-    ${ours.map((cost, index) => `<text x="${round(x(index))}" y="${PANEL.top + PANEL.height + 20}" text-anchor="middle">${amount(cost.messages)}</text>`).join("")}
-    <text x="${left + PANEL.width / 2}" y="${PANEL.top + PANEL.height + 42}" text-anchor="middle">messages sent before</text>
-    <line class="least" x1="${x(0)}" x2="${x(ours.length - 1)}" y1="${round(y(least))}" y2="${round(y(least))}"/>
-    <polyline class="usual" points="${points(usual)}"/>${dots(usual, "usual")}
-    <polyline class="ours" points="${points(ours)}"/>${dots(ours, "ours")}
-${labels(cost, x)}
-  </g>`;
-}
-
-/** The name of each line where nothing else is, and its last value. */
-function labels({ ours, usual, least }: HistoryCosts, x: (index: number) => number): string {
-  const last = ours.length - 1;
-  const [mine, theirs] = [ours[last]?.deliver ?? 0, usual[last]?.deliver ?? 0];
-  return `    <text class="usual" x="${round(x(last) - 12)}" y="${round(y(theirs) + 1)}" text-anchor="end">read all, rewrite all: ${format(theirs, "ms")}</text>
-    <text class="ours" x="${round(x(last))}" y="${round(y(mine) - 12)}" text-anchor="end">teams: ${format(mine, "ms")}</text>
-    <text class="least" x="${round(x(last))}" y="${round(y(least) + 20)}" text-anchor="end">a lock, a write and a rename alone: ${format(least, "ms")}</text>`;
+    round(left + MARGIN + (index * (PANEL.width - 2 * MARGIN)) / Math.max(1, sizes.length - 1));
+  const line = (name: string, times: readonly number[]): string =>
+    `    <polyline class="${name}" points="${times.map((time, index) => `${x(index)},${y(time)}`).join(" ")}"/>`;
+  const dots = (name: string, times: readonly number[]): string =>
+    times.map((time, index) => `<circle class="${name}" cx="${x(index)}" cy="${y(time)}" r="3"/>`).join("");
+  const last = sizes.length - 1;
+  const label = (name: string, words: string, times: readonly number[], below: number): string => {
+    const time = times[last] ?? Number.NaN;
+    return `    <text class="${name}" x="${x(last)}" y="${y(time) + below}" text-anchor="end">${words}: ${format(time, "ms")}</text>`;
+  };
+  const [mine, theirs] = [ours, usual].map((costs) => costs.map(({ deliver }) => deliver)) as [
+    number[],
+    number[],
+  ];
+  const least = ours.map((cost) => cost.least);
+  const ticks = sizes.map(
+    (size, index) =>
+      `<text x="${x(index)}" y="${PANEL.top + PANEL.height + 20}" text-anchor="middle">${amount(size)}</text>`,
+  );
+  return [
+    "  <g>",
+    `    <text class="panel" x="${left}" y="${PANEL.top - 14}">${PLACES[place] ?? place}</text>`,
+    grid(left),
+    `    ${ticks.join("")}`,
+    line("least", least),
+    line("usual", theirs) + dots("usual", theirs),
+    line("ours", mine) + dots("ours", mine),
+    label("usual", "read all, rewrite all", theirs, -12),
+    label("ours", "teams", mine, -12),
+    label("least", "a lock, a write and a rename", least, 20),
+    "  </g>",
+  ].join("\n");
 }
 
 function grid(left: number): string {
   const lines: string[] = [];
   for (let decade = DECADES.least; decade <= DECADES.most; decade += 1) {
-    const at = round(y(10 ** decade));
+    const at = y(10 ** decade);
     lines.push(
       `    <line class="grid" x1="${left}" x2="${left + PANEL.width}" y1="${at}" y2="${at}"/>` +
-        `<text x="${left - 8}" y="${at + 4}" text-anchor="end">${decade < 3 ? `${10 ** decade} ms` : "1 s"}</text>`,
+        `<text x="${left - 8}" y="${at + 4}" text-anchor="end">${scale(decade)}</text>`,
     );
   }
   return lines.join("\n");
@@ -94,7 +98,13 @@ function grid(left: number): string {
 function y(ms: number): number {
   const share =
     (Math.log10(Math.max(ms, 10 ** DECADES.least)) - DECADES.least) / (DECADES.most - DECADES.least);
-  return PANEL.top + PANEL.height * (1 - share);
+  return round(PANEL.top + PANEL.height * (1 - share));
+}
+
+/** A power of ten milliseconds in the unit that it is short in. */
+function scale(decade: number): string {
+  if (decade >= 3) return `${10 ** (decade - 3)} s`;
+  return decade < -1 ? `${10 ** (decade + 3)} µs` : `${10 ** decade} ms`;
 }
 
 function amount(messages: number): string {

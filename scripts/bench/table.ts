@@ -22,10 +22,10 @@ function line({ what, value, unit, goal, beside = [] }: Figure): string {
   return cells.join(" ").trimEnd();
 }
 
-/** As many digits as say something. */
+/** As many digits as say something; what is short in milliseconds in microseconds. */
 export function format(value: number, unit: Unit): string {
-  const digits =
-    unit === "bytes" || unit === "" || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  if (unit === "ms" && value < 0.1) return format(value * 1000, "µs");
+  const digits = unit === "bytes" || unit === "" || value >= 100 ? 0 : value >= 10 ? 1 : 2;
   const number = value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return unit === "" ? number : `${number} ${unit}`;
 }

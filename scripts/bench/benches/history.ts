@@ -5,33 +5,41 @@ import { pending } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { liveThrough, markAll, sendOne, takeUpResidence } from "../support/life.ts";
-import { Samples, sample, timeOf } from "../support/samples.ts";
+import { sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
 import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-way.ts";
 
 /** Messages in a team's life so far. */
 const SIZES = [0, 100, 1_000, 10_000, 100_000];
+/** A team is new until its inboxes hold their short tails of consumed messages. */
+const WARM = 100;
 const SHORT_SIZES = [0, 1_000, 10_000];
 /** Flat: at most so many times what it costs in a new team. */
 const FLAT = 1.3;
 
 /** What one message costs after so many, in milliseconds (medians). */
 export interface Cost {
-  readonly messages: number;
   readonly deliver: number;
   readonly read: number;
   readonly mark: number;
 }
 
-/** What the plot shows for one place. */
-export interface HistoryCosts {
-  readonly place: string;
-  readonly ours: readonly Cost[];
-  readonly usual: readonly Cost[];
+/** The same, and the limits that were measured between its samples. */
+export interface OwnCost extends Cost {
   /** A lock, a write of an inbox of one message, a rename. */
   readonly least: number;
   /** Reading and parsing an inbox of one message. */
   readonly leastRead: number;
+}
+
+/** What the plot shows for one place. */
+export interface HistoryCosts {
+  readonly place: string;
+  /** Messages in the team's life before. */
+  readonly sizes: readonly number[];
+  /** For each size. */
+  readonly ours: readonly OwnCost[];
+  readonly usual: readonly Cost[];
 }
 
 /** Of the last run of this bench, for the plot. */
@@ -51,59 +59,55 @@ export const history: Bench = {
 
 async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   const sizes = room.short ? SHORT_SIZES : SIZES;
-  const ours: Cost[] = [];
+  const ours: OwnCost[] = [];
   const usual: Cost[] = [];
   const { ref } = await benchTeam(place, ["ada", "bob"]);
   await takeUpResidence(ref);
+  // The consumed messages that stay in an inbox are there before the first is measured.
+  await liveThrough(ref, WARM);
   for (const [index, size] of sizes.entries()) {
-    liveThrough(ref, size - (sizes[index - 1] ?? 0));
-    ours.push({ messages: size, ...(await costOfOurs(ref, room.amount(100, 30))) });
-    usual.push({ messages: size, ...(await costOfUsual(place, size, size >= 10_000 ? 5 : 20)) });
+    await liveThrough(ref, size - (sizes[index - 1] ?? 0));
+    ours.push(await costOfOurs(ref, join(scratch(place), "inbox.json"), room.amount(100, 30)));
+    usual.push(await costOfUsual(join(scratch(place), "inbox.json"), size, size >= 10_000 ? 5 : 20));
   }
-  const inbox = join(scratch(place), "inbox.json");
-  const least = await sample(room.amount(200, 50), () => leastDelivery(inbox));
-  const leastRead = await sample(room.amount(200, 50), () => JSON.parse(readFileSync(inbox, "utf8")));
-  return { place: place.name, ours, usual, least: least.median, leastRead: leastRead.median };
+  return { place: place.name, sizes, ours, usual };
 }
-
-type Took = { readonly [part in "deliver" | "read" | "mark"]: number[] };
 
 /** The receiver is this process too, so that nothing is in the figures but the work itself. */
-async function costOfOurs(ref: TeamRef, times: number): Promise<Omit<Cost, "messages">> {
-  // The consumed messages that stay in an inbox are there before the first is measured.
-  for (let i = 0; i < 60; i += 1) await sendOne(ref);
-  await markAll(ref);
-  const took: Took = { deliver: [], read: [], mark: [] };
-  for (let turn = 0; turn < times; turn += 1) {
-    took.deliver.push(await timeOf(() => sendOne(ref)));
-    took.read.push(await timeOf(() => pending(ref, "bob")));
-    took.mark.push(await timeOf(() => markAll(ref)));
-  }
-  return medians(took);
+async function costOfOurs(ref: TeamRef, other: string, times: number): Promise<OwnCost> {
+  return mediansOf(times, {
+    deliver: () => sendOne(ref),
+    read: () => pending(ref, "bob"),
+    mark: () => markAll(ref),
+    least: () => leastDelivery(other),
+    leastRead: () => JSON.parse(readFileSync(other, "utf8")),
+  });
 }
 
-async function costOfUsual(place: Place, size: number, times: number): Promise<Omit<Cost, "messages">> {
-  const inbox = join(scratch(place), "inbox.json");
+function costOfUsual(inbox: string, size: number, times: number): Promise<Cost> {
   const read = Array.from({ length: size }, () => ({ ...aMessage(randomUUID()), read: true }));
   writeFileSync(inbox, JSON.stringify(read, undefined, 2));
-  const took: Took = { deliver: [], read: [], mark: [] };
-  for (let turn = 0; turn < times; turn += 1) {
-    took.deliver.push(await timeOf(() => usualSend(inbox, aMessage(randomUUID()))));
-    took.read.push(await timeOf(() => usualRead(inbox)));
-    took.mark.push(await timeOf(() => usualMark(inbox)));
-  }
-  return medians(took);
+  return mediansOf(times, {
+    deliver: () => usualSend(inbox, aMessage(randomUUID())),
+    read: () => usualRead(inbox),
+    mark: () => usualMark(inbox),
+  });
 }
 
-function medians({ deliver: sent, read, mark: marked }: Took): Omit<Cost, "messages"> {
-  return {
-    deliver: new Samples(sent).median,
-    read: new Samples(read).median,
-    mark: new Samples(marked).median,
-  };
+/** The works are done in turn, so many times. */
+async function mediansOf<T extends string>(
+  times: number,
+  works: Readonly<Record<T, () => unknown>>,
+): Promise<Record<T, number>> {
+  const names = Object.keys(works) as T[];
+  const samples = await sampleInTurn(
+    times,
+    names.map((name) => () => timeOf(works[name])),
+  );
+  return Object.fromEntries(names.map((name, index) => [name, samples[index]?.median])) as Record<T, number>;
 }
 
-function figuresOf({ place, ours, usual, least, leastRead }: HistoryCosts): readonly Figure[] {
+function figuresOf({ place, sizes, ours, usual }: HistoryCosts): readonly Figure[] {
   const [first] = ours;
   if (first === undefined) return [];
   return (["deliver", "read", "mark"] as const).flatMap((part) =>
@@ -111,10 +115,10 @@ function figuresOf({ place, ours, usual, least, leastRead }: HistoryCosts): read
       const value = cost[part];
       const limit =
         part === "read"
-          ? { what: "an inbox of one message", value: leastRead }
-          : { what: "lock + write + rename", value: least };
+          ? { what: "an inbox of one message", value: cost.leastRead }
+          : { what: "lock + write + rename", value: cost.least };
       return {
-        what: `${WORDS[part]} after ${cost.messages.toLocaleString("en")}, ${place}`,
+        what: `${WORDS[part]} after ${sizes[index]?.toLocaleString("en")}, ${place}`,
         value,
         unit: "ms",
         beside: [limit, { what: "read all, rewrite all", value: usual[index]?.[part] ?? Number.NaN }],

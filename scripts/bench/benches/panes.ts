@@ -132,11 +132,10 @@ async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   try {
     for (const [what, most, operation] of operations) {
-      counted.calls();
+      counted.calls([]);
       await operation();
-      const value = counted.calls();
+      const value = counted.calls(names(4));
       figures.push({ what: `tmux calls: ${what}`, value, unit: "", goal: countAtMost(most, value) });
-      await untilIdle(team, names(4).slice(what.startsWith("kill") ? 1 : 0));
     }
   } finally {
     await endTeam(ctx, team);

@@ -44,21 +44,26 @@ export async function endTeam(ctx: LeadContext, team: BenchTeam): Promise<void> 
   }
 }
 
-/** A `tmux` of this directory that writes down each call before it makes it; what the teammates' own processes call is not counted. */
-export function countedTmux(team: BenchTeam): { readonly env: NodeJS.ProcessEnv; calls(): number } {
+/** A `tmux` of this directory that writes down who calls it before it is one; what the teammates' own processes call does not count. */
+export function countedTmux(team: BenchTeam): {
+  readonly env: NodeJS.ProcessEnv;
+  /** Since the last look. */
+  calls(teammates: readonly string[]): number;
+} {
   const directory = join(team.directory, "bin");
-  const log = join(team.directory, "tmux.log");
+  const log = join(team.directory, "callers.log");
   const real = execFileSync("/bin/sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
   mkdirSync(directory);
-  const program = `#!/bin/sh\n[ "$TMUX_PANE" ] || echo "$*" >> '${log}'\nexec '${real}' "$@"\n`;
-  writeFileSync(join(directory, "tmux"), program);
+  writeFileSync(join(directory, "tmux"), `#!/bin/sh\necho $PPID >> '${log}'\nexec '${real}' "$@"\n`);
   chmodSync(join(directory, "tmux"), 0o755);
+  const own = new Set<number>();
   return {
     env: { PATH: `${directory}${delimiter}${team.env.PATH ?? ""}` },
-    calls: () => {
-      const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n").length : 0;
+    calls: (teammates) => {
+      const callers = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n").map(Number) : [];
       rmSync(log, { force: true });
-      return lines;
+      for (const pid of pidsOf(team, teammates)) own.add(pid);
+      return callers.filter((pid) => !own.has(pid)).length;
     },
   };
 }

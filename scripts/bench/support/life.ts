@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/identity.ts";
+import { formatJson } from "../../../src/store/json-file.ts";
 import { appendJournal } from "../../../src/team/journal.ts";
 import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
 import { prepareRun } from "../../../src/team/records.ts";
@@ -23,20 +25,29 @@ export async function takeUpResidence(ref: TeamRef): Promise<void> {
   );
 }
 
-/** What so many messages to `bob` leave in the journal: each was queued, delivered, and had its turn. */
-export function liveThrough(ref: TeamRef, messages: number): void {
+/**
+ * What so many messages to `bob` leave: each was queued, delivered, had its turn, and was taken out of the array by its
+ * receiver, but for the short tail that stays.
+ */
+export async function liveThrough(ref: TeamRef, messages: number): Promise<void> {
   for (let begin = 0; begin < messages; begin += CHUNK) {
-    const ids = Array.from({ length: Math.min(CHUNK, messages - begin) }, () => randomUUID());
-    const lines = ids.flatMap((id) => {
-      const about = { at: Date.now(), id, to: "bob" };
+    const lived = Array.from({ length: Math.min(CHUNK, messages - begin) }, () => aMessage(randomUUID()));
+    const lines = lived.flatMap((message) => {
+      const about = { at: Date.now(), id: message.msg_id ?? "", to: "bob" };
       return [
-        { ...about, state: "queued" as const, message: aMessage(id) },
+        { ...about, state: "queued" as const, message },
         { ...about, state: "delivered" as const },
         { ...about, state: "turn_started" as const },
         { ...about, state: "done" as const },
       ];
     });
     appendJournal(ref, lines, { secrets: [] });
+    const inbox = ref.paths.inbox("bob");
+    const before = existsSync(inbox) ? (JSON.parse(readFileSync(inbox, "utf8")) as unknown[]) : [];
+    const consumed = lived.map((message) => ({ ...message, read: true }));
+    writeFileSync(inbox, formatJson([...before, ...consumed]), { mode: 0o600 });
+    await sendOne(ref);
+    await markAll(ref);
   }
 }
 
