@@ -81,8 +81,13 @@ function noticed(ctx: LeadContext, { name, how }: Ending): NoticedEnd {
  * in between (has everybody been heard?) is never half done by another.
  */
 export async function reconcileUnlessLed(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
-  const { leadProcess } = readTeam(ctx.ref);
-  return leadProcess !== undefined && livenessOf(leadProcess) === "alive" ? [] : reconcile(ctx);
+  return isLed(ctx) ? [] : reconcile(ctx);
+}
+
+/** Whether the lead's process lives. */
+export function isLed({ ref }: LeadContext): boolean {
+  const { leadProcess } = readTeam(ref);
+  return leadProcess !== undefined && livenessOf(leadProcess) === "alive";
 }
 
 export interface UnnoticedEnd {

@@ -1,21 +1,20 @@
-import { messageOf, TeamError } from "../errors.ts";
+import { TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
-import { formatProtocol } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import { readTeam } from "./config.ts";
-import { deliver } from "./mailbox.ts";
 import { findMember } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
 import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
+import { OWN_KEYS, withAssignment, withReopened } from "./task-news.ts";
 import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
+import { tellNews } from "./task-tell.ts";
 import {
   changeTask,
   createTask,
   deleteTask,
   findTask,
   getTask,
-  isBlocked,
   linkTasks,
   listTasks,
   lockTasks,
@@ -36,10 +35,13 @@ export async function addTask(
   clock: Clock = systemClock,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
-  const { owner: _given, ...rest } = input;
-  const task = await createTask(ref, owner === undefined ? rest : { ...rest, owner });
-  if (owner !== undefined && owner !== actor) await sendAssignment(ref, actor, owner, task, clock);
-  return task;
+  const { owner: _given, metadata, ...rest } = input;
+  const task = await createTask(ref, {
+    ...rest,
+    ...(owner === undefined ? {} : { owner, assignedBy: actor }),
+    ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
+  });
+  return tellNews(ref, task, clock);
 }
 
 /**
@@ -66,14 +68,11 @@ export async function updateTask(
   if (update.addBlocks?.length || update.addBlockedBy?.length) {
     await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
   }
-  let before: Task | undefined;
   const task = await changeTask(ref, id, (current) => {
     assertAllowed(current, actor, wanted, get);
-    before = current;
-    return applied(ref, current, actor, wanted);
+    return noted(current, applied(ref, current, actor, wanted), actor);
   });
-  await tell(ref, actor, before ?? task, task, clock);
-  return task;
+  return tellNews(ref, task, clock, actor);
 }
 
 /** The task as the update makes it. */
@@ -91,6 +90,14 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
     ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
   };
   return leased(ref, task, next, actor);
+}
+
+/** The change together with what is to be told of it. */
+function noted(before: Task, next: Task, actor: string): Task {
+  const owner = ownerOf(next);
+  const isOthers = owner !== undefined && owner !== actor && owner !== ownerOf(before);
+  const told = isOthers ? withAssignment(next, owner, actor) : next;
+  return before.status === "completed" && next.status !== "completed" ? withReopened(told) : told;
 }
 
 /** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
@@ -119,9 +126,9 @@ function merged(
   current: Readonly<Record<string, unknown>> | undefined,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // The lease is set by us alone, from the owner's status.
-  const { _lease: _forged, ...given } = change;
-  const all = Object.entries({ ...current, ...given });
+  // A lease comes from the owner's status, the marks of what was told from who told it; nobody sets them by hand.
+  const given = Object.entries(change).filter(([key]) => !OWN_KEYS.has(key));
+  const all = Object.entries({ ...current, ...Object.fromEntries(given) });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
@@ -188,61 +195,3 @@ const NOT_FREE: ReadonlySet<string> = new Set([
   "TASK_RESOLVED",
   "TASK_NOT_FOUND",
 ]);
-
-async function tell(ref: TeamRef, actor: string, before: Task, task: Task, clock: Clock): Promise<void> {
-  const owner = ownerOf(task);
-  if (owner !== undefined && owner !== actor && owner !== ownerOf(before)) {
-    await sendAssignment(ref, actor, owner, task, clock);
-  }
-  if (task.status !== "completed" || before.status === "completed") return;
-  if (actor !== LEAD_NAME) await sendCompleted(ref, actor, task, clock);
-  for (const id of task.blocks) {
-    const waiting = findTask(ref, id);
-    const waiter = waiting === undefined ? undefined : ownerOf(waiting);
-    if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
-    if (isBlocked(waiting, (other) => findTask(ref, other))) continue;
-    await sendAssignment(ref, actor, waiter, waiting, clock);
-  }
-}
-
-function sendAssignment(
-  ref: TeamRef,
-  actor: string,
-  to: string,
-  { id, subject, description }: Task,
-  clock: Clock,
-): Promise<void> {
-  const at = new Date(clock.now());
-  const text = formatProtocol(
-    { type: "task_assignment", taskId: id, subject, description, assignedBy: actor },
-    at,
-  );
-  return send(ref, { from: actor, to, text }, id, clock);
-}
-
-function sendCompleted(ref: TeamRef, actor: string, { id, subject }: Task, clock: Clock): Promise<void> {
-  const at = new Date(clock.now());
-  const text = formatProtocol({ type: "task_completed", from: actor, taskId: id, taskSubject: subject }, at);
-  return send(ref, { from: actor, to: LEAD_NAME, text }, id, clock);
-}
-
-async function send(
-  ref: TeamRef,
-  mail: { readonly from: string; readonly to: string; readonly text: string },
-  taskId: string,
-  clock: Clock,
-): Promise<void> {
-  try {
-    await deliver(ref, mail, clock);
-  } catch (error) {
-    // Whoever has ended, or is no member of a team without a lead of that name, has nothing to be told.
-    if (error instanceof TeamError && NOBODY_THERE.has(error.code)) return;
-    throw new TeamError(
-      error instanceof TeamError ? error.code : "PERMISSION_DENIED",
-      `Task #${taskId} was changed, but ${mail.to} was not told: ${messageOf(error)}`,
-      { hint: "Send the message by hand; the task itself is right.", cause: error },
-    );
-  }
-}
-
-const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);

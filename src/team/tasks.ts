@@ -7,6 +7,7 @@ import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
 import { isLeaseAlive, isLeasedTo, withoutLease } from "./task-lease.ts";
+import { withAssignment } from "./task-news.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 
 export interface NewTask {
@@ -14,6 +15,8 @@ export interface NewTask {
   readonly description?: string;
   readonly activeForm?: string;
   readonly owner?: string;
+  /** Who gives it to its owner: noted in it until that one is told. */
+  readonly assignedBy?: string;
   /** Tasks that are there; both ends are linked. */
   readonly blockedBy?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -36,7 +39,8 @@ export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
 }
 
 function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
-  return withoutLease({
+  const { owner, assignedBy } = input;
+  const task: Task = {
     id,
     subject: input.subject,
     description: input.description ?? "",
@@ -44,9 +48,11 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     status: "pending",
     blocks: [],
     blockedBy,
-    ...(input.owner === undefined ? {} : { owner: input.owner }),
-    ...(input.metadata === undefined ? {} : { metadata: { ...input.metadata } }),
-  });
+    ...(owner === undefined ? {} : { owner }),
+    ...(Object.keys(input.metadata ?? {}).length === 0 ? {} : { metadata: { ...input.metadata } }),
+  };
+  const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
+  return isGiven ? withAssignment(task, owner, assignedBy) : task;
 }
 
 /**

@@ -1,7 +1,10 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
-import { reconcileUnlessLed } from "../../lead/reconcile.ts";
+import { Lifelines } from "../../lead/lifelines.ts";
+import { lookAtTasks } from "../../lead/look-at-tasks.ts";
+import { isLed, reconcile } from "../../lead/reconcile.ts";
 import { teamStatus } from "../../lead/status.ts";
+import { anyBell } from "../../wakeup/any-bell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
 import { teamBell } from "../follow.ts";
@@ -39,12 +42,17 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const ctx = await leadContext(call, open);
   const reading = filesContext(call, open);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
+  const lifelines = new Lifelines(ctx);
   const end = await runSidebar({
     load: async () => {
-      await reconcileUnlessLed(ctx);
+      if (!isLed(ctx)) {
+        lifelines.follow();
+        await reconcile(ctx);
+        await lookAtTasks(ctx);
+      }
       return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
     },
-    changed: teamBell(open.ref),
+    changed: anyBell([teamBell(open.ref), lifelines.bell]),
     act: { focus: (member) => focus(ctx, member) },
     color: wantsColors(io.env, true),
     signal: io.interruption(),

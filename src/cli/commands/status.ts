@@ -1,5 +1,6 @@
 import { EXIT } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
+import { tellTaskNews } from "../../lead/look-at-tasks.ts";
 import { reconcileUnlessLed } from "../../lead/reconcile.ts";
 import { type TeamStatus, teamStatus } from "../../lead/status.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
@@ -33,10 +34,12 @@ export const command = defineCommand({
   },
 });
 
-/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole. */
+/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
 async function current(ctx: LeadContext): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
-  return teamStatus(ctx);
+  const status = await teamStatus(ctx);
+  if (status.leadAlive !== true) await tellTaskNews(ctx, status.tasks.list);
+  return status;
 }
 
 const CLEAR = "\x1b[H\x1b[2J";

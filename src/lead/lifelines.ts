@@ -1,0 +1,71 @@
+import { systemCode } from "../errors.ts";
+import { pause } from "../os/clock.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { readTeam } from "../team/config.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import { type Lifeline, watchLifeline } from "../wakeup/lifeline.ts";
+import { Rings } from "../wakeup/rings.ts";
+import type { LeadContext } from "./context.ts";
+
+/**
+ * Milliseconds, each behind the one before, at which an agent is looked for again once its launch script is gone: killed
+ * together with it, it may outlive it by a moment, and then nothing else tells of its end.
+ */
+const LOOK_AGAIN_MS = [50, 250, 1_000] as const;
+
+/** The lifelines of all members as one bell; a line that ended is followed anew, since its member may be started again. */
+export class Lifelines {
+  readonly bell: Bell;
+  readonly #ctx: LeadContext;
+  readonly #open = new Map<string, Lifeline>();
+  readonly #closing = new AbortController();
+  readonly #rings = new Rings(() => this.#close());
+
+  constructor(ctx: LeadContext) {
+    this.#ctx = ctx;
+    this.bell = this.#rings;
+  }
+
+  /** Follows who is a member now. @throws TeamError TEAM_NOT_FOUND */
+  follow(): void {
+    for (const { name } of readTeam(this.#ctx.ref).members) {
+      if (name === LEAD_NAME) continue;
+      const before = this.#open.get(name);
+      // Its FIFOs are made anew when the runtime directory vanished, or another has started under its name.
+      if (before?.isInPlace()) continue;
+      const line = this.#watch(name);
+      if (line === undefined) continue;
+      before?.close();
+      this.#open.set(name, line);
+      void line.ended.then(() => {
+        line.close();
+        if (this.#open.get(name) === line) this.#open.delete(name);
+        return this.#ringRepeatedly();
+      });
+    }
+  }
+
+  async #ringRepeatedly(): Promise<void> {
+    this.#rings.ring();
+    for (const ms of LOOK_AGAIN_MS) {
+      if ((await pause(ms, this.#closing.signal)) === "aborted") return;
+      this.#rings.ring();
+    }
+  }
+
+  #close(): void {
+    this.#closing.abort();
+    for (const line of this.#open.values()) line.close();
+    this.#open.clear();
+  }
+
+  #watch(name: string): Lifeline | undefined {
+    try {
+      return watchLifeline(this.#ctx.ref.paths.agent(name).lifeline);
+    } catch (error) {
+      // Not started yet, or gone with its runtime directory: the exit record and the slow check remain.
+      if (systemCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+}

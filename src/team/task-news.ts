@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import * as z from "zod/mini";
+import type { Task } from "../schema/task.ts";
+
+/**
+ * What a task's file says of the news that follows from its changes, in its metadata, which foreign peers keep: so that
+ * what its changer could not tell any more is told by whoever looks next, and what was told is not told again.
+ */
+const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
+const completion = z.object({ told: z.number(), reopened: z.number() });
+
+/** A new owner that has not been told yet; `id` is the message's. */
+export type Assignment = z.infer<typeof assignment>;
+
+/** The keys of a task's metadata that nobody sets but us. */
+export const OWN_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);
+
+/** The news of its owner that waits to be told. */
+export function assignmentOf({ metadata }: Task): Assignment | undefined {
+  const parsed = assignment.safeParse(metadata?._assigned);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** Notes in the very change that gives a task to somebody else that this is to be told. */
+export function withAssignment(task: Task, to: string, by: string): Task {
+  return { ...task, metadata: { ...task.metadata, _assigned: { id: randomUUID(), to, by } } };
+}
+
+export function withoutAssignment(task: Task): Task {
+  if (task.metadata?._assigned === undefined) return task;
+  const { metadata: _old, ...rest } = task;
+  const { _assigned, ...others } = task.metadata;
+  return Object.keys(others).length === 0 ? rest : { ...rest, metadata: others };
+}
+
+/** How often a task has been completed by now, where it is: which completion it is that the news are about. */
+export function completionOf(task: Task): number {
+  return marks(task).reopened + 1;
+}
+
+/** Whether a task is completed and what follows from it has not been told, whoever completed it. */
+export function isUntold(task: Task): boolean {
+  return task.status === "completed" && marks(task).told < completionOf(task);
+}
+
+export function withTold(task: Task): Task {
+  return marked(task, { ...marks(task), told: completionOf(task) });
+}
+
+/** Whether a peer that knows nothing of these marks opened the task again. */
+export function isReopened(task: Task): boolean {
+  return task.status !== "completed" && marks(task).told >= completionOf(task);
+}
+
+/** Its next completion is another one. */
+export function withReopened(task: Task): Task {
+  return marked(task, { ...marks(task), reopened: completionOf(task) });
+}
+
+function marked(task: Task, value: z.infer<typeof completion>): Task {
+  return { ...task, metadata: { ...task.metadata, _completion: value } };
+}
+
+function marks({ metadata }: Task): z.infer<typeof completion> {
+  const parsed = completion.safeParse(metadata?._completion);
+  return parsed.success ? parsed.data : { told: 0, reopened: 0 };
+}
