@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { anyBell } from "../../src/wakeup/any-bell.ts";
 import type { Bell } from "../../src/wakeup/bell.ts";
 import { makeFifos, openFifoBell, ring } from "../../src/wakeup/fifo-bell.ts";
+import { openLastingBell } from "../../src/wakeup/lasting-bell.ts";
 import { Rings } from "../../src/wakeup/rings.ts";
 import { backoffBell } from "../../src/wakeup/slow-check.ts";
 import { socketBell } from "../../src/wakeup/socket-bell.ts";
@@ -24,6 +25,18 @@ const BELLS: Record<string, () => Promise<Subject>> = {
   "a FIFO rung by a shell": async () => {
     const { bell, path } = await fifo();
     return { bell, ring: () => execFileSync("sh", ["-c", 'printf x > "$1"', "sh", path]) };
+  },
+  "a FIFO that its owner makes anew": async () => {
+    const directory = temporaryDirectory();
+    const [path, lifeline] = [join(directory, "bell"), join(directory, "life")];
+    const make = () => makeFifos([path, lifeline]);
+    const problem = (error: unknown) => {
+      throw error;
+    };
+    return {
+      bell: await openLastingBell({ bell: path, lifeline, make, problem }),
+      ring: () => void ring(path),
+    };
   },
   "a socket pair": async () => {
     const [here, there] = await socketPair();
@@ -118,6 +131,40 @@ test("of several bells none loses a ring that came while another ended the wait"
   second.ring();
   expect(await both.wait({ timeoutMs: 1_000 })).toBe("rung");
 });
+
+test("a socket pair whose other end never reads holds up nobody, and no backlog grows", async () => {
+  const [here, there] = await socketPair();
+  there.pause();
+  onTestFinished(() => void there.destroy());
+  const bell = socketBell(here);
+  onTestFinished(() => bell.close());
+  for (let i = 0; i < 70_000; i += 1) bell.ring();
+  expect(here.writableLength).toBeLessThanOrEqual(1);
+});
+
+test.runIf(process.platform === "linux")("what is watched is let go at the close, for good", async () => {
+  const before = watchCount();
+  const directory = temporaryDirectory();
+  for (const open of [() => openWatchBell(join(directory, "f")), () => openTreeBell([directory])]) {
+    const bell = open();
+    expect(watchCount()).toBe(before + 1);
+    bell.close();
+    expect(await bell.wait()).toBe("aborted");
+    expect(watchCount()).toBe(before);
+  }
+});
+
+/** How many directories this process watches, as the system counts them. */
+function watchCount(): number {
+  return readdirSync("/proc/self/fdinfo").reduce((sum, fd) => {
+    try {
+      return sum + (readFileSync(`/proc/self/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0);
+    } catch {
+      // The descriptor of this very look is gone by now.
+      return sum;
+    }
+  }, 0);
+}
 
 async function fifo(): Promise<Subject & { readonly path: string }> {
   const path = join(temporaryDirectory(), "bell");
