@@ -14,6 +14,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
+import { coldChunk } from "./lib/cold-chunk.mjs";
+import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = path.join(ROOT, "dist");
@@ -27,6 +29,15 @@ const ENTRIES = [
   { source: "src/main-agent.ts", name: "teams-agent", command: true },
   { source: "src/index.ts", name: "index", command: false },
 ];
+
+/**
+ * What is loaded together: by every command, with the one that is the measure of cold commands; and by those that look
+ * at teammates as `status` does. No entry is among them, since a chunk runs nothing.
+ */
+const CHUNKS = {
+  core: ["src/cli/process-io.ts", "src/cli/program.ts", "src/cli/commands/send.ts"],
+  look: ["src/cli/commands/status.ts"],
+};
 
 const { values: options } = parseArgs({
   options: {
@@ -67,6 +78,7 @@ async function bundle(entries) {
     external: /^blessed($|\/)/,
     // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
     resolve: { mainFields: ["module", "main"] },
+    plugins: [lazyBuiltins()],
     logLevel: "warn",
   });
   await build.write({
@@ -74,6 +86,14 @@ async function bundle(entries) {
     format: "cjs",
     entryFileNames: "[name].cjs",
     chunkFileNames: "chunks/[name]-[hash].cjs",
+    codeSplitting: {
+      groups: Object.entries(CHUNKS).map(([name, roots]) =>
+        coldChunk(
+          name,
+          roots.map((source) => path.join(ROOT, source)),
+        ),
+      ),
+    },
     banner: (chunk) => (isCommand(chunk) ? "#!/usr/bin/env node" : ""),
   });
   await build.close();

@@ -16,6 +16,10 @@ export interface Io {
   err(text: string): void;
   /** Everything on stdin, as UTF-8. */
   readStdin(): Promise<string>;
+  /** What comes on stdin, as it is. */
+  bytesIn(): AsyncIterable<Uint8Array>;
+  /** Writes bytes to stdout as they are; the promise ends with the last of them. */
+  bytesOut(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /**
    * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that ends by
    * itself then asks for it: until it does, the signals end the process as they always do; a second Ctrl-C or SIGTERM

@@ -2,6 +2,7 @@ import { EXIT, TeamError } from "../errors.ts";
 import { processEnv } from "../os/env.ts";
 import { realPathOf } from "../os/fs.ts";
 import { signalProcess } from "../os/process-table.ts";
+import { isPlainOutput, writeNow } from "../os/standard-output.ts";
 import type { Io } from "./io.ts";
 
 /** This process's side of {@link Io}, and its end. */
@@ -20,36 +21,54 @@ export interface ProcessIo extends Io {
 type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
 
 /**
- * This process as a command sees it. A stream is opened when it is first used: opening all three costs a cold command
- * more than what it does.
+ * This process as a command sees it. A stream is opened when it is first used, and an answer that goes into a file or a
+ * pipe needs none: opening all three costs a cold command more than what it does.
  * @param end called with an exit status when nothing more can be written, unless the command can be interrupted: the
  * reader of our output has gone (EPIPE), or it took no more of it (ENOSPC), which is said on stderr
  */
 export function processIo(end: (status: number) => void): ProcessIo {
   const [node, script, ...argv] = process.argv;
-  const used = new Set<Output>();
+  const used = new Map<1 | 2, Output>();
   let outputLost = false;
   const lose = (error: NodeJS.ErrnoException): void => {
     if (outputLost) return;
     outputLost = true;
     process.stderr.write(`teams: The output could not be written: ${error.message}.\n`);
   };
-  const use = (stream: Output): Output => {
-    if (used.has(stream)) return stream;
-    used.add(stream);
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
-      if (error.code === "EIO") return;
-      if (error.code !== "EPIPE") {
-        // What stderr does not take can be said nowhere; the exit status still tells how the command ended.
-        if (stream.fd === 2) return;
-        lose(error);
-      }
-      // Who leads a team, or waits for one, ends what it does first.
-      if (interrupted !== undefined) interrupted.abort("SIGPIPE");
-      else end(outputLost ? EXIT.failed : EXIT.done);
-    });
+  const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {
+    // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
+    if (error.code === "EIO") return;
+    if (error.code !== "EPIPE") {
+      // What stderr does not take can be said nowhere; the exit status still tells how the command ended.
+      if (fd === 2) return;
+      lose(error);
+    }
+    // Who leads a team, or waits for one, ends what it does first.
+    if (interrupted !== undefined) interrupted.abort("SIGPIPE");
+    else end(outputLost ? EXIT.failed : EXIT.done);
+  };
+  const use = (fd: 1 | 2): Output => {
+    const known = used.get(fd);
+    if (known !== undefined) return known;
+    const stream: Output = fd === 1 ? process.stdout : process.stderr;
+    used.set(fd, stream);
+    stream.on("error", (error: NodeJS.ErrnoException) => failed(fd, error));
     return stream;
+  };
+  const isTerminal = (fd: 1 | 2): boolean => !isPlainOutput(fd) && use(fd).isTTY === true;
+  const writeAtOnce = (fd: 1 | 2, text: string): Uint8Array | "" => {
+    try {
+      return writeNow(fd, text);
+    } catch (error) {
+      failed(fd, error as NodeJS.ErrnoException);
+      return "";
+    }
+  };
+  const write = (fd: 1 | 2, text: string): void => {
+    // Whoever can be interrupted must not wait for a slow reader.
+    const atOnce = !used.has(fd) && interrupted === undefined && isPlainOutput(fd);
+    const rest = atOnce ? writeAtOnce(fd, text) : text;
+    if (rest.length > 0) use(fd).write(rest);
   };
   return {
     argv,
@@ -63,20 +82,20 @@ export function processIo(end: (status: number) => void): ProcessIo {
         return process.stdin.isTTY === true;
       },
       get stdout() {
-        return use(process.stdout).isTTY === true;
+        return isTerminal(1);
       },
       get stderr() {
-        return use(process.stderr).isTTY === true;
+        return isTerminal(2);
       },
     },
     get columns() {
-      const { isTTY, columns } = use(process.stdout);
-      return isTTY ? columns : undefined;
+      return isTerminal(1) ? use(1).columns : undefined;
     },
-    out: (text) => void use(process.stdout).write(text),
-    err: (text) => void use(process.stderr).write(text),
+    out: (text) => write(1, text),
+    err: (text) => write(2, text),
     flushed: async () => {
-      for (const stream of used) await new Promise<void>((resolve) => stream.write("", () => resolve()));
+      for (const stream of used.values())
+        await new Promise<void>((resolve) => stream.write("", () => resolve()));
     },
     get outputLost() {
       return outputLost;
@@ -88,8 +107,17 @@ export function processIo(end: (status: number) => void): ProcessIo {
       signalProcess(process.pid, "SIGHUP");
     },
     readStdin,
+    bytesIn: () => process.stdin,
+    bytesOut: (bytes) => writeAll(use(1), bytes),
     interruption,
   };
+}
+
+/** At the pace of whoever reads it. */
+async function writeAll(stream: Output, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of bytes) {
+    if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once("drain", resolve));
+  }
 }
 
 function isAnyTerminal(): boolean {

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { EXIT, TeamError } from "../errors.ts";
 import { readText } from "../os/fs.ts";
+import { didYouMean, nearestNames } from "../schema/nearest.ts";
 import { COMMON_OPTIONS, type Command, longName, type OptionSpec } from "./command.ts";
 import type { Io } from "./io.ts";
 import { openOutput } from "./output.ts";
@@ -114,15 +115,13 @@ async function unknown(io: Io, words: readonly string[]): Promise<number> {
     return help(io, [first]);
   }
   const typed = FAMILIES.includes(first) ? `${first} ${second}` : first;
-  const { nearestNames } = await import("../schema/nearest.ts");
   const nearest = nearestNames(typed, Object.keys(COMMANDS))[0];
   throw new TeamError("INVALID_INPUT", `There is no command ${JSON.stringify(typed)}.`, {
     hint: `${nearest === undefined ? "" : `Did you mean \`teams ${nearest}\`? `}All commands: teams --help`,
   });
 }
 
-async function unknownOption(word: string): Promise<never> {
-  const { didYouMean } = await import("../schema/nearest.ts");
+function unknownOption(word: string): never {
   const known = ["--help", "--version", ...Object.keys(COMMON_OPTIONS).map((key) => `--${longName(key)}`)];
   throw new TeamError("INVALID_INPUT", `There is no option ${JSON.stringify(word)} before a command.`, {
     hint: didYouMean(word, known, "A command's own options stand behind it: teams <command> --help"),

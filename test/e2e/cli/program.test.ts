@@ -20,33 +20,57 @@ function home(): {
   return { directory, env, teams: teamsIn(env, directory) };
 }
 
-/** Prints at its end, as one line of JSON on stderr, every file that was loaded. */
+/** Prints at its end, as one line of JSON on stderr, every file that was loaded, and every module of Node's own. */
 const TRACER = `
-process.on("exit", () => require("fs").writeSync(2, JSON.stringify(Object.keys(require.cache)) + "\\n"));
+process.on("exit", () => {
+  const loaded = { files: Object.keys(require.cache), builtins: process.moduleLoadList };
+  require("fs").writeSync(2, JSON.stringify(loaded) + "\\n");
+});
 `;
 
+/** Code of the packages and of the form of zod that no cold command may load. */
+const HEAVY = /CommanderError|ExecaError|APIConnectionError|require\("blessed"\)|"ZodString"/;
+/** Of Node's own modules, those that a file's or a pipe's reader needs not wait for: 1 to 2 ms each. */
+const LATE = ["net", "tty", "child_process", "fs/promises", "timers/promises", "perf_hooks", "assert"];
+/** What a cold command may read to be compiled: 410 KB today. */
+const MOST_BYTES = 450_000;
+/** The entry, the chunk that all cold commands share, the command's own, and what few share. */
+const MOST_FILES = 8;
+
 describe("the built program", () => {
-  it("loads neither commander nor execa nor the SDK nor blessed for a cold command", async () => {
+  it("loads for a cold command little code, no heavy package, and little of Node", async () => {
     const { directory, teams } = home();
     await teams(["create", "a"]);
+    await teams(["task", "add", "one"]);
     const tracer = join(directory, "tracer.cjs");
     writeFileSync(tracer, TRACER);
-    const traced = (words: readonly string[]): Promise<string> =>
-      teams(words, { nodeArgs: ["-r", tracer] }).then(({ code, err }) => {
-        expect(code).toBe(0);
-        const loaded = JSON.parse(err.trim().split("\n").at(-1) ?? "[]") as string[];
-        return loaded.map((file) => readFileSync(file, "utf8")).join("\n");
-      });
-    const heavy = /CommanderError|ExecaError|APIConnectionError|require\("blessed"\)/;
+    const traced = async (
+      words: readonly string[],
+    ): Promise<{ readonly files: readonly string[]; readonly builtins: readonly string[] }> => {
+      const { code, err } = await teams(words, { nodeArgs: ["-r", tracer] });
+      expect(code).toBe(0);
+      const { files, builtins } = JSON.parse(err.trim().split("\n").at(-1) ?? "{}");
+      return { files: files.filter((file: string) => file !== tracer), builtins };
+    };
+    const codeOf = (files: readonly string[]): string =>
+      files.map((file) => readFileSync(file, "utf8")).join("\n");
     for (const words of [
       ["send", "team-lead", "hello"],
       ["inbox"],
       ["inbox", "--json"],
+      ["task", "claim", "1"],
       ["status", "--line"],
     ]) {
-      expect(heavy.test(await traced(words)), words.join(" ")).toBe(false);
+      const { files, builtins } = await traced(words);
+      const code = codeOf(files);
+      expect(HEAVY.exec(code)?.[0], words.join(" ")).toBeUndefined();
+      expect(code.length, words.join(" ")).toBeLessThan(MOST_BYTES);
+      expect(files.length, words.join(" ")).toBeLessThanOrEqual(MOST_FILES);
+      const late = LATE.filter((name) => builtins.includes(`NativeModule ${name}`));
+      expect(late, words.join(" ")).toEqual([]);
     }
-    expect(heavy.test(await traced(["send", "--help"]))).toBe(true);
+    // That the expression finds what it looks for.
+    expect(HEAVY.test(codeOf((await traced(["send", "--help"])).files))).toBe(true);
   });
 
   it("ends with the exit status of each kind of failure, its error on stderr alone", async () => {
@@ -78,6 +102,20 @@ describe("the built program", () => {
     expect(sh('"$0" "$1" ls > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" --help > /dev/full')).toMatchObject({ status: 1, stderr: lost });
     expect(sh('"$0" "$1" nonsense 2> /dev/full')).toMatchObject({ status: 2 });
+  });
+
+  it("says in one sentence that a file took no more of its output", async () => {
+    const { directory, env, teams } = home();
+    await teams(["create", "a"]);
+    await teams(["task", "add", "big", "-d", "-"], { stdin: "x".repeat(100_000) });
+    // A limit on the size of files stands in for a full disk.
+    const ended = spawnSync(
+      "/bin/sh",
+      ["-c", 'ulimit -f 8 && exec "$0" "$1" task show 1 > out', process.execPath, TEAMS],
+      { env, cwd: directory, encoding: "utf8" },
+    );
+    const lost = "teams: The output could not be written: EFBIG: file too large, write.\n";
+    expect(ended).toMatchObject({ status: 1, stderr: lost });
   });
 
   it("ends quietly when the reader of its output goes away", async () => {

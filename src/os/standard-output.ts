@@ -1,0 +1,30 @@
+import { fstatSync, writeSync } from "node:fs";
+import { systemCode } from "../errors.ts";
+
+/**
+ * Whether a descriptor of this process is a file, a pipe or a socket: certainly no terminal, and written to without a
+ * stream. Node's streams cost a cold command 2 ms before their first byte.
+ */
+export function isPlainOutput(fd: number): boolean {
+  try {
+    return !fstatSync(fd).isCharacterDevice();
+  } catch {
+    // Closed by whoever started us; Node has a stream for that, which takes everything and gives it to nobody.
+    return false;
+  }
+}
+
+/**
+ * Writes a text, and waits for a reader that is slow, as Node's own streams do on a pipe.
+ * @returns what a descriptor that somebody else made non-blocking does not take now; empty when all is written
+ * @throws Error of the system: EPIPE, ENOSPC
+ */
+export function writeNow(fd: number, text: string): Buffer {
+  let rest = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
+  } catch (error) {
+    if (systemCode(error) !== "EAGAIN") throw error;
+  }
+  return rest;
+}
