@@ -65,23 +65,36 @@ export interface OwnerLock {
 }
 
 /**
- * Takes the lock file at `path`: at once when it is free or its owner is dead; after 10 s when its owner cannot be judged
- * from here (another machine, another container). To take over, one first holds `<path>~`, so that two that have seen
- * the same dead owner never remove each other's new lock.
- * @returns undefined while somebody holds it
+ * Seeks the lock file at `path`: it is taken at once when it is free or its owner is dead; after 10 s when its owner cannot be
+ * judged from here (another machine, another container).
+ * @returns one try, undefined while somebody holds it; to be called again after a while. Where one owner follows the other,
+ *   as under load, a try is no more than a look.
  */
-export function takeOwnerLock(path: string): OwnerLock | undefined {
-  const record = ownerRecord();
-  if (createRecordLink(path, record)) return ownerLock(path, record);
-  const seen = readRecordLink(path);
-  if (seen === undefined || !hasLapsed(path, seen)) return undefined;
-  const heir = takeOwnerLock(`${path}~`);
+export function seekOwnerLock(path: string): () => OwnerLock | undefined {
+  let before: string | undefined;
+  return () => {
+    const seen = readRecordLink(path);
+    if (seen === undefined) return newOwnerLock(path);
+    const isSuccessor = before !== undefined && before !== seen;
+    before = seen;
+    return isSuccessor || !hasLapsed(path, seen) ? undefined : inherit(path, seen);
+  };
+}
+
+/** To take over, one first holds `<path>~`, so that two that have seen the same dead owner never remove each other's new lock. */
+function inherit(path: string, seen: string): OwnerLock | undefined {
+  const heir = seekOwnerLock(`${path}~`)();
   if (heir === undefined) return undefined;
   try {
     if (readRecordLink(path) === seen) removeFile(path);
   } finally {
     heir.release();
   }
+  return newOwnerLock(path);
+}
+
+function newOwnerLock(path: string): OwnerLock | undefined {
+  const record = ownerRecord();
   return createRecordLink(path, record) ? ownerLock(path, record) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { pause, steadyNow } from "../os/clock.ts";
 import { readRecordLink } from "../os/links.ts";
-import { type OwnerLock, ownerOf, takeOwnerLock } from "./lock-owner.ts";
+import { type OwnerLock, ownerOf, seekOwnerLock } from "./lock-owner.ts";
 import { takeShared } from "./lock-shared.ts";
 
 /** Longer than the 10 s after which a stale lock is taken away (product.md, Commands). */
@@ -101,7 +101,7 @@ interface Waiting {
 async function oneTurn<T>(waiting: Waiting, work: (turn: Turn) => Promise<T>): Promise<T> {
   const { path } = waiting;
   const { taken: lock, tries } = await whenFree(waiting, {
-    take: () => takeOwnerLock(`${path}.q`),
+    take: seekOwnerLock(`${path}.q`),
     record: `${path}.q`,
     retry: QUEUE_RETRY,
   });

@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { JournalLine } from "../../../src/schema/inbox.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { type Script, script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+
+const sendMany = script("send-many");
+const foreignWriter = script("foreign-writer");
+const receiveAll = script("receive-all");
+
+const OURS = { writers: 64, messages: 500 };
+const FOREIGN = { writers: 16, messages: 50 };
+/** Milliseconds, at most, between two messages of a foreign writer: its fifty last about as long as all of ours. */
+const PAUSE = "1000";
+/** Of a machine that has much else to do; alone it takes a sixth. */
+const DEADLINE = 300_000;
+
+test("of 33,000 messages from sixty-four writers of ours and sixteen foreign ones none is lost, none comes twice, each sender's keep their order, and nobody gives up (S22, S25)", {
+  timeout: DEADLINE,
+}, async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "team-lead", to: "a", text: "team-lead 0" });
+  const receiver = receiveAll(ref.home.root, ref.team, "a");
+  expect(await receiver.line()).toBe("ready");
+  const ours = numbered("ours", OURS.writers, (from) =>
+    sendMany(ref.home.root, ref.team, from, "a", String(OURS.messages)),
+  );
+  const foreign = numbered("foreign", FOREIGN.writers, (from, n) =>
+    foreignWriter(ref.paths.inbox("a"), from, String(FOREIGN.messages), PAUSE, n % 2 ? "place" : "rename"),
+  );
+  const written = {
+    "team-lead": ["team-lead 0"],
+    ...(await wordsOf(ours, OURS.messages)),
+    ...(await wordsOf(foreign, FOREIGN.messages)),
+  };
+  expect(Object.values(written).flat()).not.toContain("gave up");
+  receiver.say("stop");
+  const received: [string, string][] = JSON.parse(await receiver.line());
+  expect(bySender(received.map(([, text]) => text))).toEqual(written);
+  expect(new Set(received.map(([key]) => key)).size).toBe(received.length);
+  expectJournalled(ref, new Map(received));
+});
+
+test("whoever reads without a lock meets a whole file at any moment (S24)", async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "team-lead", to: "a", text: "first" });
+  const writers = numbered("ours", 6, (from) => sendMany(ref.home.root, ref.team, from, "a", "50"));
+  let running = true;
+  const ends = Promise.all([...writers.values()].map((writer) => writer.ended())).finally(() => {
+    running = false;
+  });
+  const sizes = new Set<number>();
+  while (running) {
+    sizes.add(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8")).length);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await ends).toEqual(Array(6).fill({ code: 0, signal: null, stderr: "" }));
+  // It saw the file grow, and not only its end.
+  expect(sizes.size).toBeGreaterThan(50);
+});
+
+function numbered(
+  kind: string,
+  count: number,
+  start: (from: string, n: number) => Script,
+): Map<string, Script> {
+  return new Map(Array.from({ length: count }, (_, n) => [`${kind}-${n}`, start(`${kind}-${n}`, n)]));
+}
+
+/** What each says of its messages. */
+async function wordsOf(
+  writers: ReadonlyMap<string, Script>,
+  messages: number,
+): Promise<Record<string, string[]>> {
+  const said: Record<string, string[]> = {};
+  for (const [from, writer] of writers) {
+    const lines: string[] = [];
+    for (let i = 0; i < messages; i += 1) lines.push(await writer.line());
+    said[from] = lines;
+    expect(await writer.ended()).toEqual({ code: 0, signal: null, stderr: "" });
+  }
+  return said;
+}
+
+function bySender(texts: readonly string[]): Record<string, string[]> {
+  const senders: Record<string, string[]> = {};
+  for (const text of texts) {
+    const from = text.slice(0, text.indexOf(" "));
+    senders[from] ??= [];
+    senders[from].push(text);
+  }
+  return senders;
+}
+
+/** Every message stands there with its text, says once that it was queued if it is ours, and that it was delivered. */
+function expectJournalled(ref: TeamRef, received: ReadonlyMap<string, string>): void {
+  const lines = readFileSync(ref.paths.journal, "utf8").trimEnd().split("\n");
+  const texts = new Map<string, string>();
+  const queued = new Map<string, number>();
+  const delivered = new Set<string>();
+  for (const line of lines) {
+    const { id, state, message }: JournalLine = JSON.parse(line);
+    if (message !== undefined) texts.set(id, message.text);
+    if (state === "queued") queued.set(id, (queued.get(id) ?? 0) + 1);
+    if (state === "delivered") delivered.add(id);
+  }
+  expect(texts).toEqual(received);
+  expect(delivered).toEqual(new Set(received.keys()));
+  const ours = [...received].filter(([, text]) => !text.startsWith("foreign"));
+  expect(queued).toEqual(new Map(ours.map(([id]) => [id, 1])));
+}
