@@ -13,6 +13,7 @@ import { latency } from "./benches/latency.ts";
 import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
 import { panes } from "./benches/panes.ts";
+import { sidebar } from "./benches/sidebar.ts";
 import type { Bench, Figure, Place, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
 import { endAll } from "./support/children.ts";
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   lists,
   panes,
   idle,
+  sidebar,
 ];
 
 const USAGE = `Usage: scripts/bench/run [--short] [--only NAME[,NAME]] [--json FILE] [--plot FILE.svg]

@@ -6,7 +6,8 @@ const NAME_COLUMNS = 62;
 
 /** One part of the table: a headline and a line for each figure. */
 export function section(title: string, figures: readonly Figure[]): string {
-  return [bold(title), ...figures.map(line), ""].join("\n");
+  const lines = figures.length === 0 ? ["  cannot be measured on this system"] : figures.map(line);
+  return [bold(title), ...lines, ""].join("\n");
 }
 
 function line({ what, value, unit, goal, beside = [] }: Figure): string {

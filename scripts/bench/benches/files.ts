@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import { lock } from "proper-lockfile";
 import { appendDurably, replaceFile } from "../../../src/os/fs.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
@@ -30,6 +31,10 @@ async function at(room: Room, place: Place): Promise<readonly Figure[]> {
     "a line appended, with fsync": () => appendDurably(path("a.jsonl"), line),
     "a line appended, without fsync": () => appendDurably(path("b.jsonl"), line, false),
     "locked and unlocked, nothing else": () => withLock(path("c.json"), () => undefined),
+    "the same by proper-lockfile": async () => {
+      const release = await lock(path("e.json"), { realpath: false });
+      await release();
+    },
     "a directory made and removed": () => {
       mkdirSync(path("d.lock"));
       rmdirSync(path("d.lock"));

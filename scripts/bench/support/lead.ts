@@ -8,7 +8,7 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { Room } from "../figure.ts";
-import type { BenchTeam } from "./scratch.ts";
+import { type BenchTeam, SERVER } from "./scratch.ts";
 
 /** A lead's operations in this team, from outside of tmux; its teammates are the built program. */
 export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): LeadContext {
@@ -27,7 +27,7 @@ export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}
 
 /** tmux on the server of this team alone. */
 export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string {
-  return execFileSync("tmux", ["-L", "bench", "-f", "/dev/null", ...words], {
+  return execFileSync("tmux", [...SERVER, ...words], {
     env,
     encoding: "utf8",
     stdio: "pipe",
@@ -37,10 +37,14 @@ export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string 
 /** Ends everybody and the team's tmux server. */
 export async function endTeam(ctx: LeadContext, team: BenchTeam): Promise<void> {
   await killEverybody(ctx);
+  endServer(team);
+}
+
+export function endServer(team: BenchTeam): void {
   try {
     tmuxOf(team, "kill-server");
   } catch {
-    // It ended with its last pane.
+    // It ended with its last pane, or was never started.
   }
 }
 

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { homeOf } from "../../../src/cli/team.ts";
 import { createTeamFiles } from "../../../src/team/config.ts";
@@ -15,12 +16,22 @@ export function scratch(place: Place): string {
   return path;
 }
 
+/** Removes them all, and ends a tmux server that a bench which was stopped has left in one. */
 export function removeScratch(): void {
-  for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  for (const path of made) {
+    const sockets = join(path, "sockets");
+    const hasServer = existsSync(sockets) && readdirSync(sockets).length > 0;
+    if (hasServer)
+      spawnSync("tmux", [...SERVER, "kill-server"], { env: environmentIn(path), stdio: "ignore" });
+    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
   made.clear();
 }
 
 export const TEAM = "crew";
+const SOCKET = "bench";
+/** What addresses a team's own tmux server, which reads nobody's configuration. */
+export const SERVER = ["-L", SOCKET, "-f", "/dev/null"];
 
 /** A team in a home of its own, and what a command line of that home is given. */
 export interface BenchTeam {
@@ -60,6 +71,6 @@ function environmentIn(directory: string): NodeJS.ProcessEnv {
     TEAMS_HOME: join(directory, "home"),
     XDG_RUNTIME_DIR: join(directory, "runtime"),
     TMUX_TMPDIR: join(directory, "sockets"),
-    TEAMS_TMUX_SOCKET: "bench",
+    TEAMS_TMUX_SOCKET: SOCKET,
   };
 }

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { atMostTimes, countAtMost } from "../../../scripts/bench/figure.ts";
+import { plot } from "../../../scripts/bench/plot.ts";
+import { Samples } from "../../../scripts/bench/support/samples.ts";
+import { format, section } from "../../../scripts/bench/table.ts";
+
+describe("a figure of a bench", () => {
+  it("has the middle of its samples, and what most of them stay under", () => {
+    const samples = new Samples([5, 1, 4, 2, 3]);
+    expect([samples.median, samples.at(0.99), samples.at(0)]).toEqual([3, 5, 1]);
+  });
+
+  it.each([
+    [0.0123, "ms", "12.3 µs"],
+    [1.234, "ms", "1.23 ms"],
+    [243.4, "ms", "243 ms"],
+    [16_953, "bytes", "16,953 bytes"],
+    [0, "", "0"],
+  ] as const)("of %d %s reads %s", (value, unit, text) => {
+    expect(format(value, unit)).toBe(text);
+  });
+
+  it("stands in one line with its goal and with what was measured beside it", () => {
+    const beside = { what: 'node -e ""', value: 40 };
+    const text = section("Cold", [
+      { what: "send", value: 60, unit: "ms", beside: [beside], goal: atMostTimes(1.5, 60, beside) },
+      { what: "forks", value: 1, unit: "", goal: countAtMost(0, 1, "none") },
+    ]);
+    expect(text).toMatch(/send +60\.0 ms +✓ ≤ 1\.5 × +1\.5 × node -e "" \(40\.0 ms\)/);
+    expect(text).toMatch(/forks +1 +✗ none/);
+  });
+});
+
+describe("the plot", () => {
+  it("draws every size of every place, at equal steps, with the last time of each line", () => {
+    const cost = (deliver: number) => ({ deliver, read: 0, mark: 0, least: 1, leastRead: 0 });
+    const place = { sizes: [0, 10, 100], ours: [2, 2, 2].map(cost), usual: [1, 10, 100].map(cost) };
+    const svg = plot([
+      { place: "disk", ...place },
+      { place: "memory", ...place },
+    ]);
+    expect(svg.match(/<polyline class="ours"/g)).toHaveLength(2);
+    const [, points = ""] = /<polyline class="usual" points="([^"]*)"/.exec(svg) ?? [];
+    const [first, second, third] = points.split(" ").map((point) => point.split(",").map(Number));
+    expect((second?.[0] ?? 0) - (first?.[0] ?? 0)).toBeCloseTo((third?.[0] ?? 0) - (second?.[0] ?? 0));
+    // Rounded to a tenth.
+    expect((first?.[1] ?? 0) - (second?.[1] ?? 0)).toBeCloseTo((second?.[1] ?? 0) - (third?.[1] ?? 0), 0);
+    expect(svg).toContain("read all, rewrite all: 100 ms");
+  });
+});
