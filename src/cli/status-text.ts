@@ -2,13 +2,16 @@ import type { MemberStatus, TeamStatus } from "../lead/status.ts";
 import { operand } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
+import { deadlockSentence } from "../team/deadlock.ts";
 import type { Output } from "./output.ts";
 import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
 import { type Cell, table } from "./table.ts";
 
 /** A team's status as a person reads it: members, tasks, what waits. */
 export function statusText(status: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
-  return [heading(status, out), memberTable(status, out), taskPart(status, out), approvalPart(status, out)]
+  const parts = [heading, memberTable, taskPart, deadlockPart, approvalPart];
+  return parts
+    .map((part) => part(status, out))
     .filter((part) => part !== "")
     .join("\n\n");
 }
@@ -29,12 +32,12 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "pain
     paint(member.name, { member: member.color ?? undefined }),
     isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
     member.taskIds.map((id) => `#${id}`).join(" "),
-    member.unread === 0 ? "" : member.unread,
+    mailOf(member),
     tokensOf(member),
     doing(member),
   ]);
-  const headings = ["MEMBER", "STATE", "TASK", "UNREAD", "TOKENS", "DOES"];
-  return table(headings, rows, { columns: out.columns, right: [3, 4] });
+  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS", "DOES"];
+  return table(headings, rows, { columns: out.columns, right: [4] });
 }
 
 /** A lead without a process has no state: a person or a script leads. */
@@ -47,6 +50,16 @@ function doing({ activity, exit }: MemberStatus): string {
   if (exit === null) return activity;
   const how = exit.signal ?? (exit.code === null ? "" : `exit code ${exit.code}`);
   return [how, exit.lastLines.at(-1) ?? ""].filter((part) => part !== "").join(": ");
+}
+
+/** `2 queued, 1 in turn`, or nothing. */
+function mailOf({ mail: { queued, delivered, inTurn } }: MemberStatus): string {
+  const parts = [
+    [queued, "queued"],
+    [delivered, "delivered"],
+    [inTurn, "in turn"],
+  ] as const;
+  return parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])).join(", ");
 }
 
 function tokensOf({ tokens }: MemberStatus): string {
@@ -86,6 +99,16 @@ export function taskTable(
     ];
   });
   return table(["TASK", "STATE", "OWNER", "WAITS FOR", "SUBJECT"], rows, { columns });
+}
+
+function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  if (deadlock === null) return "";
+  const [id = ""] = deadlock.tasks;
+  const way =
+    deadlock.kind === "cycle"
+      ? `Break it: teams task rm ${operand(id)}`
+      : `Give it to another: teams task update ${operand(id)} --owner <name>`;
+  return line`${paint("Nobody can go on:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
 function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {

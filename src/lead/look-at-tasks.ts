@@ -4,7 +4,7 @@ import { entryOf } from "../os/fs.ts";
 import type { Task } from "../schema/task.ts";
 import { readTeam } from "../team/config.ts";
 import { hasNews, tellNews } from "../team/task-tell.ts";
-import { readTasks } from "../team/tasks.ts";
+import { findTask, readTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 
 /** Milliseconds between two whole looks while the directory stays as it is: for foreign writers that write in place, without a lock. */
@@ -37,13 +37,15 @@ export async function lookAtTasks(ctx: LeadContext): Promise<void> {
   await tellTaskNews(ctx, readTasks(ref));
 }
 
-/** The same of tasks that were read just now. */
+/** The same among tasks as they were read just now. */
 export async function tellTaskNews(ctx: LeadContext, tasks: readonly Task[]): Promise<void> {
   if (readTeam(ctx.ref).schemaVersion === undefined) return;
   const failures: unknown[] = [];
-  for (const task of tasks.filter(hasNews)) {
+  for (const { id } of tasks.filter(hasNews)) {
     try {
-      await tellNews(ctx.ref, task, ctx.clock);
+      // As it is by now, and as its file says.
+      const task = findTask(ctx.ref, id);
+      if (task !== undefined) await tellNews(ctx.ref, task, ctx.clock);
     } catch (error) {
       // Said below; one that was deleted meanwhile has no news. What is wrong with one keeps nobody from the others.
       if (!(error instanceof TeamError && error.code === "TASK_NOT_FOUND")) failures.push(error);

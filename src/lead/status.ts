@@ -1,14 +1,17 @@
 import { livenessOf } from "../os/identity.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { AgentState, PlaceRecord, TokenCount } from "../schema/status.ts";
+import type { AgentState, ExitRecord, PlaceRecord, StatusRecord, TokenCount } from "../schema/status.ts";
 import { NO_TOKENS } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import { readTeam } from "../team/config.ts";
+import { type Deadlock, deadlockOf } from "../team/deadlock.ts";
 import { type AgentExit, judge } from "../team/liveness.ts";
-import { unreadCount } from "../team/mailbox.ts";
+import { type MailCounts, mailCounts } from "../team/mail-counts.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
-import { listTasks } from "../team/tasks.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { withLapsedFree } from "../team/task-lease.ts";
+import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
 
@@ -19,6 +22,8 @@ export interface TeamStatus {
   readonly leadAlive: boolean | null;
   readonly members: readonly MemberStatus[];
   readonly tasks: TaskSummary;
+  /** Why nobody can go on; null while somebody can. */
+  readonly deadlock: Deadlock | null;
   readonly approvals: readonly Approval[];
 }
 
@@ -40,6 +45,7 @@ export interface MemberStatus {
   readonly worktree: string | null;
   readonly taskIds: readonly string[];
   readonly unread: number;
+  readonly mail: MailCounts;
   readonly tokens: TokenCount;
   readonly costUsd: number;
   readonly startedAt: number | null;
@@ -59,15 +65,49 @@ export interface TaskSummary {
 /** Everything that is known of a team, from files, processes and at most one look at tmux. */
 export async function teamStatus(ctx: LeadContext): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
-  const tasks = listTasks(ctx.ref);
-  const present = await presentInstances(ctx, config);
+  const tasks = withLapsedFree(listTasks(ctx.ref));
+  const records = config.members.map((member) => recordsOf(ctx.ref, member));
+  const present = await presentInstances(ctx, records);
+  const begun = begunTasks(tasks);
+  const members = records.map((known) => memberStatus(ctx.ref, known, begun, present));
+  const alive = leadAlive(config);
   return {
     team: config.name,
-    leadAlive: leadAlive(config),
-    members: config.members.map((member) => memberStatus(ctx, member, tasks, present)),
+    leadAlive: alive,
+    members,
     tasks: summarize(tasks),
+    deadlock: deadlockOf(tasks, (owner) => mayWork(owner, members, alive)) ?? null,
     approvals: listApprovals(ctx.ref),
   };
+}
+
+/** A lead by hand may come to anything; of a member it must be known that it has ended. */
+function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean | null): boolean {
+  if (owner === LEAD_NAME) return lead !== false;
+  return members.some(({ name, alive }) => name === owner && alive !== false);
+}
+
+interface MemberRecords {
+  readonly member: TeamMember;
+  readonly status: StatusRecord | undefined;
+  readonly place: PlaceRecord | undefined;
+  readonly exit: ExitRecord | undefined;
+}
+
+function recordsOf(ref: TeamRef, member: TeamMember): MemberRecords {
+  const { name } = member;
+  return { member, status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
+}
+
+/** Whose tasks are in progress, by name. */
+function begunTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
+  const begun = new Map<string, string[]>();
+  for (const task of tasks) {
+    const owner = ownerOf(task);
+    if (owner === undefined || task.status !== "in_progress") continue;
+    begun.set(owner, [...(begun.get(owner) ?? []), task.id]);
+  }
+  return begun;
 }
 
 /** Counts by state; the list keeps the order of ids. */
@@ -91,10 +131,12 @@ function leadAlive(config: TeamConfig): boolean | null {
   return liveness === "unknown" ? null : liveness === "alive";
 }
 
-async function presentInstances(ctx: LeadContext, config: TeamConfig): Promise<ReadonlySet<string>> {
+async function presentInstances(
+  ctx: LeadContext,
+  records: readonly MemberRecords[],
+): Promise<ReadonlySet<string>> {
   const byBackend = new Map<string, PlaceRecord[]>();
-  for (const { name } of config.members) {
-    const place = readPlace(ctx.ref, name);
+  for (const { place } of records) {
     if (place !== undefined) byBackend.set(place.backend, [...(byBackend.get(place.backend) ?? []), place]);
   }
   const present = new Set<string>();
@@ -105,21 +147,15 @@ async function presentInstances(ctx: LeadContext, config: TeamConfig): Promise<R
 }
 
 function memberStatus(
-  ctx: LeadContext,
-  member: TeamMember,
-  tasks: readonly Task[],
+  ref: TeamRef,
+  { member, status, place, exit }: MemberRecords,
+  begun: ReadonlyMap<string, readonly string[]>,
   present: ReadonlySet<string>,
 ): MemberStatus {
   const { name } = member;
-  const status = readStatus(ctx.ref, name);
-  const place = readPlace(ctx.ref, name);
-  const verdict = judge(member, {
-    status,
-    place,
-    exit: readExit(ctx.ref, name),
-    presentInstances: present,
-  });
+  const verdict = judge(member, { status, place, exit, presentInstances: present });
   const hasPlace = place !== undefined && present.has(place.instance);
+  const mail = mailCounts(ref, name, status);
   return {
     name,
     agentId: member.agentId,
@@ -134,10 +170,9 @@ function memberStatus(
     alive: verdict.alive,
     cwd: member.cwd,
     worktree: member.worktreePath ?? null,
-    taskIds: tasks
-      .filter((task) => task.owner === name && task.status === "in_progress")
-      .map((task) => task.id),
-    unread: unreadCount(ctx.ref, name),
+    taskIds: begun.get(name) ?? [],
+    unread: mail.queued,
+    mail,
     tokens: status?.tokens ?? NO_TOKENS,
     costUsd: status?.costUsd ?? 0,
     startedAt: status?.startedAt ?? null,

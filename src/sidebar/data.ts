@@ -1,5 +1,6 @@
 import type { AgentState, TokenCount } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
+import type { Deadlock } from "../team/deadlock.ts";
 
 /** What the sidebar needs of the object that `teams status --json` prints (product.md); more fields do no harm. */
 export interface TeamStatus {
@@ -8,6 +9,8 @@ export interface TeamStatus {
   readonly leadAlive?: boolean | null;
   readonly members: readonly MemberStatus[];
   readonly tasks: { readonly list: readonly TaskView[] };
+  /** Why nobody can go on. */
+  readonly deadlock?: Deadlock | null;
   readonly approvals: readonly ApprovalView[];
 }
 

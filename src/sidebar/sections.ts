@@ -2,6 +2,7 @@ import { paletteIndex, TONE } from "../os/terminal-colors.ts";
 import { displayWidth, gridText } from "../os/terminal-text.ts";
 import { headlineOf } from "../protocol/headline.ts";
 import { sameName } from "../schema/names.ts";
+import { deadlockSentence } from "../team/deadlock.ts";
 import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
 import { KEYS } from "./keys.ts";
 import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
@@ -38,12 +39,26 @@ export function header(data: SidebarData, width: number): Line[] {
 /** What waits for a person; up to `limit` of it, each with up to two rows of what it is about. */
 export function waiting(data: SidebarData, width: number, limit: number): Line[] {
   const { approvals } = data.status;
-  if (approvals.length === 0) return [];
+  if (approvals.length === 0) return deadlockRows(data, width);
   const shown = approvals.slice(0, limit).flatMap((approval) => waitingItem(approval, width));
   const more = approvals.length - limit;
   return [
+    ...deadlockRows(data, width),
     ...shown,
     ...(more > 0 ? [line([span(`   and ${more} more`, { fg: TONE.attention })])] : []),
+    BLANK,
+  ];
+}
+
+/** That nobody can go on, and why. */
+function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Line[] {
+  if (deadlock === null || deadlock === undefined) return [];
+  const tone = { fg: TONE.bad };
+  const title = [span(" "), span("▲", { ...tone, blink: true }), span(" nobody can go on", tone)];
+  const why = wrap(deadlockSentence(deadlock), width - INDENT, 2);
+  return [
+    line(cut(title, width)),
+    ...why.map((text) => line(cut([span("   "), span(gridText(text))], width))),
     BLANK,
   ];
 }

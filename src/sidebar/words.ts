@@ -42,10 +42,18 @@ export const TASK_LOOKS: Readonly<
 /** Blocked means pending behind a task that is not done; an id that nobody knows blocks nothing. */
 export function taskState(task: TaskView, all: readonly TaskView[]): TaskState {
   if (task.status !== "pending") return task.status === "completed" ? "done" : "active";
-  const waits = task.blockedBy.some((id) =>
-    all.some((other) => other.id === id && other.status !== "completed"),
-  );
-  return waits ? "blocked" : "open";
+  return task.blockedBy.some((id) => unfinishedOf(all).has(id)) ? "blocked" : "open";
+}
+
+/** Of each list, which is asked for every one of its tasks and may be long, made once. */
+const unfinished = new WeakMap<readonly TaskView[], ReadonlySet<string>>();
+
+function unfinishedOf(all: readonly TaskView[]): ReadonlySet<string> {
+  const known = unfinished.get(all);
+  if (known !== undefined) return known;
+  const ids = new Set(all.filter(({ status }) => status !== "completed").map(({ id }) => id));
+  unfinished.set(all, ids);
+  return ids;
 }
 
 /** A lead that has no process: nothing is unknown about it. */

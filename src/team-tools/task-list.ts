@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { withLapsedFree } from "../team/task-lease.ts";
 import { listTasks } from "../team/tasks.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
@@ -12,7 +13,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
   summary: () => "",
   execute: () =>
     refusing(async () => {
-      const tasks = listTasks(ctx.ref);
+      const tasks = withLapsedFree(listTasks(ctx.ref));
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;
       const display = `${tasks.length} tasks, ${done.size} completed, ${open} open`;

@@ -31,6 +31,27 @@ export function leaseLapsed(task: Task): boolean {
   return lease !== undefined && livenessOf(lease) === "dead";
 }
 
+/**
+ * Tasks as they count now: what a dead agent had claimed is nobody's and pending, before somebody has written that down.
+ * Each agent is looked at once.
+ */
+export function withLapsedFree(tasks: readonly Task[]): Task[] {
+  const dead = new Map<string, boolean>();
+  const hasLapsed = (task: Task): boolean => {
+    const lease = leaseOf(task);
+    if (lease === undefined) return false;
+    const key = JSON.stringify(lease);
+    const known = dead.get(key) ?? livenessOf(lease) === "dead";
+    dead.set(key, known);
+    return known;
+  };
+  return tasks.map((task) => {
+    if (task.status === "completed" || !hasLapsed(task)) return task;
+    const { owner: _dead, ...rest } = task;
+    return withoutLease({ ...rest, status: "pending" });
+  });
+}
+
 /** Whether the agent that claimed the task is known to live. */
 export function isLeaseAlive(task: Task): boolean {
   const lease = leaseOf(task);

@@ -36,7 +36,18 @@ const PLAYBOOK = {
 
 const KEYS_OF_A_MEMBER = [
   ...["name", "agentId", "agentType", "model", "color", "backend", "state", "activity", "paneId", "pid"],
-  ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt", "lastActivityAt"],
+  ...[
+    "alive",
+    "cwd",
+    "worktree",
+    "taskIds",
+    "unread",
+    "mail",
+    "tokens",
+    "costUsd",
+    "startedAt",
+    "lastActivityAt",
+  ],
   "exit",
 ];
 
@@ -84,9 +95,9 @@ it("a person leads a team by commands from inside tmux, each answer one object o
   await teams(0, "wait", "--message", "--timeout", "20");
 
   const status = await teams<{ members: object[]; tasks: object }>(0, "status");
-  expect(Object.keys(status)).toEqual(["team", "leadAlive", "members", "tasks", "approvals"]);
+  expect(Object.keys(status)).toEqual(["team", "leadAlive", "members", "tasks", "deadlock", "approvals"]);
   for (const member of status.members) expect(Object.keys(member)).toEqual(KEYS_OF_A_MEMBER);
-  expect(status).toMatchObject({ team: "crew", leadAlive: null, approvals: [] });
+  expect(status).toMatchObject({ team: "crew", leadAlive: null, deadlock: null, approvals: [] });
   expect(status.members[1]).toEqual({
     name: "dev",
     agentId: "dev@crew",
@@ -103,6 +114,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
     worktree: null,
     taskIds: [],
     unread: 0,
+    mail: { queued: 0, delivered: 0, inTurn: 0 },
     tokens: { input: 120, output: 30, cacheRead: 0, cacheWrite: 0 },
     costUsd: 0,
     startedAt: expect.any(Number),

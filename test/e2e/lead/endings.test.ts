@@ -424,6 +424,7 @@ describe("the status of a team", () => {
         expect.anything(),
       ],
       tasks: { pending: 0, inProgress: 1, completed: 0, blocked: 0, list: [getTask(ref, "1")] },
+      deadlock: null,
       approvals: [],
     });
     expect(status.members[1]).toEqual({
@@ -442,6 +443,7 @@ describe("the status of a team", () => {
       worktree: null,
       taskIds: ["1"],
       unread: 0,
+      mail: { queued: 0, delivered: 0, inTurn: 0 },
       tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
       costUsd: 0,
       startedAt: expect.any(Number),

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { line, painter, visible } from "../../../src/cli/paint.ts";
 import { failureOf, report } from "../../../src/cli/report.ts";
-import { compact, statusLine, taskTable } from "../../../src/cli/status-text.ts";
+import { compact, statusLine, statusText, taskTable } from "../../../src/cli/status-text.ts";
 import { table } from "../../../src/cli/table.ts";
 import { countOption, listOption, momentOption, secondsOption } from "../../../src/cli/text.ts";
 import { TeamError } from "../../../src/errors.ts";
+import type { TeamStatus } from "../../../src/lead/status.ts";
 
 const plain = painter(false);
 
@@ -124,8 +125,39 @@ describe("status in words", () => {
     );
   });
 
+  const team: TeamStatus = {
+    team: "a",
+    leadAlive: null,
+    members: [],
+    tasks: { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] },
+    deadlock: null,
+    approvals: [],
+  };
+
   it("fits a team into one line", () => {
-    const tasks = { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] };
-    expect(statusLine({ team: "a", leadAlive: null, members: [], tasks, approvals: [] })).toBe("a nobody");
+    expect(statusLine(team)).toBe("a nobody");
+  });
+
+  it("says why nobody can go on, and what helps", () => {
+    const said = (deadlock: TeamStatus["deadlock"]): string | undefined =>
+      statusText({ ...team, deadlock }, { paint: plain, columns: undefined })
+        .split("\n")
+        .at(-1);
+    expect(said({ kind: "cycle", tasks: ["1", "2"] })).toBe(
+      "Nobody can go on: #1 waits for #2, #2 for #1. Break it: teams task rm 1",
+    );
+    expect(said({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
+      "Nobody can go on: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
+    );
+  });
+
+  it("says of each member where its messages are", () => {
+    const member = { name: "dev", state: "idle", activity: "", exit: null, taskIds: [], color: null };
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const mail = { queued: 2, delivered: 0, inTurn: 1 };
+    const members = [{ ...member, tokens, mail }] as unknown as TeamStatus["members"];
+    expect(statusText({ ...team, members }, { paint: plain, columns: undefined })).toContain(
+      "2 queued, 1 in turn",
+    );
   });
 });

@@ -32,6 +32,26 @@ describe("the lead of a team that is led by hand", () => {
   });
 });
 
+describe("a team in which nobody can go on", () => {
+  test("says so above everything else, with what keeps it", () => {
+    const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;
+    const stuck = { ...AUDIT, status: { ...AUDIT.status, deadlock } };
+    expect(shown(stuck, 34, 40).slice(2, 6)).toEqual([
+      " ▲ nobody can go on",
+      "   #1 waits for #2, #2 for #1",
+      "",
+      " ▲ writer asks to approve its plan",
+    ]);
+    const alone = { ...stuck, status: { ...stuck.status, approvals: [] } };
+    expect(shown(alone, 34, 40).slice(2, 6)).toEqual([
+      " ▲ nobody can go on",
+      "   #1 waits for #2, #2 for #1",
+      "",
+      " MEMBERS                 2 working",
+    ]);
+  });
+});
+
 describe("the sidebar at 34 columns", () => {
   test("shows what waits, who does what, the tasks and the last messages", () => {
     expect(shown(AUDIT, 34, 40)).toEqual([

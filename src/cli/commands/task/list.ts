@@ -1,5 +1,6 @@
 import { taskStatus } from "../../../schema/task.ts";
-import { listTasks } from "../../../team/tasks.ts";
+import { withLapsedFree } from "../../../team/task-lease.ts";
+import { listTasks, ownerOf } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
 import { taskTable } from "../../status-text.ts";
 import { memberOf, openTeam } from "../../team.ts";
@@ -16,11 +17,11 @@ export const command = defineCommand({
   async run({ options, io, out }) {
     const { ref, config } = openTeam(io.env, options);
     const owner = options.owner === undefined ? undefined : memberOf(ref, config, options.owner).name;
-    const all = listTasks(ref);
+    const all = withLapsedFree(listTasks(ref));
     const tasks = all.filter(
       (task) =>
         (options.status === undefined || task.status === options.status) &&
-        (owner === undefined || task.owner === owner),
+        (owner === undefined || ownerOf(task) === owner),
     );
     out.answer({ tasks }, () => {
       if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
