@@ -35,14 +35,15 @@ export function isTeamDir(name: string): name is TeamDir {
 }
 
 /**
- * A name that a member may have: any Unicode without control characters or `@`.
+ * A name that a member may have: any Unicode without `@`, control characters and what nobody sees (zero-width and
+ * bidirectional ones), so that two names never look alike and none turns the text around it.
  * @throws TeamError INVALID_NAME, saying which rule it breaks.
  */
 export function agentName(name: string): AgentName {
   const flaw = nameFlaw(name);
   if (flaw !== undefined) {
-    throw new TeamError("INVALID_NAME", `${JSON.stringify(name)} cannot be a member's name: it ${flaw}.`, {
-      hint: `Use up to ${MAX_NAME} characters without @ and without control characters.`,
+    throw new TeamError("INVALID_NAME", `${spelled(name)} cannot be a member's name: it ${flaw}.`, {
+      hint: `Use up to ${MAX_NAME} visible characters without @.`,
     });
   }
   return name as AgentName;
@@ -66,7 +67,21 @@ function nameFlaw(name: string): string | undefined {
   if (name.trim() === "") return "is empty";
   if ([...name].length > MAX_NAME) return `has more than ${MAX_NAME} characters`;
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has control characters";
+  if (INVISIBLE.test(name.replace(EMOJI, ""))) return "has invisible characters";
   return name.includes("@") ? "has an @" : undefined;
+}
+
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+/** Pictures that invisible characters join (👩‍💻), colour or number (❤️, 1️⃣) are seen as one. */
+const EMOJI =
+  /\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0E\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F\u20E3/gu;
+
+/** A refused name as JSON, with what a terminal would hide or obey written out. */
+function spelled(name: string): string {
+  return JSON.stringify(name).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 /** Whether two names are one: comparison ignores case and Unicode composition (protocol.md section 2). */

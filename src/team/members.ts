@@ -56,6 +56,7 @@ export async function addMembers(
     }
     // Before they are members, so that nobody can have written to the new holder of a name yet.
     for (const { name } of added) {
+      for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
       clearRun(ref, name);
       await resetInbox(ref, name);
     }
@@ -64,6 +65,15 @@ export async function addMembers(
     replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
     return added;
   });
+}
+
+/**
+ * How former holders of a name wrote it, where that is another: their inbox has another file, but on a file system that
+ * ignores case, where it is the same one.
+ */
+function otherSpellings({ former = [] }: TeamConfig, name: string): Set<string> {
+  const names = former.map((one) => one.name);
+  return new Set(names.filter((other) => other !== name && sameName(other, name)));
 }
 
 function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: number): TeamMember {

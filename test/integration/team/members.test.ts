@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config.ts";
 import { deliver, ensureInbox, history, pending } from "../../../src/team/mailbox.ts";
@@ -141,6 +141,17 @@ test("a name used again starts with an empty inbox, and what was unread is journ
   expect(await pending(ref, "a")).toEqual([]);
   expect(readStatus(ref, "a")).toBeUndefined();
   expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+});
+
+test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {
+  const ref = await testTeam(["Rev"]);
+  await deliver(ref, { from: "team-lead", to: "Rev", text: "never read" });
+  await retireMember(ref, "Rev", "killed", 5);
+  const [rev] = await addMembers(ref, [{ name: "rev", cwd: "/" }]);
+  expect(readdirSync(ref.paths.inboxes)).not.toContain("Rev.json");
+  expect(await history(ref, "Rev", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+  await deliver(ref, { from: "team-lead", to: "REV", text: "to the new one" });
+  expect(await pending(ref, rev?.name ?? "")).toMatchObject([{ message: { text: "to the new one" } }]);
 });
 
 test("an inbox is made once, and never emptied by that", async () => {

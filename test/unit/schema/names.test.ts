@@ -35,6 +35,31 @@ test.each([[""], ["  "], ["a@b"], ["a\nb"], ["a\u0000"], ["a\u2028b"], ["\ud800"
   },
 );
 
+test.each([
+  ["a zero-width space", "re\u200Bv"],
+  ["a joiner between letters", "re\u200Dv"],
+  ["a joiner behind a picture", "🦊\u200D"],
+  ["a mark that turns text around", "ver\u202Efdp"],
+  ["an isolate", "\u2066rev"],
+  ["a soft hyphen", "re\u00ADv"],
+  ["a byte order mark", "\uFEFFrev"],
+  ["a letter without a shape", "\u3164"],
+  ["a variation selector", "rev\uFE0F"],
+  ["a tag character", "rev\u{E0041}"],
+])("a member's name has not %s, and the refusal shows it", (_what, name) => {
+  const refused = () => agentName(name);
+  expect(refused).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+  expect(refused).toThrow(/\\u\{[0-9a-f]+\}.* has invisible characters/);
+  expect(refused).not.toThrow(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u);
+});
+
+test.each([["👩‍💻"], ["👍🏽"], ["❤️"], ["1️⃣"], ["🏳️‍🌈 team"], ["👨‍👩‍👧‍👦"]])(
+  "%j may, though its parts are joined",
+  (name) => {
+    expect(agentName(name)).toBe(name);
+  },
+);
+
 test("64 emoji are 64 characters", () => {
   expect(agentName("🦊".repeat(64))).toHaveLength(128);
 });
