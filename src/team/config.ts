@@ -7,7 +7,7 @@ import { SCHEMA_VERSION, type TeamConfig, teamConfig } from "../schema/config.ts
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
-import { leftoversOf } from "./leftovers.ts";
+import { finishRemovals, leftoversOf, putTeamAway } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
 import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
 
@@ -37,6 +37,7 @@ export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamR
   for (const taken: string[] = []; ; ) {
     const name = freeName(teamDir(input.name), taken);
     const ref = teamRef(home, name);
+    finishRemovals(ref);
     if (!taskListExists(ref) && moveIntoPlace(ref, input)) {
       ensureDir(ref.paths.tasks);
       replaceFile(ref.paths.taskLock, "");
@@ -152,17 +153,11 @@ export function listTeams(home: Home): TeamEntry[] {
  * @throws TeamError TEAM_NOT_FOUND
  */
 export async function removeTeamFiles(ref: TeamRef): Promise<void> {
-  const gone = `deleted-${randomUUID()}`;
-  const trash = [
-    join(ref.home.root, "teams", `.${ref.team}.${gone}`),
-    join(ref.home.root, "tasks", `.${ref.team}.${gone}`),
-  ] as const;
-  await lockInTeam(ref, ref.paths.config, () => {
+  const trash = await lockInTeam(ref, ref.paths.config, () => {
     assertTeam(ref);
-    rename(ref.paths.dir, trash[0]);
-    if (entryOf(ref.paths.tasks) !== undefined) rename(ref.paths.tasks, trash[1]);
+    return putTeamAway(ref);
   });
-  for (const directory of [...trash, ref.paths.runtime]) removeTree(directory);
+  for (const directory of trash) removeTree(directory);
   removeIfEmpty(ref.home.runtime);
 }
 

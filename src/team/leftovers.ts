@@ -1,8 +1,57 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { TeamError } from "../errors.ts";
-import { entryOf, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
+import { makeDirBelow } from "../os/create.ts";
+import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import type { TeamRef } from "./ref.ts";
+
+/**
+ * Puts a team's directory away and then that of its tasks, under names that tell by themselves how far a killed process got:
+ * the second is there if all was. To be called under the team's lock.
+ * @returns what is to be removed now, in this order
+ */
+export function putTeamAway(ref: TeamRef): readonly string[] {
+  const trash = trashOf(ref, randomUUID());
+  // Made where a foreign team has none, so that the second name always comes.
+  makeDirBelow(ref.home.root, ref.paths.tasks);
+  // Not behind the lock: it may be a new team's by then.
+  removeTree(ref.paths.runtime);
+  rename(ref.paths.dir, trash.dir);
+  putTasksAway(ref, trash.tasks);
+  return [trash.dir, trash.tasks];
+}
+
+/** Sees through what {@link putTeamAway} began for this name in processes that were killed over it, before the name is used again. */
+export function finishRemovals(ref: TeamRef): void {
+  const mark = trashName(ref, "");
+  const places = [ref.paths.dir, ref.paths.tasks].map((path) => dirname(path));
+  const names = places.flatMap((place) => listDir(place)).filter((name) => name.startsWith(mark));
+  for (const name of new Set(names)) {
+    const trash = trashOf(ref, name.slice(mark.length));
+    const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
+    if (isHalf && entryOf(ref.paths.config) === undefined) putTasksAway(ref, trash.tasks);
+    removeTree(trash.dir);
+    removeTree(trash.tasks);
+  }
+}
+
+function trashOf(ref: TeamRef, word: string): { readonly dir: string; readonly tasks: string } {
+  const name = trashName(ref, word);
+  return { dir: join(dirname(ref.paths.dir), name), tasks: join(dirname(ref.paths.tasks), name) };
+}
+
+function trashName({ team }: TeamRef, word: string): string {
+  return `.${team}.deleted-${word}`;
+}
+
+function putTasksAway({ paths }: TeamRef, trash: string): void {
+  try {
+    rename(paths.tasks, trash);
+  } catch (error) {
+    // Whoever makes a team of this name was quicker, and does the same.
+    if (!isMissing(error)) throw error;
+  }
+}
 
 /** The directories that are there under the name of a team without a config; none where the team has one. */
 export function leftoversOf({ paths }: TeamRef): string[] {
@@ -24,7 +73,7 @@ export function removeLeftovers(ref: TeamRef): string[] {
       throw new TeamError("TEAM_EXISTS", `There is a team ${ref.team} again; the rest was left as it is.`);
     }
     // In one step, so that who makes the team meets either all of it or nothing.
-    const trash = join(path, "..", `.${ref.team}.deleted-${randomUUID()}`);
+    const trash = join(path, "..", `.${ref.team}.leftover-${randomUUID()}`);
     rename(path, trash);
     removeTree(trash);
   }

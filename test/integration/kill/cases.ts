@@ -1,0 +1,298 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { journalLine } from "../../../src/schema/inbox.ts";
+import { readJsonLines } from "../../../src/store/jsonl.ts";
+import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config.ts";
+import { repairLinks } from "../../../src/team/link-repair.ts";
+import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
+import { addMembers, removeMember, retireMember } from "../../../src/team/members.ts";
+import { readStatus, writeStatus } from "../../../src/team/records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import {
+  answerRequest,
+  listRequests,
+  openRequest,
+  readAnswer,
+  readRequest,
+} from "../../../src/team/requests.ts";
+import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
+import { changeTask, findTask, getTask, listTasks, taskIds } from "../../../src/team/tasks.ts";
+import { statusOf } from "../../support/records.ts";
+
+export interface Case {
+  /** As the script `stopped` knows it, where it differs. */
+  readonly operation?: string;
+  /** What is so before, beside two messages of a and three tasks. */
+  readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
+  /** What is so right after, wherever it was stopped. */
+  readonly holds: (ref: TeamRef) => Promise<unknown> | unknown;
+  /** What comes next, and what is so then. */
+  readonly goesOn: (ref: TeamRef) => Promise<unknown> | unknown;
+}
+
+const mail = (text: string, more = {}) => ({ from: "b", text, timestamp: "2026-01-01T00:00:00Z", ...more });
+const sent = async (ref: TeamRef, agent = "a") =>
+  (await history(ref, agent, { all: true })).map(({ text }) => text);
+const unread = async (ref: TeamRef) => (await pending(ref, "a")).map(({ message }) => message.text);
+const next = (ref: TeamRef) => deliver(ref, { from: "b", to: "a", text: "next" });
+const without = (all: readonly string[], one: string) => all.filter((other) => other !== one);
+const subjects = (ref: TeamRef) => listTasks(ref).map(({ subject }) => subject);
+const files = (ref: TeamRef, mark: string) =>
+  readdirSync(ref.paths.inboxes).filter((name) => name.includes(mark) && !name.startsWith("."));
+
+/** What was said of tasks to somebody, each once. */
+async function expectToldOnce(ref: TeamRef, agent: string): Promise<void> {
+  const texts = (await sent(ref, agent)).map((text) => {
+    const { type, taskId } = JSON.parse(text);
+    return `${type} ${taskId}`;
+  });
+  expect(new Set(texts).size, texts.join()).toBe(texts.length);
+}
+
+/** Brings the links in step as the doctor does, and looks that both ends say the same then. */
+async function mendLinks(ref: TeamRef): Promise<void> {
+  for (const { id, blocks, blockedBy } of repairLinks(listTasks(ref))) {
+    await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
+  }
+  for (const { id, blocks, blockedBy } of listTasks(ref)) {
+    for (const other of blocks) expect(getTask(ref, other).blockedBy).toContain(id);
+    for (const other of blockedBy) expect(getTask(ref, other).blocks).toContain(id);
+  }
+}
+
+const BROKEN = `${JSON.stringify([mail("one"), mail("two")]).slice(0, -1)},{"from":"b","te`;
+const RUBBISH = [null, 5, { from: "x" }];
+const READ = Array.from({ length: 50 }, (_, i) => mail(`read ${i}`, { read: true }));
+
+export const CASES: Readonly<Record<string, Case>> = {
+  send: {
+    holds: async (ref) => expect(without(await sent(ref), "new")).toEqual(["one", "two"]),
+    goesOn: async (ref) => {
+      const before = await unread(ref);
+      await next(ref);
+      expect(await unread(ref)).toEqual([...before, "next"]);
+      expect(await sent(ref)).toEqual([...before, "next"]);
+    },
+  },
+  "send into a broken inbox": {
+    operation: "send",
+    given: (ref) => writeFileSync(ref.paths.inbox("a"), BROKEN),
+    holds: (ref) => {
+      const kept = ["a.json", ...files(ref, "broken-")].map((name) =>
+        readFileSync(join(ref.paths.inboxes, name), "utf8"),
+      );
+      expect(kept).toContain(BROKEN);
+    },
+    goesOn: async (ref) => {
+      await next(ref);
+      expect(without(await unread(ref), "new")).toEqual(["one", "two", "next"]);
+      const kept = files(ref, "broken-").map((name) => readFileSync(join(ref.paths.inboxes, name), "utf8"));
+      expect(new Set(kept)).toEqual(new Set([BROKEN]));
+    },
+  },
+  "set bad entries aside": {
+    operation: "pick",
+    given: (ref) =>
+      writeFileSync(ref.paths.inbox("a"), JSON.stringify([mail("one"), ...RUBBISH, mail("two")])),
+    holds: (ref) => {
+      const inbox = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
+      if (files(ref, ".bad.jsonl").length === 0) expect(inbox).toEqual(expect.arrayContaining(RUBBISH));
+    },
+    goesOn: async (ref) => {
+      expect(await unread(ref)).toEqual(["one", "two"]);
+      const aside = readFileSync(join(ref.paths.inboxes, "a.bad.jsonl"), "utf8");
+      for (const one of RUBBISH) expect(aside).toContain(`"entry":${JSON.stringify(one)}}\n`);
+    },
+  },
+  mark: {
+    given: (ref) => {
+      const inbox = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
+      writeFileSync(ref.paths.inbox("a"), JSON.stringify([...READ, ...inbox]));
+    },
+    holds: async (ref) => {
+      const all = await sent(ref);
+      expect(all.toSorted()).toEqual([...READ.map(({ text }) => text), "one", "two"].toSorted());
+      expect(["", "one,two"]).toContain((await unread(ref)).join());
+    },
+    goesOn: async (ref) => {
+      await acknowledge(
+        ref,
+        "a",
+        (await pending(ref, "a")).map(({ key }) => key),
+      );
+      expect(await unread(ref)).toEqual([]);
+      expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8")).length).toBeLessThan(52);
+      expect(await sent(ref)).toHaveLength(52);
+    },
+  },
+  progress: {
+    holds: () => undefined,
+    goesOn: async (ref) => {
+      await noteProgress(ref, "a", ["z"], "done");
+      const { lines, bad } = readJsonLines(ref.paths.journal, journalLine);
+      expect(lines.at(-1)?.id).toBe("z");
+      // The line that the killed one was in.
+      expect(bad).toBeLessThanOrEqual(1);
+    },
+  },
+  create: {
+    holds: (ref) => {
+      expect(without(subjects(ref), "new")).toEqual(["one", "two", "three"]);
+      expect(findTask(ref, "4")?.blockedBy ?? ["1", "2"]).toEqual(["1", "2"]);
+    },
+    goesOn: async (ref) => {
+      const before = subjects(ref);
+      await addTask(ref, "b", { subject: "next" });
+      expect(subjects(ref)).toEqual([...before, "next"]);
+      await mendLinks(ref);
+      if (before.includes("new")) expect(getTask(ref, "1").blocks).toEqual(["4"]);
+    },
+  },
+  claim: {
+    holds: (ref) => {
+      const { owner, status } = getTask(ref, "1");
+      expect(["undefined pending", "a in_progress"]).toContain(`${owner} ${status}`);
+    },
+    goesOn: async (ref) => {
+      const claim = claimTask(ref, "b", "1");
+      if (getTask(ref, "1").owner === "a")
+        await expect(claim).rejects.toMatchObject({ code: "TASK_CLAIMED" });
+      else expect((await claim).owner).toBe("b");
+    },
+  },
+  complete: {
+    given: async (ref) => {
+      await claimTask(ref, "a", "1");
+      await updateTask(ref, "team-lead", "2", { addBlockedBy: ["1"], owner: "b" });
+      await acknowledge(
+        ref,
+        "b",
+        (await pending(ref, "b")).map(({ key }) => key),
+      );
+    },
+    holds: (ref) => expect(["in_progress", "completed"]).toContain(getTask(ref, "1").status),
+    goesOn: async (ref) => {
+      await updateTask(ref, "a", "1", { status: "completed" });
+      expect(getTask(ref, "1").status).toBe("completed");
+      await expectToldOnce(ref, "team-lead");
+    },
+  },
+  link: {
+    holds: (ref) => expect(subjects(ref)).toEqual(["one", "two", "three"]),
+    goesOn: async (ref) => {
+      await mendLinks(ref);
+      await updateTask(ref, "a", "3", { addBlocks: ["1"], addBlockedBy: ["2"] });
+      await mendLinks(ref);
+      expect(getTask(ref, "3")).toMatchObject({ blocks: ["1"], blockedBy: ["2"] });
+    },
+  },
+  delete: {
+    given: (ref) => updateTask(ref, "a", "3", { addBlocks: ["1"], addBlockedBy: ["2"] }),
+    holds: (ref) => expect(without(subjects(ref), "three")).toEqual(["one", "two"]),
+    goesOn: async (ref) => {
+      if (findTask(ref, "3") !== undefined) await updateTask(ref, "team-lead", "3", { status: "deleted" });
+      expect((await addTask(ref, "b", { subject: "next" })).id).toBe("4");
+      await mendLinks(ref);
+      expect([getTask(ref, "1").blockedBy, getTask(ref, "2").blocks]).toEqual([[], []]);
+    },
+  },
+  join: {
+    given: async (ref) => {
+      await addMembers(ref, [{ name: "back", cwd: "/" }]);
+      await deliver(ref, { from: "b", to: "back", text: "to the former" });
+      await retireMember(ref, "back", "killed");
+    },
+    holds: async (ref) => {
+      const names = readTeam(ref).members.map(({ name }) => name);
+      expect(["team-lead,a,b", "team-lead,a,b,back,c"]).toContain(names.join());
+      expect(await sent(ref, "back")).toEqual(["to the former"]);
+    },
+    goesOn: async (ref) => {
+      const isDone = readTeam(ref).members.length > 3;
+      if (!isDone)
+        await addMembers(
+          ref,
+          ["back", "c"].map((name) => ({ name, cwd: "/" })),
+        );
+      expect(await pending(ref, "back")).toEqual([]);
+      expect(await history(ref, "back", { all: true })).toMatchObject([{ state: "bounced" }]);
+      expect(readTeam(ref)).toMatchObject({ joinedCount: 5 });
+    },
+  },
+  retire: {
+    holds: (ref) => {
+      const { members, former = [] } = readTeam(ref);
+      expect([...members, ...former].filter(({ name }) => name === "a")).toHaveLength(1);
+    },
+    goesOn: async (ref) => {
+      await retireMember(ref, "a", "shutdown");
+      expect(readTeam(ref).former).toMatchObject([{ name: "a" }]);
+    },
+  },
+  "take back": {
+    holds: async (ref) => expect(await sent(ref)).toEqual(["one", "two"]),
+    goesOn: async (ref) => {
+      await removeMember(ref, "a");
+      expect(existsSync(ref.paths.inbox("a"))).toBe(false);
+      expect(readStatus(ref, "a")).toBeUndefined();
+      expect(await sent(ref)).toEqual(["one", "two"]);
+    },
+  },
+  status: {
+    holds: (ref) => expect(["old", "new"]).toContain(readStatus(ref, "a")?.activity),
+    goesOn: (ref) => {
+      writeStatus(ref, "a", statusOf({ activity: "next" }));
+      expect(readStatus(ref, "a")?.activity).toBe("next");
+    },
+  },
+  ask: {
+    holds: (ref) =>
+      expect(["old", "old,new"]).toContain(
+        listRequests(ref)
+          .map(({ id }) => id)
+          .join(),
+      ),
+    goesOn: (ref) => {
+      openRequest(ref, { id: "new", kind: "plan", from: "a", summary: "", payload: {}, at: 2 });
+      expect(readRequest(ref, "new").at).toBe(2);
+    },
+  },
+  answer: {
+    holds: (ref) => expect([undefined, "b"]).toContain(readAnswer(ref, "old")?.by),
+    goesOn: async (ref) => {
+      const before = readAnswer(ref, "old");
+      const answer = await answerRequest(ref, "old", { approve: false, by: "c", at: 4 });
+      expect(answer).toBe(before === undefined ? "answered" : "already");
+      expect(readAnswer(ref, "old")?.by).toBe(before?.by ?? "c");
+    },
+  },
+  "make a team": {
+    holds: (ref) => {
+      const made = teamRef(ref.home, "other");
+      if (existsSync(made.paths.dir)) expect(readTeam(made).members).toHaveLength(1);
+    },
+    goesOn: async (ref) => {
+      const made = teamRef(ref.home, "other");
+      const isThere = existsSync(made.paths.dir);
+      if (!isThere)
+        await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 2 });
+      await addTask(made, "team-lead", { subject: "next" });
+      await deliver(made, { from: "b", to: "team-lead", text: "next" });
+      expect(without(subjects(made), "first")).toEqual(["next"]);
+    },
+  },
+  "remove a team": {
+    holds: async (ref) => {
+      if (!existsSync(ref.paths.dir)) return;
+      expect(await sent(ref)).toEqual(["one", "two"]);
+      expect(subjects(ref)).toEqual(["one", "two", "three"]);
+    },
+    goesOn: async (ref) => {
+      if (existsSync(ref.paths.dir)) await removeTeamFiles(ref);
+      await createTeamFiles(ref.home, { name: "crew", leadSessionId: "s", leadCwd: "/", now: 2 });
+      expect(taskIds(ref)).toEqual([]);
+      expect(readdirSync(ref.paths.inboxes)).toEqual([]);
+    },
+  },
+};

@@ -1,0 +1,56 @@
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { writeStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests.ts";
+import { addTask } from "../../../src/team/task-flow.ts";
+import { statusOf } from "../../support/records.ts";
+import { script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+import { within } from "../../support/within.ts";
+
+import { CASES } from "./cases.ts";
+
+const stopped = script("stopped");
+
+/** More than any of these operations has; it ends the search for one that never completes. */
+const MOST_STEPS = 200;
+/** Processes at once. */
+const SIDE_BY_SIDE = 4;
+/** For whoever comes next; behind a foreign holder's lock it would be 10 s. */
+const AT_ONCE_MS = 8_000;
+
+test.for(Object.entries(CASES))(
+  "%s, stopped at every step on the file system: nothing is lost, and the next goes on from there (S26)",
+  { timeout: 120_000 },
+  async ([name, { operation = name, given, holds, goesOn }]) => {
+    const template = await testTeam(["a", "b"]);
+    writeStatus(template, "a", statusOf({ activity: "old" }));
+    for (const text of ["one", "two"]) await deliver(template, { from: "b", to: "a", text });
+    for (const subject of ["one", "two", "three"]) await addTask(template, "b", { subject });
+    openRequest(template, { id: "old", kind: "plan", from: "a", summary: "", payload: {}, at: 1 });
+    await given?.(template);
+
+    const isStopped = async (n: number): Promise<boolean> => {
+      const root = join(dirname(template.home.root), String(n));
+      cpSync(template.home.root, root, { recursive: true });
+      const ref = teamRef({ root, runtime: join(root, "runtime") }, "crew");
+      const { signal, code, stderr } = await stopped(root, operation, String(n)).ended();
+      expect({ code, stderr }).toEqual({ code: signal === null ? 0 : null, stderr: "" });
+      await holds(ref);
+      await within(
+        AT_ONCE_MS,
+        `what follows ${operation}, stopped at step ${n}`,
+        Promise.resolve(goesOn(ref)),
+      );
+      return signal !== null;
+    };
+    for (let first = 1; first < MOST_STEPS; first += SIDE_BY_SIDE) {
+      const steps = Array.from({ length: SIDE_BY_SIDE }, (_, i) => isStopped(first + i));
+      if ((await Promise.all(steps)).includes(false)) return;
+    }
+    throw new Error(`${operation} has more than ${MOST_STEPS} steps.`);
+  },
+);
