@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { NO_TOKENS, type TokenCount } from "../schema/status.ts";
-import { closeDangling, textOf, toolUsesOf } from "./conversation.ts";
+import { closeDangling, INTERRUPTED, newestTurn, textOf, toolUsesOf } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import { maskEvents } from "./mask-events.ts";
 import type {
@@ -66,8 +66,15 @@ export interface Agent {
   readonly messages: readonly ConversationMessage[];
   /** Inbox keys of everything that is in the conversation. */
   readonly handledKeys: ReadonlySet<string>;
+  /** Inbox keys of the turn that the conversation ended with when this agent was made of it. */
+  readonly restoredKeys: readonly string[];
   /** Of the whole conversation. */
   readonly tokens: TokenCount;
+  /**
+   * Goes on with that turn, without new input, where the model has not had its last word; says how the turn ended. Before the
+   * first `run`, and under its rules.
+   */
+  goOn(signal: AbortSignal): Promise<TurnResult>;
   /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
 }
@@ -87,10 +94,13 @@ const MAX_ROUNDS = 500;
 /** Times that a model whose answer was cut at its length is told to go on. */
 const MAX_CONTINUATIONS = 3;
 
-const TOO_MANY = `The turn was stopped after ${MAX_ROUNDS} calls of the model.`;
+const TOO_MANY: Ending = {
+  outcome: "failed",
+  failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
+};
 const TOO_LONG = `The answer was cut at the model's longest ${MAX_CONTINUATIONS + 1} times.`;
 const REFUSED = "The model refused to answer.";
-const INTERRUPTED = "[The turn was interrupted here.]";
+const FAILED_BEFORE = "The turn had failed when the agent was started again.";
 const CONTINUE = "Your answer was cut at its longest. Go on exactly where it ended.";
 
 export function createAgent(options: AgentOptions): Agent {
@@ -101,6 +111,7 @@ class ConversationAgent implements Agent {
   readonly sessionId: string;
   readonly messages: ConversationMessage[];
   readonly handledKeys: Set<string>;
+  readonly restoredKeys: readonly string[];
   tokens: TokenCount;
   private readonly options: AgentOptions;
   private readonly clock: Clock;
@@ -115,6 +126,7 @@ class ConversationAgent implements Agent {
     this.sessionId = transcript.sessionId;
     this.messages = [...transcript.restored.messages];
     this.handledKeys = new Set(transcript.restored.handledKeys);
+    this.restoredKeys = transcript.restored.newestKeys;
     this.tokens = transcript.restored.tokens;
   }
 
@@ -126,23 +138,34 @@ class ConversationAgent implements Agent {
     );
     for (const key of input.keys) this.handledKeys.add(key);
     await this.options.onInputRecorded?.();
-    const result = await this.rounds(signal);
+    return this.rounds(signal);
+  }
+
+  async goOn(signal: AbortSignal): Promise<TurnResult> {
+    const { text, toolCalls, outcome } = newestTurn(this.messages);
+    if (outcome === undefined) return this.rounds(signal, { text, toolCalls });
+    const failure = outcome === "failed" ? { failure: FAILED_BEFORE } : {};
+    return { outcome, text, toolCalls, usage: NO_TOKENS, ...failure };
+  }
+
+  /** The rest of a turn, of which so much is there. */
+  private async rounds(
+    signal: AbortSignal,
+    before: Pick<TurnSoFar, "text" | "toolCalls"> = { text: "", toolCalls: 0 },
+  ): Promise<TurnResult> {
+    const turn: TurnSoFar = { ...before, usage: NO_TOKENS, continuations: 0 };
+    let ending: Ending | undefined;
+    for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
+      ending = await this.round(turn, signal);
+    }
+    const { text, toolCalls, usage } = turn;
+    const result: TurnResult = { text, toolCalls, usage, ...(ending ?? TOO_MANY) };
     this.emit({
       type: "turn_ended",
       outcome: result.outcome,
       ...(result.failure === undefined ? {} : { failure: result.failure }),
     });
     return result;
-  }
-
-  private async rounds(signal: AbortSignal): Promise<TurnResult> {
-    const turn: TurnSoFar = { text: "", toolCalls: 0, usage: NO_TOKENS, continuations: 0 };
-    let ending: Ending | undefined;
-    for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
-      ending = await this.round(turn, signal);
-    }
-    const { text, toolCalls, usage } = turn;
-    return { text, toolCalls, usage, ...(ending ?? { outcome: "failed", failure: TOO_MANY }) };
   }
 
   /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */

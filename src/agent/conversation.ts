@@ -29,6 +29,36 @@ export function errorResult(toolUseId: string, content: string): ToolResultBlock
   return { type: "tool_result", toolUseId, content, isError: true };
 }
 
+/** Stands where a turn was interrupted. */
+export const INTERRUPTED = "[The turn was interrupted here.]";
+
+/** What a conversation shows of its newest turn. */
+export interface NewestTurn {
+  /** The last text of the model in it. */
+  readonly text: string;
+  readonly toolCalls: number;
+  /** How it ended; undefined where the model has not had its last word. */
+  readonly outcome: "completed" | "interrupted" | "failed" | undefined;
+}
+
+export function newestTurn(messages: readonly ConversationMessage[]): NewestTurn {
+  const begin = messages.findLastIndex((message) => message.role === "user" && message.origin !== undefined);
+  const answers = messages.slice(begin + 1).filter((message) => message.role === "assistant");
+  return {
+    text: answers.map(textOf).findLast((text) => text !== "") ?? "",
+    toolCalls: answers.flatMap(toolUsesOf).length,
+    outcome: outcomeOf(messages.at(-1)),
+  };
+}
+
+function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"] {
+  if (last?.role !== "assistant") {
+    return last !== undefined && textOf(last) === INTERRUPTED ? "interrupted" : undefined;
+  }
+  if (last.unfinished) return "failed";
+  return toolUsesOf(last).length === 0 ? "completed" : undefined;
+}
+
 /** Every tool call has a result right behind it: those that are missing are said to be lost. */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];

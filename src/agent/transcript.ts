@@ -25,6 +25,8 @@ export type TranscriptEntry =
 export interface Restored {
   readonly messages: readonly ConversationMessage[];
   readonly handledKeys: ReadonlySet<string>;
+  /** Of those, the ones that the newest turn began with. */
+  readonly newestKeys: readonly string[];
   readonly tokens: TokenCount;
 }
 
@@ -80,7 +82,7 @@ export function openTranscript(path: string, options: TranscriptOptions): Transc
   return {
     path,
     sessionId,
-    restored: restored ?? { messages: [], handledKeys: new Set(), tokens: NO_TOKENS },
+    restored: restored ?? { messages: [], handledKeys: new Set(), newestKeys: [], tokens: NO_TOKENS },
     append(entry) {
       const at = new Date(clock.now()).toISOString();
       if (!begun) {
@@ -100,15 +102,18 @@ function restore(path: string): Restored | undefined {
   if (whole < bytes.length) truncateFile(path, whole);
   const messages: ConversationMessage[] = [];
   const handledKeys = new Set<string>();
+  let newestKeys: readonly string[] = [];
   let tokens = NO_TOKENS;
   for (const text of bytes.subarray(0, whole).toString("utf8").split("\n")) {
     const parsed = readLine(text);
     if (parsed === undefined || parsed.type === "session") continue;
     messages.push(parsed.message as unknown as ConversationMessage);
-    if (parsed.type === "user") for (const key of parsed.keys) handledKeys.add(key);
-    else if (parsed.usage !== undefined) tokens = addTokens(tokens, parsed.usage);
+    if (parsed.type === "user") {
+      if (parsed.message.origin !== undefined) newestKeys = parsed.keys;
+      for (const key of parsed.keys) handledKeys.add(key);
+    } else if (parsed.usage !== undefined) tokens = addTokens(tokens, parsed.usage);
   }
-  return { messages: closeDangling(messages), handledKeys, tokens };
+  return { messages: closeDangling(messages), handledKeys, newestKeys, tokens };
 }
 
 /** A line that is no entry of ours (a newer version's, a damaged one) is passed over; the rest still counts. */

@@ -75,6 +75,7 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     mode: lead.mode,
     modeAfterPlan: lead.mode,
     planFile: planPath(ref.home.root, ref.team, LEAD_NAME),
+    transcript: facts.transcript,
     bell,
     status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
       if (state === "running") answerDue = false;

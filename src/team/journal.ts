@@ -71,6 +71,26 @@ export function statesOf(
   return states;
 }
 
+/**
+ * What became of a message: how often a turn was begun with it, and whether one has ended. Reads back to the message's
+ * first line.
+ * @returns undefined for one that the journal does not know
+ */
+export function turnsOf(
+  ref: TeamRef,
+  agent: string,
+  id: string,
+): { readonly begun: number; readonly isOver: boolean } | undefined {
+  let begun: number | undefined;
+  for (const line of linesTo(ref, agent, Number.POSITIVE_INFINITY)) {
+    if (line.id !== id) continue;
+    begun = (begun ?? 0) + (line.state === "turn_started" ? 1 : 0);
+    if (isFinal(line.state)) return { begun, isOver: true };
+    if (line.message !== undefined) break;
+  }
+  return begun === undefined ? undefined : { begun, isOver: false };
+}
+
 /** Whether nothing comes behind this state. */
 export function isFinal(state: DeliveryState): boolean {
   return state === "done" || state === "bounced";

@@ -1,5 +1,5 @@
 import { systemCode, TeamError } from "../errors.ts";
-import { acknowledge, type InboxEntry, pending } from "../team/mailbox.ts";
+import { acknowledge, type InboxEntry, noteProgress, pending } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { assertTeam } from "../team/team-lock.ts";
 import type { Bell } from "../wakeup/bell.ts";
@@ -103,6 +103,13 @@ export class Mail {
       await this.done([entry.key]);
     } catch (error) {
       this.#failed += 1;
+      this.#problem(error);
+      return true;
+    }
+    try {
+      await noteProgress(this.#options.ref, this.#options.agent, [entry.key], "done");
+    } catch (error) {
+      // It was acted on and is marked: only the journal lacks the last word on it.
       this.#problem(error);
     }
     return true;

@@ -1,4 +1,4 @@
-import type { Agent, TurnResult } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { messageOf, TeamError } from "../errors.ts";
@@ -8,13 +8,15 @@ import { proseOf } from "../protocol/prose.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { eventId } from "../team/event-id.ts";
 import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
 import { patchMember } from "../team/members.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeQuestionsOf } from "../team/requests.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { actAtOnce } from "./at-once.ts";
-import { WorkSinceIdle } from "./idle-notice.ts";
+import { cutTurn, GIVEN_UP, hasConversation } from "./cut-turn.ts";
+import { type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
 import { PermissionDesk } from "./permission-desk.ts";
@@ -36,6 +38,8 @@ export interface WorkerOptions {
   /** Mode after an approved plan that names none. */
   readonly modeAfterPlan: PermissionMode;
   readonly planFile: string;
+  /** The file of its conversation: one that an earlier process left is gone on with. */
+  readonly transcript: string;
   /** Everything that may ring: its FIFO, the watch of its inbox, the slow check. */
   readonly bell: Bell;
   readonly status: StatusKeeper;
@@ -224,6 +228,7 @@ export class Worker {
 
   async #loop(): Promise<void> {
     const { signal } = this.#options;
+    await this.#goOn();
     while (this.#end === undefined) {
       if (this.#flaw !== undefined) throw this.#flaw.error;
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
@@ -242,56 +247,87 @@ export class Worker {
     return this.#queue.holdsNotices ? ((await this.#options.othersWork?.()) ?? false) : false;
   }
 
+  /** Ends first what an earlier process was killed in: who sent it has been told that it was delivered. */
+  async #goOn(): Promise<void> {
+    const { view, status, transcript } = this.#options;
+    if (!hasConversation(transcript)) return;
+    // Whoever looks at the state sees no idle agent before it is known to be one.
+    status.happened("turn_started", "looks at what it was doing");
+    const agent = await this.#agentOnce();
+    const cut = cutTurn(this.ref, this.name, agent);
+    if (cut === undefined) return status.happened("turn_ended", "");
+    const { restoredKeys: keys } = agent;
+    view.note("goes on with the turn in which its process ended");
+    status.happened("turn_started", "goes on with what it was doing", keys.length);
+    await this.#inTurn(keys, async (signal) => {
+      if (cut === "given-up") return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
+      await this.#inTeam(() => noteProgress(this.ref, this.name, keys, "turn_started"));
+      return agent.goOn(signal);
+    });
+  }
+
   async #runTurn(entries: readonly InboxEntry[], typed: readonly string[]): Promise<void> {
-    const { view, status, ref } = this.#options;
-    await this.#inTeam(() => patchMember(ref, this.name, { isActive: true }));
-    if (this.#end !== undefined) return;
-    const turn = new AbortController();
-    this.#turn = turn;
-    try {
-      const input = composeTurn(entries, typed);
-      this.#turnKeys = input.keys;
+    const { view, status } = this.#options;
+    const input = composeTurn(entries, typed);
+    await this.#inTurn(input.keys, async (signal) => {
       for (const { message, protocol } of entries) {
         const text = protocol === undefined ? message.text : proseOf(protocol);
         view.received(message.from, text, message.color);
       }
       for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
-      const agent = await this.#agentOnce();
-      const result = await agent.run(input, turn.signal);
-      await this.#inTeam(() => noteProgress(this.ref, this.name, input.keys, "done"));
-      await this.#turnEnded(result);
+      return (await this.#agentOnce()).run(input, signal);
+    });
+  }
+
+  /** Runs a turn of these messages, unless the team is gone, and tells what came of it. */
+  async #inTurn(keys: readonly string[], run: (signal: AbortSignal) => Promise<TurnSummary>): Promise<void> {
+    await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: true }));
+    if (this.#end !== undefined) return;
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#turnKeys = keys;
+    try {
+      await this.#turnEnded(await run(turn.signal), keys);
     } finally {
       this.#turn = undefined;
       this.#turnKeys = [];
     }
   }
 
-  async #turnEnded(result: TurnResult): Promise<void> {
+  async #turnEnded(result: TurnSummary, keys: readonly string[]): Promise<void> {
     const { status, role, view } = this.#options;
     if (result.text !== "") this.#text = result.text;
     this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
     if (this.#failure !== undefined) view.error(this.#failure);
-    if (this.#end !== undefined) return;
-    this.#work.add(result);
-    const goesIdle = !this.plan.isWaiting && this.#queue.isEmpty;
-    // The notice before the state: whoever sees it idle finds what it had to say already delivered.
-    if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle());
+    const goesOn = this.#end === undefined;
+    if (goesOn) this.#work.add(result);
+    const goesIdle = goesOn && !this.plan.isWaiting && this.#queue.isEmpty;
+    // The notice before the rest: whoever sees the turn done, or it idle, finds what it had to say already delivered.
+    if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(keys));
+    await this.#inTeam(() => noteProgress(this.ref, this.name, keys, "done"));
+    if (!goesOn) return;
     status.happened("turn_ended", "");
     if (!goesIdle) return;
     if (role === "teammate") view.idle();
     await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));
   }
 
-  async #noticeIdle(): Promise<void> {
+  /** @param keys of the turn's messages: told once of one turn, whichever process of this agent does it */
+  async #noticeIdle(keys: readonly string[]): Promise<void> {
     const notice = this.#work.notice();
-    if (notice !== undefined) await this.#tellLead({ type: "idle_notification", from: this.name, ...notice });
-  }
-
-  async #tellLead(message: Parameters<typeof formatProtocol>[0]): Promise<void> {
-    const text = formatProtocol(message, new Date(this.#options.clock.now()));
-    const color = this.color === undefined ? {} : { color: this.color };
-    await deliver(this.ref, { from: this.name, to: LEAD_NAME, text, ...color });
+    if (notice === undefined) return;
+    const message = { type: "idle_notification" as const, from: this.name, ...notice };
+    await deliver(
+      this.ref,
+      defined({
+        from: this.name,
+        to: LEAD_NAME,
+        text: formatProtocol(message, new Date(this.#options.clock.now())),
+        color: this.color,
+        messageId: keys.length === 0 ? undefined : eventId("idle", this.name, ...keys),
+      }),
+    );
   }
 
   #arrived(entries: readonly InboxEntry[]): void {

@@ -114,6 +114,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     mode,
     modeAfterPlan: input.modeAfterPlan ?? mode,
     planFile: join(ref.home.root, "plans", `${name}.md`),
+    transcript,
     bell,
     status: createStatusKeeper(ref, name, facts, systemClock),
     view: viewOf(show),

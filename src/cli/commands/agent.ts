@@ -99,6 +99,7 @@ async function runAgent(call: AnyCall): Promise<number> {
     mode: mode.now,
     modeAfterPlan: mode.afterPlan,
     planFile: planPath(ref.home.root, ref.team, member.name),
+    transcript: transcriptPath(ref.home.root, sessionId),
     bell,
     status,
     view: self.view,

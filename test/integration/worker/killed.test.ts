@@ -1,7 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { deliver, history, unreadCount } from "../../../src/team/mailbox.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { eventId } from "../../../src/team/event-id.ts";
+import { mailCounts } from "../../../src/team/mail-counts.ts";
+import { deliver, history, pending, unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -11,7 +15,8 @@ import { testTeam } from "../../support/team.ts";
 const worker = script("worker");
 const sendMany = script("send-many");
 
-const start = (ref: TeamRef, hold = "never"): Script => worker(ref.home.root, ref.team, "dev", hold);
+const start = (ref: TeamRef, hold = "never", turns?: readonly Turn[]): Script =>
+  worker(ref.home.root, ref.team, "dev", hold, ...(turns === undefined ? [] : [JSON.stringify(turns)]));
 const send = (ref: TeamRef, text: string) => deliver(ref, { from: "team-lead", to: "dev", text });
 
 /** What is said until this line comes, and that line. */
@@ -29,16 +34,41 @@ async function kill(running: Script): Promise<void> {
   expect((await running.ended()).signal).toBe("SIGKILL");
 }
 
+interface Line {
+  readonly type: string;
+  readonly message: { readonly content: readonly { readonly text?: string }[] };
+  readonly keys?: readonly string[];
+}
+
+function conversation(ref: TeamRef): Line[] {
+  const path = join(ref.home.root, "teams-sessions", "session-dev.jsonl");
+  return readFileSync(path, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
 /** The messages in the conversation on disk, one string for each turn. */
 function turns(ref: TeamRef): string[] {
-  const lines = readFileSync(join(ref.home.root, "teams-sessions", "session-dev.jsonl"), "utf8")
-    .trim()
-    .split("\n");
-  return lines.flatMap((line) => {
-    const { type, message, keys } = JSON.parse(line);
-    return type === "user" && keys !== undefined ? [message.content[0].text as string] : [];
-  });
+  return conversation(ref).flatMap(({ type, message, keys }) =>
+    type === "user" && keys !== undefined ? [message.content[0]?.text ?? ""] : [],
+  );
 }
+
+/** What the model said, in order. */
+function answers(ref: TeamRef): string[] {
+  return conversation(ref).flatMap(({ type, message }) =>
+    type === "assistant" ? message.content.flatMap((block) => block.text ?? []) : [],
+  );
+}
+
+const statesOf = async (ref: TeamRef) => (await history(ref, "dev", { all: true })).map(({ state }) => state);
+const noticesOf = async (ref: TeamRef) =>
+  (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    protocol?.type === "idle_notification" ? [protocol] : [],
+  );
+const notices = async (ref: TeamRef) => (await noticesOf(ref)).map(({ result }) => result);
+const reasons = async (ref: TeamRef) => (await noticesOf(ref)).map(({ failureReason }) => failureReason);
 
 describe("a receiver that is killed (S21)", () => {
   it("between picking messages up and recording them gets them again, in order", async () => {
@@ -61,26 +91,107 @@ describe("a receiver that is killed (S21)", () => {
   it.each([
     ["recorded", "between recording and marking", 1],
     ["marked", "behind the mark", 0],
-  ])("with messages %s, %s, does not get them again", async (hold, _where, unread) => {
+    ["text", "while the model answers", 0],
+    ["turn_ended", "behind the answer, before anybody is told", 0],
+  ])(
+    "with messages %s, %s, does not get them again, and goes on with their turn",
+    async (hold, _where, unread) => {
+      const ref = await testTeam(["dev"]);
+      await send(ref, "one");
+      const first = start(ref, hold);
+      await until(first, "holding");
+      await kill(first);
+      expect(unreadCount(ref, "dev")).toBe(unread);
+      const second = start(ref);
+      await eventually("the turn's end", async () =>
+        (await statesOf(ref)).every((state) => state === "done"),
+      );
+      await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
+      // Once in effect: one turn, one answer, one notice.
+      expect(turns(ref)).toEqual([expect.stringContaining("one")]);
+      expect(answers(ref)).toEqual(["ok"]);
+      expect(await notices(ref)).toEqual(["ok"]);
+      await send(ref, "two");
+      await eventually("the second turn", () => turns(ref).length === 2);
+      expect(turns(ref)[1]).not.toContain("one");
+      await eventually("its end", async () => (await statesOf(ref)).every((state) => state === "done"));
+      await kill(second);
+      // Nothing is left to go on with.
+      const third = start(ref);
+      await send(ref, "three");
+      const said = await until(third, "turn_ended");
+      expect(said.filter((line) => line.startsWith("note"))).toEqual([]);
+      await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
+      expect(answers(ref)).toHaveLength(3);
+      expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
+    },
+  );
+
+  it("behind a tool call hears that its result is lost, and the call is not made again", async () => {
     const ref = await testTeam(["dev"]);
-    await send(ref, "one");
-    const first = start(ref, hold);
+    const effects = join(ref.home.root, "effects");
+    const command = `echo done >> '${effects}'`;
+    const playbook = [{ tools: [{ name: "Bash", input: { command } }] }, { say: "it is done" }];
+    await send(ref, "do it");
+    const first = start(ref, "ended Bash", playbook);
     await until(first, "holding");
     await kill(first);
-    expect(unreadCount(ref, "dev")).toBe(unread);
-    const second = start(ref);
-    await eventually("the mark", () => unreadCount(ref, "dev") === 0);
+    expect(mailCounts(ref, "dev")).toEqual({ queued: 0, delivered: 1, inTurn: 0 });
+    start(ref, "never", playbook);
+    await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));
+    expect(readFileSync(effects, "utf8")).toBe("done\n");
+    expect(await notices(ref)).toEqual(["it is done"]);
+  });
+
+  it("behind telling the lead does not tell it again", async () => {
+    const ref = await testTeam(["dev"]);
+    const { messageId } = await send(ref, "one");
+    const first = start(ref, "turn_ended");
+    await until(first, "holding");
+    await kill(first);
+    const told = JSON.stringify({ type: "idle_notification", from: "dev", result: "as told before" });
+    await deliver(ref, {
+      from: "dev",
+      to: LEAD_NAME,
+      text: told,
+      messageId: eventId("idle", "dev", messageId),
+    });
+    start(ref);
+    await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));
+    expect(await notices(ref)).toEqual(["as told before"]);
+  });
+
+  it("in every try of a turn gives it up, and its lead hears why", async () => {
+    const ref = await testTeam(["dev"]);
+    await send(ref, "one");
+    for (let i = 0; i < 3; i += 1) {
+      const doomed = start(ref, "text");
+      await until(doomed, "holding");
+      await kill(doomed);
+    }
+    const last = start(ref, "text");
+    await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));
+    expect(answers(ref)).toEqual([]);
+    expect(await reasons(ref)).toEqual([expect.stringContaining("3 times")]);
+    // And the next message is a turn again.
     await send(ref, "two");
-    expect(await until(second, "turn_ended")).not.toContain("received team-lead: one");
-    const seen = turns(ref);
-    expect(seen).toHaveLength(2);
-    expect(seen[1]).toContain("two");
-    expect(seen[1]).not.toContain("one");
-    const all = await history(ref, "dev", { all: true });
-    expect(all.map(({ text, read }) => [text, read])).toEqual([
-      ["one", true],
-      ["two", true],
-    ]);
+    await until(last, "holding");
+    expect(turns(ref)).toHaveLength(2);
+  });
+
+  it("in another team's turn has nothing to go on with in this one", async () => {
+    const ref = await testTeam(["dev"]);
+    await send(ref, "one");
+    const first = start(ref, "text");
+    await until(first, "holding");
+    await kill(first);
+    rmSync(ref.paths.journal);
+    const second = start(ref);
+    await until(second, "ready");
+    await send(ref, "two");
+    expect(await until(second, "turn_ended")).toContain("received team-lead: two");
+    expect(turns(ref)).toHaveLength(2);
+    expect(answers(ref)).toEqual(["ok"]);
   });
 });
 

@@ -275,6 +275,10 @@ describe("a mode that the lead sets", () => {
     await eventually("the refusal", () => dev.shown.some((line) => line.includes("root: not changed")));
     expect(dev.worker.plan.mode).toBe("acceptEdits");
     expect(dev.inputs).toEqual([]);
+    // What code alone handles is over when it was handled.
+    await eventually("its end in the journal", async () =>
+      (await history(ref, "dev")).every(({ state }) => state === "done"),
+    );
   });
 });
 
