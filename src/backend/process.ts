@@ -5,6 +5,7 @@ import { readTail, removeFile } from "../os/fs.ts";
 import { livenessOf, startOf } from "../os/identity.ts";
 import { spawnDetached } from "../os/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import { launchScriptOf } from "../team/liveness.ts";
 import { ringBeside } from "../wakeup/beside.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
@@ -132,6 +133,6 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
 }
 
 function isThere(place: PlaceRecord): boolean {
-  if (place.panePid === undefined) return false;
-  return livenessOf({ pid: place.panePid, procStart: place.paneProcStart }) === "alive";
+  const script = launchScriptOf(place);
+  return script !== undefined && livenessOf(script) === "alive";
 }

@@ -6,12 +6,14 @@ import { unfinishedEndings } from "../team/endings.ts";
 import { readPlace } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
-import { isAlive, killEverybody } from "./kill.ts";
+import { isAlive, isElsewhere, killEverybody } from "./kill.ts";
 import { awaitSettled, closePlace } from "./settle-ending.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */
   readonly force?: boolean;
+  /** Called when nothing stands in the way any more and nobody was ended yet; what it throws ends the deletion. */
+  readonly backup?: () => Promise<void>;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
   const members = readTeam(ctx.ref)
     .members.map((member) => member.name)
     .filter((name) => name !== LEAD_NAME);
-  const active = members.filter((name) => isAlive(ctx, name));
+  const active = members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
   if (active.length > 0 && !options.force) {
     throw new TeamError(
       "ACTIVE_MEMBERS",
@@ -34,6 +36,7 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
       },
     );
   }
+  await options.backup?.();
   if (active.length > 0) await killEverybody(ctx, { force: true });
   // Whoever sees to the end of a former member has its pane to close yet.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitSettled(ctx, name);

@@ -1,6 +1,8 @@
 import { endTree } from "../backend/end-process.ts";
+import { isOfHere } from "../os/identity.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import { launchScriptOf } from "../team/liveness.ts";
 import { readPlace, readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
 
@@ -28,14 +30,10 @@ export async function endProcesses(ctx: LeadContext, name: string): Promise<read
 export async function endStarted({ place, process, instance }: Started): Promise<readonly number[]> {
   const root = launchScriptOf(place) ?? process;
   const marker = place?.instance ?? instance;
-  if (root === undefined || marker === undefined) return [];
-  const { left } = await endTree({ root, marker }, { graceMs: GRACE });
+  if (root?.procStart === undefined || marker === undefined) return [];
+  // Of another boot nothing is left, and in another pid space the same number is somebody else.
+  if (!isOfHere(root)) return [];
+  const { pid, procStart } = root;
+  const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE });
   return left;
-}
-
-function launchScriptOf(
-  place: PlaceRecord | undefined,
-): Pick<ProcessIdentity, "pid" | "procStart"> | undefined {
-  if (place?.panePid === undefined || place.paneProcStart === undefined) return undefined;
-  return { pid: place.panePid, procStart: place.paneProcStart };
 }

@@ -14,8 +14,11 @@ export const KILL_TIMEOUT = 5_000;
 
 export interface KillReport {
   readonly name: string;
-  /** `shut down` when it agreed in time, `killed` when signals ended it, `gone` when nothing ran any more. */
-  readonly outcome: "shut down" | "killed" | "gone";
+  /**
+   * `shut down` when it agreed in time, `killed` when signals ended it, `gone` when nothing ran any more, `out of reach`
+   * when it left the team by force and no signal could be sent to where it was (another pid space).
+   */
+  readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** Processes that outlived SIGKILL; empty when all went well. */
   readonly left: readonly number[];
 }
@@ -29,8 +32,8 @@ export interface KillOptions {
 
 /**
  * Ends members: asks first, then signals to the whole process tree, then the pane and the membership.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then. INTERRUPTED by the signal while it asks: nobody
- * was sent one
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then. INTERRUPTED by the signal while it asks, and
+ * PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
  */
 export async function killTeammates(
   ctx: LeadContext,
@@ -40,9 +43,10 @@ export async function killTeammates(
   requireLead(ctx, "end a teammate");
   const config = readTeam(ctx.ref);
   const members = names.map((name) => findMember(config, name).name).filter((name) => name !== LEAD_NAME);
-  const living = members.filter((name) => isAlive(ctx, name));
+  const living = members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
   const agreed = options.force ? [] : await ask(ctx, living, options);
   if (options.signal?.aborted && !options.force) requireAll(living, agreed);
+  if (!options.force) requireReach(ctx, living, agreed);
   return Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name))));
 }
 
@@ -82,14 +86,32 @@ function requireAll(living: readonly string[], agreed: readonly string[]): void 
   });
 }
 
+/** A signal goes by a pid, and the pid of another pid space is somebody else's here (S77). */
+function requireReach(ctx: LeadContext, living: readonly string[], agreed: readonly string[]): void {
+  const others = living.filter((name) => !agreed.includes(name) && isElsewhere(ctx, name));
+  if (others.length === 0) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${others.join(", ")} did not agree to end, and runs on another machine or in another container, where no signal from here arrives; none was sent.`,
+    { hint: "End it there. If that place is gone for good, take it out of the team with --force." },
+  );
+}
+
 async function end(ctx: LeadContext, name: string, agreed: boolean, lived: boolean): Promise<KillReport> {
   if (agreed) return { name, outcome: "shut down", left: [] };
+  const outcome = isElsewhere(ctx, name) ? "out of reach" : lived ? "killed" : "gone";
   const left = await endProcesses(ctx, name);
   await finishMember(ctx, name, "killed");
-  return { name, outcome: lived ? "killed" : "gone", left };
+  return { name, outcome, left };
 }
 
 export function isAlive(ctx: LeadContext, name: string): boolean {
   const status = readStatus(ctx.ref, name);
   return status !== undefined && livenessOf(status.process) === "alive";
+}
+
+/** Whether it cannot be judged from here whether its process lives: that belongs to another pid space. */
+export function isElsewhere(ctx: LeadContext, name: string): boolean {
+  const status = readStatus(ctx.ref, name);
+  return status !== undefined && livenessOf(status.process) === "unknown";
 }

@@ -4,7 +4,7 @@ import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
-import { type AgentExit, exitOf, judge } from "../team/liveness.ts";
+import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import { unfinishedTasksOf } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
@@ -110,8 +110,8 @@ export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd
 /** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
 function isRecording(ctx: LeadContext, name: string): boolean {
   const place = readPlace(ctx.ref, name);
-  if (place?.panePid === undefined || readExit(ctx.ref, name) !== undefined) return false;
-  return livenessOf({ pid: place.panePid, procStart: place.paneProcStart }) === "alive";
+  const script = launchScriptOf(place);
+  return script !== undefined && readExit(ctx.ref, name) === undefined && livenessOf(script) === "alive";
 }
 
 /** Claims the event. @returns undefined when somebody else did */

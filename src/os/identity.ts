@@ -48,13 +48,21 @@ export function ownIdentity(): ProcessIdentity {
   return own;
 }
 
-/** Judges a record: by pid and start time in our own pid space and boot, else as protocol.md says. */
-export function livenessOf(record: {
+/** What a record says of a process; one that lacks the space or the boot is taken for one of here. */
+export interface RecordedProcess {
   readonly pid: number;
   readonly procStart?: string | undefined;
   readonly pidSpace?: string | undefined;
   readonly bootId?: string | undefined;
-}): Liveness {
+}
+
+/** Whether the pid of a record means a process of this pid space and boot: no other may be signalled by it. */
+export function isOfHere({ pidSpace: space, bootId: boot }: RecordedProcess): boolean {
+  return (space === undefined || space === pidSpace()) && (boot === undefined || boot === bootId());
+}
+
+/** Judges a record: by pid and start time in our own pid space and boot, else as protocol.md says. */
+export function livenessOf(record: RecordedProcess): Liveness {
   if (record.pidSpace !== undefined && record.pidSpace !== pidSpace()) {
     const sameHost = record.pidSpace.split("#")[0] === hostname();
     return sameHost && record.bootId !== undefined && record.bootId !== bootId() ? "dead" : "unknown";

@@ -1,4 +1,4 @@
-import { type Liveness, livenessOf } from "../os/identity.ts";
+import { type Liveness, livenessOf, type RecordedProcess } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
 import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
 
@@ -30,8 +30,7 @@ export interface AgentRecords {
   readonly presentInstances?: ReadonlySet<string> | undefined;
 }
 
-type JudgedProcess = Parameters<typeof livenessOf>[0];
-type JudgeProcess = (record: JudgedProcess) => Liveness;
+type JudgeProcess = (record: RecordedProcess) => Liveness;
 
 /**
  * Judges an agent by its records, its process and its place. Only who has records of ours is judged; of others the word
@@ -81,7 +80,7 @@ function startingLiveness(
 }
 
 /** The process that holds a place and all that runs in it; undefined where it was not recorded. */
-export function launchScriptOf(place: PlaceRecord | undefined): JudgedProcess | undefined {
+export function launchScriptOf(place: PlaceRecord | undefined): RecordedProcess | undefined {
   if (place?.panePid === undefined) return undefined;
   const { panePid: pid, paneProcStart: procStart, pidSpace, bootId } = place;
   return { pid, procStart, pidSpace, bootId };

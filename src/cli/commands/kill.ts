@@ -63,5 +63,7 @@ function sentence({ name, outcome, left }: KillReport): string {
       return line`${name} was ended by signals.${still}`;
     case "gone":
       return line`${name} did not run any more; it is no member now.${still}`;
+    case "out of reach":
+      return line`${name} is no member now; if it still runs where it was started, no signal reached it there.`;
   }
 }

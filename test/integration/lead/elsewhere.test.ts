@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { deleteTeam } from "../../../src/lead/delete-team.ts";
+import { killTeammates } from "../../../src/lead/kill.ts";
+import { reconcile } from "../../../src/lead/reconcile.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
+import { bootId, identityOf, ownIdentity, pidSpace } from "../../../src/os/identity.ts";
+import type { ProcessIdentity } from "../../../src/schema/process.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { writeStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { createTask, findTask } from "../../../src/team/tasks.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
+import { testTeam } from "../../support/team.ts";
+import { contextOf } from "../../support/worker.ts";
+
+/** Another container of this host that shares the home: same boot, other pids. */
+const CONTAINER = { pidSpace: "container#pid:[1]", bootId: bootId() };
+/** This machine before it was started the last time. */
+const BEFORE_BOOT = { pidSpace: pidSpace(), bootId: "00000000-0000-4000-8000-000000000000" };
+
+test("a member in another container is not called dead, keeps its tasks and is not retired (S77)", async () => {
+  const ref = await teamOf({ ...deadProcess(), ...CONTAINER });
+  const ctx = contextOf(ref);
+  const { id } = await createTask(ref, { subject: "its own" });
+  await claimTask(ref, "dev", id);
+  expect(await reconcile(ctx)).toEqual([]);
+  expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "unknown", alive: null });
+  expect(findTask(ref, id)).toMatchObject({ status: "in_progress", owner: "dev" });
+  await expect(claimTask(ref, "ada", id)).rejects.toMatchObject({ code: "TASK_CLAIMED" });
+});
+
+test("one that says the pid of a living process here is not taken for it, and no signal reaches that (S77)", async () => {
+  const { process, ended } = await bystander();
+  const ref = await teamOf({ ...process, ...CONTAINER });
+  const ctx = contextOf(ref);
+  await expect(killTeammates(ctx, ["dev"], { timeoutMs: 1 })).rejects.toMatchObject({
+    code: "PERMISSION_DENIED",
+  });
+  expect(readTeam(ref).members).toHaveLength(3);
+  await expect(deleteTeam(ctx)).rejects.toMatchObject({ code: "ACTIVE_MEMBERS" });
+  expect(await killTeammates(ctx, ["dev"], { force: true })).toEqual([
+    { name: "dev", outcome: "out of reach", left: [] },
+  ]);
+  expect(readTeam(ref).members).toHaveLength(2);
+  expect(ended()).toBe(false);
+});
+
+test("a place of another container or boot names no process here, whose pid is not signalled (S77)", async () => {
+  for (const elsewhere of [CONTAINER, BEFORE_BOOT]) {
+    const { process, ended } = await bystander();
+    const ref = await teamOf({ ...process, ...elsewhere });
+    await killTeammates(contextOf(ref), ["dev"], { force: true });
+    expect(ended()).toBe(false);
+  }
+});
+
+test("a member of an earlier boot is dead, though its pid and start are in use again", async () => {
+  const ref = await teamOf({ ...ownIdentity(), ...BEFORE_BOOT });
+  const ctx = contextOf(ref);
+  const { id } = await createTask(ref, { subject: "its own" });
+  await claimTask(ref, "dev", id);
+  expect(await reconcile(ctx)).toMatchObject([{ name: "dev", how: "crashed" }]);
+  const task = findTask(ref, id);
+  expect(task?.status).toBe("pending");
+  expect(task?.owner).toBeUndefined();
+});
+
+/** A team whose member dev says that it is this process, as the records of its start say. */
+async function teamOf(process: ProcessIdentity): Promise<TeamRef> {
+  const ref = await testTeam(["dev", "ada"]);
+  writeStatus(ref, "dev", statusOf({ process, instance: "i" }));
+  const { pid: panePid, procStart: paneProcStart, ...where } = process;
+  const place = { instance: "i", backend: "process", spawnedAt: 1, panePid, paneProcStart, ...where };
+  writeFileSync(ref.paths.agent("dev").place, JSON.stringify(place));
+  return ref;
+}
+
+/** Somebody else's process, which nothing may happen to. */
+async function bystander(): Promise<{ process: ProcessIdentity; ended: () => boolean }> {
+  const child = spawn("sleep", ["60"], { detached: true });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child, "spawn");
+  const process = identityOf(child.pid ?? 0);
+  if (process === undefined) throw new Error("It has ended.");
+  return { process, ended: () => child.exitCode !== null || child.signalCode !== null };
+}
