@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { backlog } from "./benches/backlog.ts";
 import { claims } from "./benches/claims.ts";
 import { counts } from "./benches/counts.ts";
+import { crowd } from "./benches/crowd.ts";
 import { files } from "./benches/files.ts";
 import { history, historyCosts } from "./benches/history.ts";
 import { idle } from "./benches/idle.ts";
@@ -27,6 +28,7 @@ const BENCHES: readonly Bench[] = [
   latency,
   history,
   backlog,
+  crowd,
   claims,
   lists,
   panes,

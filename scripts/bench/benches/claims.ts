@@ -1,11 +1,12 @@
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { atMostTimes, type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
-import { startProgram } from "../support/children.ts";
-import { sample, timeOf } from "../support/samples.ts";
+import { race } from "../support/children.ts";
+import { sample } from "../support/samples.ts";
 import { type BenchTeam, benchTeam } from "../support/scratch.ts";
 import { writeTasks } from "../support/tasks.ts";
 
 const PROCESSES = 16;
+const NAMES = Array.from({ length: PROCESSES }, (_, index) => `agent-${index}`);
 /** Flat: at most so many times what it costs in a short list. */
 const FLAT = 1.3;
 
@@ -25,9 +26,9 @@ export const claims: Bench = {
 
 async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
   const tasks = room.amount(10_000, 1_000);
-  const ours = await race(await listOf(place, tasks), "ours", room.amount(25, 4));
+  const ours = await claimAll(await listOf(place, tasks), "ours", room.amount(25, 4));
   // A claim the usual way reads every task under the one lock.
-  const usual = await race(await listOf(place, tasks), "usual", room.amount(2, 1));
+  const usual = await claimAll(await listOf(place, tasks), "usual", room.amount(2, 1));
   return [
     {
       what: `claims by ${PROCESSES} processes from ${tasks.toLocaleString("en")} tasks, ${place.name}`,
@@ -45,26 +46,18 @@ async function atOnce(room: Room, place: Place): Promise<readonly Figure[]> {
 }
 
 async function listOf(place: Place, tasks: number): Promise<BenchTeam> {
-  const names = Array.from({ length: PROCESSES }, (_, index) => `agent-${index}`);
-  const team = await benchTeam(place, names);
+  const team = await benchTeam(place, NAMES);
   writeTasks(team.ref, tasks);
   return team;
 }
 
-/** All are started first, then told to claim. */
-async function race(team: BenchTeam, way: "ours" | "usual", each: number) {
-  const programs = Array.from({ length: PROCESSES }, (_, index) =>
-    startProgram("claimer", team.directory, `agent-${index}`, `${each}`, way),
+async function claimAll(team: BenchTeam, way: "ours" | "usual", each: number) {
+  const { ms, lines } = await race(
+    "claimer",
+    NAMES.map((name) => [team.directory, name, `${each}`, way]),
   );
-  for (const program of programs) await program.line();
-  let lines: string[] = [];
-  const took = await timeOf(async () => {
-    for (const program of programs) program.say("go");
-    lines = await Promise.all(programs.map((program) => program.line()));
-  });
-  for (const program of programs) await program.end();
   const ids = lines.flatMap((line) => line.split(" "));
-  return { rate: (ids.length * 1000) / took, doubled: ids.length - new Set(ids).size };
+  return { rate: (ids.length * 1000) / ms, doubled: ids.length - new Set(ids).size };
 }
 
 /** One that claims the lowest free task, with nine tenths of the list done before it. */

@@ -1,4 +1,4 @@
-/** `claimer <directory> <agent> <count> ours|usual`: claims so many tasks once it is told to, and says their ids and then `done`. */
+/** `claimer <directory> <agent> <count> ours|usual`: claims so many tasks once it is told to, and says their ids in one line. */
 import { once } from "node:events";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { teamIn } from "../support/scratch.ts";

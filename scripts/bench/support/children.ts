@@ -36,6 +36,24 @@ export function startProgram(name: string, ...args: readonly string[]): Program 
   };
 }
 
+/**
+ * Starts a program once for each list of arguments, tells all at the same moment to begin, and waits for one line of each.
+ * @returns the lines, and milliseconds from that moment to the last
+ */
+export async function race(
+  name: string,
+  all: readonly (readonly string[])[],
+): Promise<{ readonly ms: number; readonly lines: readonly string[] }> {
+  const programs = all.map((args) => startProgram(name, ...args));
+  for (const program of programs) await program.line();
+  const begin = performance.now();
+  for (const program of programs) program.say("go");
+  const lines = await Promise.all(programs.map((program) => program.line()));
+  const ms = performance.now() - begin;
+  for (const program of programs) await program.end();
+  return { ms, lines };
+}
+
 /** A program of scripts/bench/programs, as Node runs it. */
 export function programFile(name: string): string {
   return join(dirname(process.argv[1] ?? ""), `${name}.mjs`);

@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
+import { race } from "../support/children.ts";
+import { benchTeam } from "../support/scratch.ts";
+
+const PROCESSES = 16;
+
+/** Many that write to one inbox at the same time, each as fast as it may. */
+export const crowd: Bench = {
+  name: "crowd",
+  title: `${PROCESSES} processes that send into one inbox`,
+  short: false,
+  async run(room) {
+    const figures: Figure[] = [];
+    for (const place of room.places) figures.push(...(await into(room, place)));
+    return figures;
+  },
+};
+
+async function into(room: Room, place: Place): Promise<readonly Figure[]> {
+  const each = room.amount(50, 5);
+  const ours = await send(place, "ours", each);
+  const usual = await send(place, "usual", each);
+  const lost = PROCESSES * each - ours.arrived;
+  return [
+    {
+      what: `messages, ${place.name}`,
+      value: ours.rate,
+      unit: "/s",
+      beside: [{ what: "read all, rewrite all", value: usual.rate }],
+    },
+    { what: `of them lost, ${place.name}`, value: lost, unit: "", goal: countAtMost(0, lost, "none") },
+  ];
+}
+
+async function send(place: Place, way: "ours" | "usual", each: number) {
+  const names = Array.from({ length: PROCESSES }, (_, index) => `agent-${index}`);
+  const { directory, ref } = await benchTeam(place, ["bob", ...names]);
+  const inbox = ref.paths.inbox("bob");
+  writeFileSync(inbox, "[]", { mode: 0o600 });
+  const { ms } = await race(
+    "sender",
+    names.map((name) => [directory, name, `${each}`, way]),
+  );
+  const arrived = (JSON.parse(readFileSync(inbox, "utf8")) as unknown[]).length;
+  return { rate: (PROCESSES * each * 1000) / ms, arrived };
+}
