@@ -3,14 +3,16 @@ import { systemClock } from "../../os/clock.ts";
 import { stripControls } from "../../os/terminal-text.ts";
 import { parseProtocol } from "../../protocol/messages.ts";
 import { proseOf } from "../../protocol/prose.ts";
+import type { DeliveryState } from "../../schema/inbox.ts";
 import { splitAddress } from "../../schema/names.ts";
+import { type MailFeed, openMailFeed } from "../../team/mail-feed.ts";
 import { acknowledge, history, pending } from "../../team/mailbox.ts";
 import type { MessageView } from "../../team/message-view.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { follow } from "../follow.ts";
-import { line } from "../paint.ts";
-import { memberOf, type OpenTeam, openTeam } from "../team.ts";
+import { line, type Tint } from "../paint.ts";
+import { memberOf, openTeam } from "../team.ts";
 import { momentOption } from "../text.ts";
 
 /** Messages that are shown without `--all`. */
@@ -35,20 +37,21 @@ export const command = defineCommand({
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
     const name = address === undefined ? open.actor : memberOf(open.ref, open.config, address).name;
     const since = momentOption(options.since, "since", systemClock.now());
-    const read = (): Promise<readonly MessageView[]> =>
-      history(open.ref, name, {
-        unread: options.unread,
-        ...(options.from === undefined ? {} : { from: splitAddress(options.from).name }),
-        ...(since === undefined ? {} : { since }),
-        all: options.all,
-      });
-    const found = await read();
+    const filter = {
+      unread: options.unread,
+      ...(options.from === undefined ? {} : { from: splitAddress(options.from).name }),
+      ...(since === undefined ? {} : { since }),
+    };
+    // Opened before the first look, so that nothing falls between the two.
+    const feed = options.follow ? openMailFeed(open.ref, name, filter) : undefined;
+    const found = await history(open.ref, name, { ...filter, all: options.all });
     const shown = options.all ? found : found.slice(-RECENT);
-    if (options.follow) {
-      const seen = new Set(found.slice(0, found.length - shown.length).map(({ id }) => id));
-      return followInbox(call, open, { name, read, seen, marks: options.markRead });
-    }
     if (options.markRead) await markRead(open.ref, name, shown);
+    if (feed !== undefined) {
+      feed.skip(found.map(({ id }) => id));
+      for (const message of shown) printItem(message, call);
+      return followInbox(call, open.ref, { name, feed, marks: options.markRead });
+    }
     out.answer({ messages: shown }, () => {
       if (shown.length > 0) return shown.map((message) => messageText(message, call)).join("\n\n");
       const which = options.unread ? "unread messages" : "messages";
@@ -60,22 +63,16 @@ export const command = defineCommand({
 
 interface Following {
   readonly name: string;
-  read(): Promise<readonly MessageView[]>;
-  /** Ids of what is not to be printed, or was. */
-  readonly seen: Set<string>;
+  readonly feed: MailFeed;
   readonly marks: boolean;
 }
 
-async function followInbox(call: AnyCall, { ref }: OpenTeam, following: Following): Promise<number> {
-  const { name, read, seen, marks } = following;
+async function followInbox(call: AnyCall, ref: TeamRef, { name, feed, marks }: Following): Promise<number> {
   await follow(
     ref,
     async () => {
-      const fresh = (await read()).filter(({ id }) => !seen.has(id));
-      for (const message of fresh) {
-        seen.add(message.id);
-        call.out.item(message, () => `${messageText(message, call)}\n`);
-      }
+      const fresh = feed.look();
+      for (const message of fresh) printItem(message, call);
       if (marks) await markRead(ref, name, fresh);
       return false;
     },
@@ -84,19 +81,33 @@ async function followInbox(call: AnyCall, { ref }: OpenTeam, following: Followin
   return EXIT.interrupted;
 }
 
+function printItem(message: MessageView, call: AnyCall): void {
+  call.out.item(message, () => `${messageText(message, call)}\n`);
+}
+
 async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[]): Promise<void> {
+  if (shown.every(({ read }) => read)) return;
   const ids = new Set(shown.map(({ id }) => id));
   const keys = (await pending(ref, name)).map(({ key }) => key).filter((key) => ids.has(key));
   if (keys.length > 0) await acknowledge(ref, name, keys);
 }
 
+/** How far each message came, as its receiver says: what nobody has picked up stands out. */
+const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
+  queued: ["queued", "attention"],
+  delivered: ["delivered", "quiet"],
+  turn_started: ["in turn", "good"],
+  done: ["done", "quiet"],
+  bounced: ["bounced", "bad"],
+};
+
 /** One message with its head; a protocol message as the prose that a model reads too. */
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
   const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
-  const mark = message.read ? "" : line` ${out.paint("new", "attention")}`;
+  const state = out.paint(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
   const body = stripControls(protocol === undefined ? message.text : proseOf(protocol));
-  return `${head}${mark}${summary}\n${body.replace(/^/gm, "  ")}`;
+  return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
 }

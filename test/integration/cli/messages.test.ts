@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { addMembers } from "../../../src/team/members.ts";
+import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
+import { addMembers, retireMember } from "../../../src/team/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -169,6 +170,47 @@ describe("inbox", () => {
     expect(await inboxOf(teams, "dev", "--all")).toHaveLength(2);
     const wrong = await teams(["inbox", "dev", "--since", "yesterday", "--json"]);
     expect(wrong).toMatchObject({ code: 2 });
+  });
+
+  it("says how far each message came, in words and as JSON (S28)", async () => {
+    const teams = await teamOf("dev");
+    const home = { root: teams.root, runtime: join(teams.directory, "runtime", "teams") };
+    const ref = teamRef(home, "review");
+    const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*UTC /, "");
+    await teams(["send", "dev", "one", "--summary", "greets"]);
+    expect(await wordOf()).toBe("queued - greets");
+    const keys = (await pending(ref, "dev")).map(({ key }) => key);
+    await acknowledge(ref, "dev", keys);
+    expect(await wordOf()).toBe("delivered - greets");
+    await noteProgress(ref, "dev", keys, "turn_started");
+    expect(await wordOf()).toBe("in turn - greets");
+    await noteProgress(ref, "dev", keys, "done");
+    expect(await wordOf()).toBe("done - greets");
+    expect(await inboxOf(teams, "dev")).toMatchObject([{ state: "done", read: true }]);
+    await deliver(ref, { from: "team-lead", to: "dev", text: "never read" });
+    await retireMember(ref, "dev", "kill", 5);
+    await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
+    expect(await inboxOf(teams, "dev", "--all")).toMatchObject([{ state: "done" }, { state: "bounced" }]);
+  });
+
+  it("-f --mark-read marks what it prints", async () => {
+    const teams = await teamOf("dev");
+    await teams(["send", "dev", "before"]);
+    const stop = new AbortController();
+    const lines: string[] = [];
+    const following = teams(["inbox", "dev", "-f", "--mark-read", "--json"], {
+      signal: stop.signal,
+      onOut: (text) => lines.push(text),
+    });
+    await eventually("the first message", () => lines.length === 1);
+    await teams(["send", "dev", "after"]);
+    await eventually(
+      "both marks",
+      async () => (await inboxOf(teams, "dev")).filter(({ read }) => read).length === 2,
+    );
+    stop.abort();
+    await following;
+    expect(lines).toHaveLength(2);
   });
 
   it("-f prints each message once as it comes, until it is interrupted", async () => {
