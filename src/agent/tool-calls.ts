@@ -1,7 +1,7 @@
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import type { PermissionMode } from "../schema/config.ts";
-import { firstIssue } from "../schema/json.ts";
+import { firstIssue, parseInWords } from "../schema/json.ts";
 import { errorResult } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
@@ -117,7 +117,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
     const names = run.tools.map((candidate) => candidate.name).join(", ");
     return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
   }
-  const parsed = tool.input.safeParse(use.input);
+  const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
     const { path, message } = firstIssue(parsed.error);
     return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);

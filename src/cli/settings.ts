@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { platform } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { permissionMode } from "../schema/config.ts";
-import { firstIssue } from "../schema/json.ts";
+import { firstIssue, parseInWords } from "../schema/json.ts";
 
-const rules = z.array(z.string()).default([]);
+const rules = z._default(z.array(z.string()), []);
 
 const permissions = z.looseObject({
   /** Tools that run without asking, by rule: `Bash(git:*)`. */
@@ -18,45 +18,50 @@ const permissions = z.looseObject({
   /** Mode of a team that is made by command; without it, and for one that only a newer peer knows, `default`. */
   defaultMode: z.catch(z.optional(permissionMode), undefined),
   /** `disable` forbids `bypassPermissions`. */
-  disableBypassPermissionsMode: z.string().optional(),
+  disableBypassPermissionsMode: z.optional(z.string()),
 });
 
 const ours = z.looseObject({
   /** Where worktrees of teammates go; without it beside the repository. */
-  worktreeDir: z.string().optional(),
-  hooks: z
-    .looseObject({
+  worktreeDir: z.optional(z.string()),
+  hooks: z.prefault(
+    z.looseObject({
       /** Times in a row that a hook may send an idle teammate back to work. */
-      maxContinuations: z.int().min(0).default(5),
-    })
-    .prefault({}),
+      maxContinuations: z._default(z.int().check(z.minimum(0)), 5),
+    }),
+    {},
+  ),
   /** US dollars for a million tokens, by model. */
-  prices: z.record(z.string(), z.looseObject({})).default({}),
+  prices: z._default(z.record(z.string(), z.looseObject({})), {}),
   /** Short names of models: `{"sonnet": "…"}`. */
-  models: z.record(z.string(), z.string()).default({}),
+  models: z._default(z.record(z.string(), z.string()), {}),
   /** Command that is run when something waits for a person; none by default. */
-  notify: z.string().optional(),
+  notify: z.optional(z.string()),
   /** Seconds without activity after which a running agent shows as stuck. */
-  stuckAfter: z.number().positive().default(600),
+  stuckAfter: z._default(z.number().check(z.positive()), 600),
   /** Whether panes are recorded. */
-  record: z.boolean().default(false),
+  record: z._default(z.boolean(), false),
   /** Foreign command lines by name. */
-  adapters: z.record(z.string(), z.looseObject({})).default({}),
+  adapters: z._default(z.record(z.string(), z.looseObject({})), {}),
   /** Smallest pane, in cells. */
-  minPane: z
-    .looseObject({ columns: z.int().min(20).default(40), rows: z.int().min(5).default(10) })
-    .prefault({}),
+  minPane: z.prefault(
+    z.looseObject({
+      columns: z._default(z.int().check(z.minimum(20)), 40),
+      rows: z._default(z.int().check(z.minimum(5)), 10),
+    }),
+    {},
+  ),
   /** Names of secret variables that an agent's shell commands may have; none by default. */
-  passSecrets: z.array(z.string()).default([]),
+  passSecrets: z._default(z.array(z.string()), []),
 });
 
 /** `settings.json` as far as it concerns us; what others keep in it is left alone. */
 export const settingsSchema = z.looseObject({
-  teammateMode: z.enum(["auto", "tmux", "in-process", "iterm2", "process"]).default("auto"),
-  permissions: permissions.prefault({}),
+  teammateMode: z._default(z.enum(["auto", "tmux", "in-process", "iterm2", "process"]), "auto"),
+  permissions: z.prefault(permissions, {}),
   /** Variables for every agent. */
-  env: z.record(z.string(), z.coerce.string()).default({}),
-  teams: ours.prefault({}),
+  env: z._default(z.record(z.string(), z.coerce.string()), {}),
+  teams: z.prefault(ours, {}),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
@@ -104,7 +109,7 @@ function readSettings(file: string): Settings | undefined {
 }
 
 function parseSettings(file: string, raw: unknown): Settings {
-  const parsed = settingsSchema.safeParse(raw);
+  const parsed = parseInWords(settingsSchema, raw);
   if (parsed.success) return parsed.data;
   const { path, message } = firstIssue(parsed.error);
   throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {

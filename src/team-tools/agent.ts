@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { requireNoNesting } from "../lead/context.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
@@ -10,18 +10,22 @@ import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 const input = z.object({
   prompt: z
     .string()
-    .max(100_000)
-    .describe("What the teammate is to do; it knows nothing of your conversation"),
-  description: z.string().default("").describe("Three to five words"),
-  subagent_type: z.string().optional().describe("Agent type; general-purpose by default"),
-  name: z.string().describe("The teammate's name in the team"),
-  team_name: z.string().optional(),
-  model: z.string().optional().describe("haiku, sonnet, opus, an id, or inherit (default)"),
-  mode: z.optional(permissionMode).describe("Permission mode; yours by default, and no more than yours"),
-  plan_mode_required: z.boolean().optional().describe("It acts only after you approved its plan"),
-  allowedTools: z.array(z.string()).optional(),
-  disallowedTools: z.array(z.string()).optional(),
-  run_in_background: z.boolean().optional(),
+    .check(
+      z.maxLength(100_000),
+      z.describe("What the teammate is to do; it knows nothing of your conversation"),
+    ),
+  description: z._default(z.string(), "").check(z.describe("Three to five words")),
+  subagent_type: z.optional(z.string()).check(z.describe("Agent type; general-purpose by default")),
+  name: z.string().check(z.describe("The teammate's name in the team")),
+  team_name: z.optional(z.string()),
+  model: z.optional(z.string()).check(z.describe("haiku, sonnet, opus, an id, or inherit (default)")),
+  mode: z
+    .optional(permissionMode)
+    .check(z.describe("Permission mode; yours by default, and no more than yours")),
+  plan_mode_required: z.optional(z.boolean()).check(z.describe("It acts only after you approved its plan")),
+  allowedTools: z.optional(z.array(z.string())),
+  disallowedTools: z.optional(z.array(z.string())),
+  run_in_background: z.optional(z.boolean()),
 });
 
 /** How much a mode allows without asking: a lead's model cannot give more than it has (protocol.md section 6). */

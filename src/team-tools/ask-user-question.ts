@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -7,8 +7,8 @@ import { openRequest } from "../team/requests.ts";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({
-  question: z.string().min(1).max(10_000),
-  choices: z.array(z.string()).max(20).optional(),
+  question: z.string().check(z.minLength(1), z.maxLength(10_000)),
+  choices: z.optional(z.array(z.string()).check(z.maxLength(20))),
 });
 
 /** A question opens a request and ends nothing: its answer comes as a message (protocol.md sections 4 and 8). */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({});

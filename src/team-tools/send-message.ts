@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { answerApproval } from "../lead/approvals.ts";
@@ -15,23 +15,21 @@ import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } fr
 const MAX_MESSAGE = 100_000;
 
 const input = z.object({
-  type: z
-    .enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"])
-    .default("message"),
-  recipient: z.string().optional().describe("Whom it is for: a member's name"),
+  type: z._default(
+    z.enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"]),
+    "message",
+  ),
+  recipient: z.optional(z.string()).check(z.describe("Whom it is for: a member's name")),
   content: z
-    .string()
-    .max(MAX_MESSAGE)
-    .optional()
-    .describe("The message, the reason of a refusal, feedback on a plan"),
-  summary: z.string().optional().describe("Five to ten words, shown to people"),
-  request_id: z.string().optional().describe("The request that is answered"),
-  approve: z.boolean().optional(),
-  to: z.string().optional().describe("The same as recipient"),
+    .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
+    .check(z.describe("The message, the reason of a refusal, feedback on a plan")),
+  summary: z.optional(z.string()).check(z.describe("Five to ten words, shown to people")),
+  request_id: z.optional(z.string()).check(z.describe("The request that is answered")),
+  approve: z.optional(z.boolean()),
+  to: z.optional(z.string()).check(z.describe("The same as recipient")),
   message: z
-    .union([z.string().max(MAX_MESSAGE), z.record(z.string(), z.unknown())])
-    .optional()
-    .describe("The same as content"),
+    .optional(z.union([z.string().check(z.maxLength(MAX_MESSAGE)), z.record(z.string(), z.unknown())]))
+    .check(z.describe("The same as content")),
 });
 type Call = z.infer<typeof input>;
 

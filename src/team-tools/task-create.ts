@@ -1,14 +1,16 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import { addTask } from "../team/task-flow.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 import { extra } from "./task-shape.ts";
 
 const input = z.object({
-  subject: z.string().min(1).describe("One line, as an order"),
-  description: z.string().default("").describe("All that its owner has to know"),
-  activeForm: z.string().optional().describe("What its owner is doing while at it: “Counting files”"),
-  metadata: extra.optional(),
+  subject: z.string().check(z.minLength(1), z.describe("One line, as an order")),
+  description: z._default(z.string(), "").check(z.describe("All that its owner has to know")),
+  activeForm: z
+    .optional(z.string())
+    .check(z.describe("What its owner is doing while at it: “Counting files”")),
+  metadata: z.optional(extra),
 });
 
 export const taskCreate: TeamTool = ({ ctx }) => ({

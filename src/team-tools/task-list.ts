@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { withLapsedFree } from "../team/task-lease.ts";
 import { listTasks } from "../team/tasks.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";

@@ -1,8 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Task } from "../schema/task.ts";
 
 /** A task's id as a model writes it, with quotes or without. */
-export const taskId = z.coerce.string().describe("The task's id");
+export const taskId = z.coerce.string().check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
 export const extra = z.record(z.string(), z.unknown());
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import type { Task } from "../schema/task.ts";
 import { updateTask } from "../team/task-flow.ts";
@@ -7,14 +7,14 @@ import { extra, taskId as id, shown } from "./task-shape.ts";
 
 const input = z.object({
   taskId: id,
-  status: z.enum(["pending", "in_progress", "completed", "deleted"]).optional(),
-  owner: z.string().optional().describe("A member's name; an empty one takes the owner away"),
-  subject: z.string().min(1).optional(),
-  description: z.string().optional(),
-  activeForm: z.string().optional(),
-  addBlocks: z.array(z.coerce.string()).optional().describe("Tasks that wait for this one"),
-  addBlockedBy: z.array(z.coerce.string()).optional().describe("Tasks that this one waits for"),
-  metadata: extra.optional().describe("Merged into what is there; null takes a key away"),
+  status: z.optional(z.enum(["pending", "in_progress", "completed", "deleted"])),
+  owner: z.optional(z.string()).check(z.describe("A member's name; an empty one takes the owner away")),
+  subject: z.optional(z.string().check(z.minLength(1))),
+  description: z.optional(z.string()),
+  activeForm: z.optional(z.string()),
+  addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
+  addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
+  metadata: z.optional(extra).check(z.describe("Merged into what is there; null takes a key away")),
 });
 
 export const taskUpdate: TeamTool = (tools) => ({

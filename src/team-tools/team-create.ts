@@ -1,13 +1,13 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { updateTeam } from "../team/config.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({
-  team_name: z.string().min(1).max(64).describe("What the team is called"),
-  description: z.string().optional().describe("What it is for"),
-  agent_type: z.string().optional().describe("The lead's own type"),
+  team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("What the team is called")),
+  description: z.optional(z.string()).check(z.describe("What it is for")),
+  agent_type: z.optional(z.string()).check(z.describe("The lead's own type")),
 });
 
 /** The team of a run exists before its lead's model does: the first call adopts it (protocol.md section 8). */

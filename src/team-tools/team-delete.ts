@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { deleteTeam } from "../lead/delete-team.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type CommandEnd, runCommandGroup } from "../../os/command-group.ts";
 import type { Env } from "../../os/env.ts";
 import { secretsOf } from "../../os/secrets.ts";
@@ -13,18 +13,15 @@ const DEFAULT_TIMEOUT = 120_000;
 const MAX_TIMEOUT = 600_000;
 
 const input = z.object({
-  command: z
-    .string()
-    .min(1)
-    .refine((text) => !text.includes("\0"), "holds a NUL character")
-    .describe("The command line for the shell"),
+  command: z.string().check(
+    z.minLength(1),
+    z.refine((text) => !text.includes("\0"), "holds a NUL character"),
+    z.describe("The command line for the shell"),
+  ),
   timeout: z
-    .number()
-    .min(1)
-    .max(MAX_TIMEOUT)
-    .optional()
-    .describe(`Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}`),
-  description: z.string().optional().describe("What it does, in five to ten words"),
+    .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
+    .check(z.describe(`Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}`)),
+  description: z.optional(z.string()).check(z.describe("What it does, in five to ten words")),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {

@@ -1,14 +1,16 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lookAt, writeUserFile } from "../../os/user-files.ts";
 import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().min(1).describe("The file, best by its absolute path"),
-  old_string: z.string().describe("The text to replace, exactly as it is in the file, without line numbers"),
-  new_string: z.string().describe("The text to put there"),
-  replace_all: z.boolean().optional().describe("Replace every occurrence instead of the only one"),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  old_string: z
+    .string()
+    .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),
+  new_string: z.string().check(z.describe("The text to put there")),
+  replace_all: z.optional(z.boolean()).check(z.describe("Replace every occurrence instead of the only one")),
 });
 
 export const editTool: Tool<z.infer<typeof input>> = {

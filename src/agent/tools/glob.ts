@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from "node:path";
 import picomatch from "picomatch";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lookAt } from "../../os/user-files.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
 import { absolutePath, failed, keepBack } from "./paths.ts";
@@ -13,8 +13,10 @@ const MAX_SHOWN = 500;
 const MATCH_TIMEOUT_MS = 5000;
 
 const input = z.object({
-  pattern: z.string().min(1).describe("A glob, like **/*.ts or src/{a,b}/*.json"),
-  path: z.string().optional().describe("The directory to look in, the working directory if not given"),
+  pattern: z.string().check(z.minLength(1), z.describe("A glob, like **/*.ts or src/{a,b}/*.json")),
+  path: z
+    .optional(z.string())
+    .check(z.describe("The directory to look in, the working directory if not given")),
 });
 type Input = z.infer<typeof input>;
 

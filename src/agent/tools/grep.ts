@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lookAt } from "../../os/user-files.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-engine.ts";
@@ -11,22 +11,25 @@ const DEFAULT_LIMIT = 250;
 /** Characters of a line that are shown. */
 const MAX_LINE = 500;
 
-const lines = z.number().int().min(0).max(1000).optional();
+const lines = z.optional(z.int().check(z.minimum(0), z.maximum(1000)));
 const input = z.object({
-  pattern: z.string().min(1).describe("A regular expression"),
-  path: z.string().optional().describe("The file or directory to search, the working directory if not given"),
-  glob: z.string().optional().describe("Only files that fit, like *.ts or src/**/*.{js,ts}"),
+  pattern: z.string().check(z.minLength(1), z.describe("A regular expression")),
+  path: z
+    .optional(z.string())
+    .check(z.describe("The file or directory to search, the working directory if not given")),
+  glob: z.optional(z.string()).check(z.describe("Only files that fit, like *.ts or src/**/*.{js,ts}")),
   output_mode: z
-    .enum(["content", "files_with_matches", "count"])
-    .optional()
-    .describe("The matching lines, only the files (the default), or how many lines match in each"),
-  "-i": z.boolean().optional().describe("Ignore case"),
-  "-n": z.boolean().optional().describe("Line numbers (content), on if not given"),
-  "-A": lines.describe("Lines behind each match (content)"),
-  "-B": lines.describe("Lines before each match (content)"),
-  "-C": lines.describe("Lines on both sides of each match (content)"),
-  head_limit: z.number().int().min(1).optional().describe(`At most so many, ${DEFAULT_LIMIT} if not given`),
-  multiline: z.boolean().optional().describe("Let the pattern go over line ends"),
+    .optional(z.enum(["content", "files_with_matches", "count"]))
+    .check(z.describe("The matching lines, only the files (the default), or how many lines match in each")),
+  "-i": z.optional(z.boolean()).check(z.describe("Ignore case")),
+  "-n": z.optional(z.boolean()).check(z.describe("Line numbers (content), on if not given")),
+  "-A": lines.check(z.describe("Lines behind each match (content)")),
+  "-B": lines.check(z.describe("Lines before each match (content)")),
+  "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
+  head_limit: z
+    .optional(z.int().check(z.minimum(1)))
+    .check(z.describe(`At most so many, ${DEFAULT_LIMIT} if not given`)),
+  multiline: z.optional(z.boolean()).check(z.describe("Let the pattern go over line ends")),
 });
 type Input = z.infer<typeof input>;
 

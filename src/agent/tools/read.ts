@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { absolutePath, failed, markSeen } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
@@ -9,9 +9,11 @@ const DEFAULT_LINES = 2000;
 const MAX_LINE = 2000;
 
 const input = z.object({
-  file_path: z.string().min(1).describe("The file, best by its absolute path"),
-  offset: z.number().int().min(1).optional().describe("The first line, counted from 1"),
-  limit: z.number().int().min(1).optional().describe(`How many lines, ${DEFAULT_LINES} if not given`),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  offset: z.optional(z.int().check(z.minimum(1))).check(z.describe("The first line, counted from 1")),
+  limit: z
+    .optional(z.int().check(z.minimum(1)))
+    .check(z.describe(`How many lines, ${DEFAULT_LINES} if not given`)),
 });
 
 export const readTool: Tool<z.infer<typeof input>> = {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { Env } from "../../os/env.ts";
 
 /** What a call touches, as far as the permission rules care; paths are absolute. */
@@ -38,7 +38,7 @@ export interface ToolResult {
 export interface Tool<I = unknown> {
   readonly name: string;
   readonly description: string;
-  readonly input: z.ZodType<I>;
+  readonly input: z.ZodMiniType<I>;
   access(input: I, context: ToolContext): ToolAccess;
   /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;

@@ -1,11 +1,11 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lookAt, writeUserFile } from "../../os/user-files.ts";
 import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().min(1).describe("The file, best by its absolute path"),
-  content: z.string().describe("The file's whole new content"),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  content: z.string().check(z.describe("The file's whole new content")),
 });
 
 export const writeTool: Tool<z.infer<typeof input>> = {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import type { TeamToolContext } from "../../../src/team-tools/context.ts";
 import { teamTools } from "../../../src/team-tools/registry.ts";
@@ -27,7 +27,7 @@ function fieldsOf(cell: string): string[] {
   return [...cell.replace(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field).sort();
 }
 
-function realFields(input: z.ZodType): string[] {
+function realFields(input: z.ZodMiniType): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   return Object.keys(properties)
     .map((field) => (required.includes(field) ? field : `${field}?`))
