@@ -13,9 +13,13 @@ const SCRIPTS = fileURLToPath(new URL("../fixtures/scripts/", import.meta.url));
 /**
  * `test/fixtures/scripts/<name>.ts`, with all that it imports, made into one file that Node runs (these Nodes run no
  * TypeScript) before the first test of a file and gone after the last. To be called at the top of a test file.
+ * @param through the words of a program that starts it, as `env` would
  * @returns starts it with these arguments
  */
-export function script(name: string): (...args: readonly string[]) => Script {
+export function script(
+  name: string,
+  through: readonly string[] = [],
+): (...args: readonly string[]) => Script {
   let directory = "";
   const file = (): string => join(directory, `${name}.mjs`);
   beforeAll(async () => {
@@ -28,7 +32,7 @@ export function script(name: string): (...args: readonly string[]) => Script {
     });
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
-  return (...args) => start(file(), args);
+  return (...args) => start([...through, process.execPath, file(), ...args]);
 }
 
 /** A process that a test started, which says what it does line by line. */
@@ -42,8 +46,9 @@ export interface Script {
 }
 
 /** It is gone when the test is over. */
-function start(file: string, args: readonly string[]): Script {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+function start(words: readonly string[]): Script {
+  const [program = "", ...args] = words;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
@@ -57,7 +62,7 @@ function start(file: string, args: readonly string[]): Script {
     child,
     line: async () => {
       const next = await lines.next();
-      if (next.done) throw new Error(`${file} ended: ${JSON.stringify(await ended)}`);
+      if (next.done) throw new Error(`${words.join(" ")} ended: ${JSON.stringify(await ended)}`);
       return next.value;
     },
     say: (line) => child.stdin.write(`${line}\n`),

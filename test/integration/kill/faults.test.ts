@@ -1,0 +1,158 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, rmdirSync, utimesSync } from "node:fs";
+import { expect, test } from "vitest";
+import { systemCode } from "../../../src/errors.ts";
+import { deliver, pending } from "../../../src/team/mailbox.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { addTask } from "../../../src/team/task-flow.ts";
+import { type Script, script } from "../../support/run-ts.ts";
+import { seeded } from "../../support/seeded.ts";
+import { testTeam } from "../../support/team.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+/** Runs `"$@"` behind some shell of its own; `$1` is the root that the script is given. */
+const shell = (first: string): readonly string[] => ["sh", "-c", `${first}; exec "$@"`, "sh"];
+/** A mount of its own, where this user may make one. */
+const mounted = (first: string): readonly string[] => [
+  "unshare",
+  "-rm",
+  "sh",
+  "-ec",
+  `${first}; exec "$@"`,
+  "sh",
+];
+
+const SMALL = "size=400k,nr_inodes=60";
+const onSmallDisk = script("under-fault", mounted(`mount -t tmpfs -o ${SMALL} none "$3"`));
+const onReadOnly = script("under-fault", mounted('mount --bind "$3" "$3"; mount -o remount,bind,ro "$3"'));
+const withoutRoom = script("under-fault", shell("ulimit -f 0"));
+const withFewFiles = script("under-fault", shell("ulimit -n 40"));
+const sendMany = script("send-many");
+
+const MAY_MOUNT =
+  spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/tmp"], { stdio: "ignore" }).status === 0;
+
+interface Report {
+  /** `done`, a code of ours, or what the system said. */
+  readonly during: Readonly<Record<string, string>>;
+  readonly changed: readonly string[];
+  readonly over?: Readonly<Record<string, string>>;
+  readonly there: { readonly send: number; readonly create: number };
+}
+
+async function reportOf(running: Script): Promise<Report> {
+  return JSON.parse(await running.line());
+}
+
+async function someTeam(): Promise<TeamRef> {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "b", to: "a", text: "old" });
+  for (const subject of ["one", "two"]) await addTask(ref, "b", { subject });
+  return ref;
+}
+
+/** What cannot be done says so with a code, and leaves every file as it was: no lock, no half file, nothing claimed. */
+function expectRefused({ during, changed }: Report): void {
+  for (const [change, said] of Object.entries(during)) {
+    expect(said, change).toMatch(/^(PERMISSION_DENIED$|E[A-Z]{3,}: )/);
+  }
+  // Whoever marks writes down first what it consumed; and a directory that is made for a file stays.
+  const expected = /^teams\/crew\/(journal\.jsonl|requests|run|run\/a)$/;
+  expect(changed.filter((path) => !expected.test(path))).toEqual([]);
+}
+
+function expectDoneOnce({ during, over, there }: Report): void {
+  for (const change of ["send", "create"] as const) {
+    const times = [during, over].filter((said) => said?.[change] === "done").length;
+    expect(there[change], change).toBe(times);
+  }
+}
+
+test.skipIf(!MAY_MOUNT).each(["full", "nodes"])(
+  "a disk that is %s refuses every change and nothing is claimed; with room again each works (S25)",
+  async (fault) => {
+    const report = await reportOf(onSmallDisk(temporaryDirectory(), fault));
+    expectRefused(report);
+    expect(Object.values(report.over ?? {})).toEqual(Object.keys(report.during).map(() => "done"));
+    expectDoneOnce(report);
+  },
+);
+
+test("a file that may not grow refuses every change and nothing is claimed (S25)", async () => {
+  const ref = await someTeam();
+  const report = await reportOf(withoutRoom(ref.home.root, "size"));
+  expectRefused(report);
+  await deliver(ref, { from: "b", to: "a", text: "new" });
+  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["old", "new"]);
+});
+
+test.skipIf(!MAY_MOUNT)(
+  "a file system that is read-only refuses every change and nothing is claimed (S25)",
+  async () => {
+    const ref = await someTeam();
+    const report = await reportOf(onReadOnly(ref.home.root, "read-only"));
+    expectRefused(report);
+    expect(report.changed).toEqual([]);
+  },
+);
+
+test.each([0, 1, 2, 3, 5])(
+  "with %i descriptors left a change is done or refused, and never half; with more each works (S25)",
+  async (left) => {
+    const ref = await someTeam();
+    const report = await reportOf(withFewFiles(ref.home.root, `files-${left}`));
+    if (left === 0) expectRefused(report);
+    for (const said of Object.values(report.during))
+      expect(said).toMatch(/^(done|PERMISSION_DENIED|EMFILE: .*)$/);
+    expect(report.changed.filter((path) => /\.tmp$|[^/]\.lock$|\.q$|\.owner$|\.new-/.test(path))).toEqual([]);
+    // What was done before is a conflict now, and no failure.
+    for (const said of Object.values(report.over ?? {})) expect(said).toMatch(/^(done|[A-Z]+_[A-Z_]+)$/);
+    expectDoneOnce(report);
+  },
+);
+
+test("somebody who removes lock directories and sets their times costs no message of ours, nor its order (S26)", async () => {
+  const ref = await testTeam(["a"]);
+  const random = seeded(1);
+  let isOver = false;
+  const meddling = (async () => {
+    for (let i = 0; !isOver; i += 1) {
+      await new Promise((resolve) => setTimeout(resolve, random() * 3));
+      meddle(`${ref.paths.inbox("a")}.lock`, i % 3);
+    }
+  })();
+  const senders = ["b", "c", "d", "e"];
+  const ends = senders.map((from) => sendMany(ref.home.root, ref.team, from, "a", "100").ended());
+  for (const end of await Promise.all(ends)) expect(end).toMatchObject({ code: 0, stderr: "" });
+  isOver = true;
+  await meddling;
+  const texts = (await pending(ref, "a")).map(({ message }) => message.text);
+  for (const from of senders) {
+    const sent = Array.from({ length: 100 }, (_, i) => `${from} ${i}`);
+    expect(texts.filter((text) => text.startsWith(from))).toEqual(sent);
+  }
+  expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
+});
+
+/** The lock goes, or seems an hour old, or an hour ahead. */
+function meddle(lock: string, how: number): void {
+  const when = new Date(Date.now() + (how === 1 ? -1 : 1) * 3_600_000);
+  try {
+    if (how === 0) rmdirSync(lock);
+    else utimesSync(lock, when, when);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+}
+
+test("a clock that is set back changes nobody's order", async () => {
+  const ref = await testTeam(["a"]);
+  for (const [text, now] of [
+    ["one", 3_000],
+    ["two", 1_000],
+    ["three", 2_000],
+  ] as const) {
+    await deliver(ref, { from: "b", to: "a", text }, { now: () => now });
+  }
+  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two", "three"]);
+});
