@@ -8,115 +8,130 @@ const text = z.pipe(
 /** Text without which a message still has its meaning. */
 const words = z._default(z.string(), "");
 
+/** Made when a message of their type is first read: most processes read few types, and a cold command none. */
 const shapes = {
-  task_assignment: z.looseObject({
-    type: z.literal("task_assignment"),
-    taskId: z.coerce.string(),
-    subject: words,
-    description: words,
-    assignedBy: words,
-  }),
-  task_completed: z.looseObject({
-    type: z.literal("task_completed"),
-    from: words,
-    taskId: z.coerce.string(),
-    taskSubject: words,
-  }),
-  idle_notification: z.looseObject({
-    type: z.literal("idle_notification"),
-    from: words,
-    idleReason: text,
-    summary: text,
-    result: text,
-    completedTaskId: text,
-    completedStatus: text,
-    failureReason: text,
-  }),
-  shutdown_request: z.looseObject({
-    type: z.literal("shutdown_request"),
-    requestId: z.string(),
-    from: words,
-    reason: text,
-  }),
-  shutdown_approved: z.looseObject({
-    type: z.literal("shutdown_approved"),
-    requestId: z.string(),
-    from: words,
-    paneId: text,
-    backendType: text,
-  }),
-  shutdown_rejected: z.looseObject({
-    type: z.literal("shutdown_rejected"),
-    requestId: z.string(),
-    from: words,
-    reason: words,
-  }),
-  teammate_terminated: z.looseObject({
-    type: z.literal("teammate_terminated"),
-    message: words,
-  }),
-  plan_approval_request: z.looseObject({
-    type: z.literal("plan_approval_request"),
-    requestId: z.string(),
-    from: words,
-    planFilePath: words,
-    planContent: words,
-  }),
-  plan_approval_response: z.looseObject({
-    type: z.literal("plan_approval_response"),
-    requestId: z.string(),
-    approved: z.boolean(),
-    feedback: text,
-    permissionMode: text,
-  }),
-  permission_request: z.looseObject({
-    type: z.literal("permission_request"),
-    request_id: z.string(),
-    agent_id: words,
-    tool_name: words,
-    tool_use_id: text,
-    description: words,
-    input: z._default(z.record(z.string(), z.unknown()), {}),
-    permission_suggestions: z._default(z.array(z.unknown()), []),
-  }),
-  permission_response: z.looseObject({
-    type: z.literal("permission_response"),
-    request_id: z.string(),
-    subtype: text,
-    response: z.nullish(z.looseObject({})),
-    error: text,
-    decision: text,
-    feedback: text,
-  }),
-  mode_set_request: z.looseObject({
-    type: z.literal("mode_set_request"),
-    mode: z.string(),
-    from: words,
-  }),
-  question_request: z.looseObject({
-    type: z.literal("question_request"),
-    requestId: z.string(),
-    from: words,
-    question: z.string(),
-    choices: z.optional(z.array(z.string())),
-  }),
-  question_response: z.looseObject({
-    type: z.literal("question_response"),
-    requestId: z.string(),
-    answer: z.string(),
-  }),
+  task_assignment: () =>
+    z.looseObject({
+      type: z.literal("task_assignment"),
+      taskId: z.coerce.string(),
+      subject: words,
+      description: words,
+      assignedBy: words,
+    }),
+  task_completed: () =>
+    z.looseObject({
+      type: z.literal("task_completed"),
+      from: words,
+      taskId: z.coerce.string(),
+      taskSubject: words,
+    }),
+  idle_notification: () =>
+    z.looseObject({
+      type: z.literal("idle_notification"),
+      from: words,
+      idleReason: text,
+      summary: text,
+      result: text,
+      completedTaskId: text,
+      completedStatus: text,
+      failureReason: text,
+    }),
+  shutdown_request: () =>
+    z.looseObject({
+      type: z.literal("shutdown_request"),
+      requestId: z.string(),
+      from: words,
+      reason: text,
+    }),
+  shutdown_approved: () =>
+    z.looseObject({
+      type: z.literal("shutdown_approved"),
+      requestId: z.string(),
+      from: words,
+      paneId: text,
+      backendType: text,
+    }),
+  shutdown_rejected: () =>
+    z.looseObject({
+      type: z.literal("shutdown_rejected"),
+      requestId: z.string(),
+      from: words,
+      reason: words,
+    }),
+  teammate_terminated: () =>
+    z.looseObject({
+      type: z.literal("teammate_terminated"),
+      message: words,
+    }),
+  plan_approval_request: () =>
+    z.looseObject({
+      type: z.literal("plan_approval_request"),
+      requestId: z.string(),
+      from: words,
+      planFilePath: words,
+      planContent: words,
+    }),
+  plan_approval_response: () =>
+    z.looseObject({
+      type: z.literal("plan_approval_response"),
+      requestId: z.string(),
+      approved: z.boolean(),
+      feedback: text,
+      permissionMode: text,
+    }),
+  permission_request: () =>
+    z.looseObject({
+      type: z.literal("permission_request"),
+      request_id: z.string(),
+      agent_id: words,
+      tool_name: words,
+      tool_use_id: text,
+      description: words,
+      input: z._default(z.record(z.string(), z.unknown()), {}),
+      permission_suggestions: z._default(z.array(z.unknown()), []),
+    }),
+  permission_response: () =>
+    z.looseObject({
+      type: z.literal("permission_response"),
+      request_id: z.string(),
+      subtype: text,
+      response: z.nullish(z.looseObject({})),
+      error: text,
+      decision: text,
+      feedback: text,
+    }),
+  mode_set_request: () =>
+    z.looseObject({
+      type: z.literal("mode_set_request"),
+      mode: z.string(),
+      from: words,
+    }),
+  question_request: () =>
+    z.looseObject({
+      type: z.literal("question_request"),
+      requestId: z.string(),
+      from: words,
+      question: z.string(),
+      choices: z.optional(z.array(z.string())),
+    }),
+  question_response: () =>
+    z.looseObject({
+      type: z.literal("question_response"),
+      requestId: z.string(),
+      answer: z.string(),
+    }),
   // What a real peer may send and we do nothing about: known, so that no model reads it as a message.
-  sandbox_permission_request: z.looseObject({ type: z.literal("sandbox_permission_request") }),
-  sandbox_permission_response: z.looseObject({ type: z.literal("sandbox_permission_response") }),
-  team_permission_update: z.looseObject({ type: z.literal("team_permission_update") }),
-  interrupt_request: z.looseObject({ type: z.literal("interrupt_request"), from: words }),
+  sandbox_permission_request: () => z.looseObject({ type: z.literal("sandbox_permission_request") }),
+  sandbox_permission_response: () => z.looseObject({ type: z.literal("sandbox_permission_response") }),
+  team_permission_update: () => z.looseObject({ type: z.literal("team_permission_update") }),
+  interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: words }),
 } as const;
 
 export type ProtocolType = keyof typeof shapes;
 type Shapes = typeof shapes;
 /** One protocol message as a reader has it: defaults filled in, unknown keys kept. */
-export type ProtocolMessage = { [T in ProtocolType]: z.infer<Shapes[T]> }[ProtocolType];
-export type MessageOf<T extends ProtocolType> = z.infer<Shapes[T]>;
+export type ProtocolMessage = { [T in ProtocolType]: MessageOf<T> }[ProtocolType];
+export type MessageOf<T extends ProtocolType> = z.infer<ReturnType<Shapes[T]>>;
 
 /** Types whose handling is code's alone: they never start a turn of a model (protocol.md section 3). */
 const SILENT: ReadonlySet<string> = new Set<ProtocolType>([
@@ -134,8 +149,16 @@ export function parseProtocol(messageText: string): ProtocolMessage | undefined 
   const value = parseObject(messageText);
   const type = value?.type;
   if (typeof type !== "string" || !Object.hasOwn(shapes, type)) return undefined;
-  const parsed = shapes[type as ProtocolType].safeParse(value);
+  const parsed = z.safeParse(shapeOf(type as ProtocolType), value);
   return parsed.success ? (parsed.data as ProtocolMessage) : undefined;
+}
+
+const made = new Map<ProtocolType, z.ZodMiniType>();
+
+function shapeOf(type: ProtocolType): z.ZodMiniType {
+  const known = made.get(type) ?? shapes[type]();
+  made.set(type, known);
+  return known;
 }
 
 /** Writes a protocol message: one line of JSON with its time. */
