@@ -6,7 +6,7 @@ import { readTeam } from "./config.ts";
 import { findMember } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
 import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
-import { OWN_KEYS, withAssignment, withReopened } from "./task-news.ts";
+import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./task-news.ts";
 import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
 import { tellNews } from "./task-tell.ts";
 import {
@@ -72,7 +72,7 @@ export async function updateTask(
     assertAllowed(current, actor, wanted, get);
     return noted(current, applied(ref, current, actor, wanted), actor);
   });
-  return tellNews(ref, task, clock, actor);
+  return tellNews(ref, task, clock);
 }
 
 /** The task as the update makes it. */
@@ -97,7 +97,9 @@ function noted(before: Task, next: Task, actor: string): Task {
   const owner = ownerOf(next);
   const isOthers = owner !== undefined && owner !== actor && owner !== ownerOf(before);
   const told = isOthers ? withAssignment(next, owner, actor) : next;
-  return before.status === "completed" && next.status !== "completed" ? withReopened(told) : told;
+  if (before.status === next.status) return told;
+  if (next.status === "completed") return withCompletion(told, actor);
+  return before.status === "completed" ? withReopened(told) : told;
 }
 
 /** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */

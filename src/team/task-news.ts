@@ -7,7 +7,7 @@ import type { Task } from "../schema/task.ts";
  * what its changer could not tell any more is told by whoever looks next, and what was told is not told again.
  */
 const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
-const completion = z.object({ told: z.number(), reopened: z.number() });
+const completion = z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) });
 
 /** A new owner that has not been told yet; `id` is the message's. */
 export type Assignment = z.infer<typeof assignment>;
@@ -38,13 +38,25 @@ export function completionOf(task: Task): number {
   return marks(task).reopened + 1;
 }
 
-/** Whether a task is completed and what follows from it has not been told, whoever completed it. */
-export function isUntold(task: Task): boolean {
-  return task.status === "completed" && marks(task).told < completionOf(task);
+/** Whether a task is completed and nobody has told, or noted down, what follows from it. */
+export function isUnnoted(task: Task): boolean {
+  const { told, by } = marks(task);
+  return task.status === "completed" && by === undefined && told < completionOf(task);
+}
+
+/** Notes in the change that completes a task, or once it is seen that a peer did, that this is to be told. */
+export function withCompletion(task: Task, by: string): Task {
+  return marked(task, { ...marks(task), by });
+}
+
+/** Who completed a task of which that is to be told. */
+export function completedBy(task: Task): string | undefined {
+  return task.status === "completed" ? marks(task).by : undefined;
 }
 
 export function withTold(task: Task): Task {
-  return marked(task, { ...marks(task), told: completionOf(task) });
+  const { by: _told, ...others } = marks(task);
+  return marked(task, { ...others, told: completionOf(task) });
 }
 
 /** Whether a peer that knows nothing of these marks opened the task again. */
@@ -54,7 +66,8 @@ export function isReopened(task: Task): boolean {
 
 /** Its next completion is another one. */
 export function withReopened(task: Task): Task {
-  return marked(task, { ...marks(task), reopened: completionOf(task) });
+  const { by: _untold, ...others } = marks(task);
+  return marked(task, { ...others, reopened: completionOf(task) });
 }
 
 function marked(task: Task, value: z.infer<typeof completion>): Task {

@@ -8,9 +8,9 @@ import { deliver, type Mail } from "./mailbox.ts";
 import type { TeamRef } from "./ref.ts";
 import {
   assignmentOf,
+  completedBy,
   completionOf,
   isReopened,
-  isUntold,
   withoutAssignment,
   withReopened,
   withTold,
@@ -19,33 +19,28 @@ import { changeTask, findTask, isBlocked, ownerOf } from "./tasks.ts";
 
 /** Whether something of this task waits to be told, or noted. */
 export function hasNews(task: Task): boolean {
-  return assignmentOf(task) !== undefined || isUntold(task) || isReopened(task);
+  return assignmentOf(task) !== undefined || completedBy(task) !== undefined || isReopened(task);
 }
 
 /**
  * Tells what follows from a task's last change: a new owner of its task; of a completion the lead, and each owner whose task
  * has become free by it. Sent first, under ids that derive from the event, and then noted in the task: whoever tells it at
  * the same time, or after one that was killed, adds nothing (protocol.md section 4).
- * @param by who completed it; where that is not known, its owner
  * @returns the task as it is then
  * @throws TeamError when somebody could not be told; the task is right, and the next look tells the rest
  */
-export async function tellNews(
-  ref: TeamRef,
-  task: Task,
-  clock: Clock,
-  by: string = ownerOf(task) ?? "system",
-): Promise<Task> {
+export async function tellNews(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
   const assigned = assignmentOf(task);
   if (assigned !== undefined && assigned.to === ownerOf(task)) {
     await sendAssignment(ref, task, { from: assigned.by, to: assigned.to, messageId: assigned.id }, clock);
   }
-  if (isUntold(task)) await tellCompletion(ref, task, by, clock);
+  const by = completedBy(task);
+  if (by !== undefined) await tellCompletion(ref, task, by, clock);
   if (!hasNews(task)) return task;
   return changeTask(ref, task.id, (current) => {
     const isSame = assignmentOf(current)?.id === assigned?.id;
     const next = isSame ? withoutAssignment(current) : current;
-    if (isUntold(next) && completionOf(next) === completionOf(task)) return withTold(next);
+    if (completedBy(next) !== undefined && completionOf(next) === completionOf(task)) return withTold(next);
     if (isReopened(next)) return withReopened(next);
     return next === current ? undefined : next;
   });

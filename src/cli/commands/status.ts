@@ -3,6 +3,7 @@ import type { LeadContext } from "../../lead/context.ts";
 import { tellTaskNews } from "../../lead/look-at-tasks.ts";
 import { reconcileUnlessLed } from "../../lead/reconcile.ts";
 import { type TeamStatus, teamStatus } from "../../lead/status.ts";
+import { hasNews } from "../../team/task-tell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
 import { follow } from "../follow.ts";
@@ -38,7 +39,11 @@ export const command = defineCommand({
 async function current(ctx: LeadContext): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx);
-  if (status.leadAlive !== true) await tellTaskNews(ctx, status.tasks.list);
+  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  await tellTaskNews(
+    ctx,
+    news.map(({ id }) => id),
+  );
   return status;
 }
 

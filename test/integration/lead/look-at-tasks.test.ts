@@ -39,9 +39,12 @@ function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
   writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...change }));
 }
 
-/** Two that watch the same team, in processes of their own as far as their memory goes. */
-async function watchersLook(ref: TeamRef): Promise<void> {
-  await Promise.all([lookingContext(ref), lookingContext(ref)].map(lookAtTasks));
+/** Two that watch the same team from now on, as far as their memory goes in processes of their own. @returns lets both look */
+async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
+  const both = [lookingContext(ref), lookingContext(ref)];
+  const look = (): Promise<unknown> => Promise.all(both.map(lookAtTasks));
+  await look();
+  return look;
 }
 
 const COMPLETED = "task_completed #1 of a";
@@ -50,12 +53,10 @@ const UNBLOCKED = "task_assignment #2 of a";
 describe("a task that a foreign peer completes", () => {
   it("is told once to the lead and to the owner behind it, however many watch (S57)", async () => {
     const ref = await twoTasks();
-    const ctx = lookingContext(ref);
-    await lookAtTasks(ctx);
+    const look = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     for (const _look of ["first", "second"]) {
-      await lookAtTasks(ctx);
-      await watchersLook(ref);
+      await look();
       expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED]);
       expect(await told(ref, "b")).toEqual([UNBLOCKED]);
     }
@@ -84,33 +85,44 @@ describe("a task that a foreign peer completes", () => {
 
   it("is told again when it was opened and completed once more, by whomever", async () => {
     const ref = await twoTasks();
+    const look = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
-    await watchersLook(ref);
+    await look();
     await updateTask(ref, LEAD_NAME, "1", { status: "in_progress" });
+    await look();
     rewrite(ref, "1", { status: "completed" });
-    await watchersLook(ref);
+    await look();
     rewrite(ref, "1", { status: "in_progress" });
-    await watchersLook(ref);
+    await look();
     await updateTask(ref, "a", "1", { status: "completed" });
-    await watchersLook(ref);
+    await look();
     expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED, COMPLETED, COMPLETED]);
     expect(await told(ref, "b")).toEqual([UNBLOCKED, UNBLOCKED, UNBLOCKED]);
   });
 
   it("is not told where we completed it ourselves and told it", async () => {
     const ref = await twoTasks();
+    const look = await watchers(ref);
     await updateTask(ref, "a", "1", { status: "completed" });
-    await watchersLook(ref);
+    await look();
     expect(await told(ref, LEAD_NAME)).toEqual([COMPLETED]);
     expect(await told(ref, "b")).toEqual([UNBLOCKED]);
+  });
+
+  it("is old news to whoever begins to watch", async () => {
+    const ref = await twoTasks();
+    rewrite(ref, "1", { status: "completed" });
+    await (await watchers(ref))();
+    expect([await told(ref, LEAD_NAME), await told(ref, "b")]).toEqual([[], []]);
   });
 
   it("is left alone in a team of others, which has its own lead (S76)", async () => {
     const ref = await twoTasks();
     await updateTeam(ref, ({ schemaVersion: _ours, ...foreign }) => foreign as never);
+    const look = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     const before = bytesOf(ref);
-    await watchersLook(ref);
+    await look();
     expect(bytesOf(ref)).toEqual(before);
   });
 });
@@ -125,8 +137,9 @@ it("two blockers that are completed at once wake the owner behind both once", as
   const ref = await testTeam(["a", "b", "c"]);
   for (const subject of ["1", "2"]) await addTask(ref, LEAD_NAME, { subject });
   await addTask(ref, "c", { subject: "3", owner: "c", blockedBy: ["1", "2"] });
+  const look = await watchers(ref);
   for (const id of ["1", "2"]) rewrite(ref, id, { status: "completed" });
-  await watchersLook(ref);
+  await look();
   expect(await told(ref, "c")).toHaveLength(1);
 });
 
@@ -144,7 +157,7 @@ describe("a process that is killed while it changes a task", () => {
         const ended = await flow(ref.home.root, ref.team, what, String(n)).ended();
         expect(ended.stderr).toBe("");
         last = ended.signal === null;
-        await watchersLook(ref);
+        await watchers(ref);
         const { status, owner: holder } = getTask(ref, "1");
         const isDone = {
           complete: status === "completed",

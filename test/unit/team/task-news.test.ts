@@ -3,10 +3,12 @@ import type { Task } from "../../../src/schema/task.ts";
 import { eventId } from "../../../src/team/event-id.ts";
 import {
   assignmentOf,
+  completedBy,
   completionOf,
   isReopened,
-  isUntold,
+  isUnnoted,
   withAssignment,
+  withCompletion,
   withoutAssignment,
   withReopened,
   withTold,
@@ -16,19 +18,28 @@ const open: Task = { id: "1", subject: "", description: "", status: "pending", b
 const completed = (task: Task): Task => ({ ...task, status: "completed" });
 const opened = (task: Task): Task => ({ ...task, status: "pending" });
 
-test("each completion is told once, and counted", () => {
-  expect(isUntold(open)).toBe(false);
-  const first = withTold(completed(open));
-  expect([isUntold(completed(open)), isUntold(first), completionOf(first)]).toEqual([true, false, 1]);
-  expect([isReopened(first), isReopened(opened(first))]).toEqual([false, true]);
-  const again = withReopened(opened(first));
-  expect([isReopened(again), isUntold(completed(again)), completionOf(again)]).toEqual([false, true, 2]);
-  expect(isUntold(withTold(completed(again)))).toBe(false);
+test("each completion is noted and told once, and counted", () => {
+  expect([isUnnoted(open), isUnnoted(completed(open))]).toEqual([false, true]);
+  const first = withCompletion(completed(open), "a");
+  expect([isUnnoted(first), completedBy(first), completionOf(first)]).toEqual([false, "a", 1]);
+  const told = withTold(first);
+  expect([isUnnoted(told), completedBy(told)]).toEqual([false, undefined]);
+  expect([isReopened(told), isReopened(opened(told))]).toEqual([false, true]);
+  const again = withReopened(opened(told));
+  expect([isReopened(again), isUnnoted(completed(again)), completionOf(again)]).toEqual([false, true, 2]);
+  expect(isUnnoted(withTold(completed(again)))).toBe(false);
+});
+
+test("a completion that was taken back untold is another one the next time", () => {
+  const back = withReopened(opened(withCompletion(completed(open), "a")));
+  expect([completedBy(completed(back)), isUnnoted(completed(back)), completionOf(back)]).toEqual([
+    ...[undefined, true, 2],
+  ]);
 });
 
 test("marks that are none of ours count as none", () => {
   const odd = { ...completed(open), metadata: { _completion: "x", _assigned: 1 } };
-  expect([isUntold(odd), assignmentOf(odd)]).toEqual([true, undefined]);
+  expect([isUnnoted(odd), assignmentOf(odd)]).toEqual([true, undefined]);
 });
 
 test("an assignment is noted beside other facts, and leaves no trace", () => {
