@@ -1,8 +1,9 @@
 /** `main <dist> [options]`: runs the benches one after the other, since two at once would measure each other. */
-import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
-import { cpus, release, tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, release } from "node:os";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { messageOf } from "../../src/errors.ts";
 import { backlog } from "./benches/backlog.ts";
 import { claims } from "./benches/claims.ts";
 import { counts } from "./benches/counts.ts";
@@ -15,9 +16,10 @@ import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
 import { panes } from "./benches/panes.ts";
 import { sidebar } from "./benches/sidebar.ts";
-import type { Bench, Figure, Place, Room } from "./figure.ts";
+import type { Bench, Figure, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
 import { endAll } from "./support/children.ts";
+import { places } from "./support/places.ts";
 import { removeScratch } from "./support/scratch.ts";
 import { section } from "./table.ts";
 
@@ -44,28 +46,17 @@ measured in the same run. Only counts (bytes, forks, timers) fail the run; a tim
   --short      in half a minute: fewer samples, and only what CI looks at
   --only NAME  some of: ${BENCHES.map(({ name }) => name).join(" ")}
   --json FILE  the figures as JSON too
-  --plot FILE  the cost of one delivery against the team's history, as SVG (needs the bench "history")`;
+  --plot FILE  the cost of one delivery against the team's history, as SVG (of the bench "history")
+
+Files are written below $TMPDIR, and below /dev/shm where there is one. --only does not shorten what it names.`;
 
 const [dist = "", ...words] = process.argv.slice(2);
-process.exitCode = await run();
-
 async function run(): Promise<number> {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      short: { type: "boolean", default: false },
-      only: { type: "string" },
-      json: { type: "string" },
-      plot: { type: "string" },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  const only = values.only?.split(",");
-  const unknown = only?.find((name) => !BENCHES.some((bench) => bench.name === name));
-  if (unknown !== undefined) console.error(`scripts/bench/run: there is no bench ${unknown}.`);
-  if (values.help || unknown !== undefined) {
+  const values = optionsOf(words);
+  if (values === undefined) return 2;
+  if (values.help) {
     console.log(USAGE);
-    return unknown === undefined ? 0 : 2;
+    return 0;
   }
   process.once("SIGINT", () => process.exit(130));
   process.once("SIGTERM", () => process.exit(143));
@@ -73,6 +64,7 @@ async function run(): Promise<number> {
     endAll();
     removeScratch();
   });
+  const only = values.only?.split(",");
   const chosen = BENCHES.filter(({ name, short }) => only?.includes(name) ?? (short || !values.short));
   const all = await measure(chosen, {
     dist,
@@ -88,12 +80,39 @@ async function run(): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
+/** @returns undefined when they make no sense, which is said */
+function optionsOf(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        short: { type: "boolean", default: false },
+        only: { type: "string" },
+        json: { type: "string" },
+        plot: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const names = BENCHES.map(({ name }) => name);
+    const only = values.only?.split(",") ?? names;
+    const unknown = only.find((name) => !names.includes(name));
+    if (unknown !== undefined) throw new Error(`There is no bench ${unknown}.`);
+    if (values.plot !== undefined && !only.includes("history"))
+      throw new Error("--plot needs the bench history.");
+    return values;
+  } catch (error) {
+    console.error(`scripts/bench/run: ${messageOf(error)}\n\n${USAGE}`);
+    return undefined;
+  }
+}
+
 async function measure(
   benches: readonly Bench[],
   room: Room,
 ): Promise<readonly (Figure & { readonly bench: string })[]> {
   const { machine, node } = about();
-  console.log(`${machine}, Node ${node}\n`);
+  const places = room.places.map(({ name, directory }) => `${name} is ${directory}`).join(", ");
+  console.log(`${machine}, Node ${node}; ${places}\n`);
   const all: (Figure & { readonly bench: string })[] = [];
   for (const bench of benches) {
     const figures = await bench.run(room);
@@ -115,19 +134,9 @@ function about() {
   };
 }
 
-/** The disk, and what Linux keeps in memory: there a rename costs nothing, and what is left is ours. */
-function places(): readonly Place[] {
-  const disk = { name: "disk", directory: tmpdir() };
-  try {
-    accessSync("/dev/shm", constants.W_OK);
-    return [disk, { name: "memory", directory: "/dev/shm" }];
-  } catch {
-    // Not everywhere (macOS); then the disk alone is measured.
-    return [disk];
-  }
-}
-
 function write(file: string, text: string): void {
   mkdirSync(dirname(resolve(file)), { recursive: true });
   writeFileSync(file, text);
 }
+
+process.exitCode = await run();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { pending } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Bench, countAtMost, type Figure } from "../figure.ts";
-import { liveThrough, markAll, sendOne, takeUpResidence } from "../support/life.ts";
+import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
 import { benchTeam } from "../support/scratch.ts";
 
 const OWN_IO = "/proc/self/io";
@@ -17,21 +17,20 @@ export const counts: Bench = {
     if (place === undefined || !existsSync(OWN_IO)) return [];
     const { ref } = await benchTeam(place, ["ada", "bob"]);
     await takeUpResidence(ref);
-    // Enough to fill the short tail of an inbox, and the part of the journal that a look may take in.
-    await liveThrough(ref, 1_000);
+    await liveThrough(ref, NEW_TEAM);
     const fresh = await bytesOfOne(ref);
     await liveThrough(ref, 10_000);
     const after = await bytesOfOne(ref);
     return Object.entries(after).flatMap(([what, value]): Figure[] => {
       const first = fresh[what] ?? 0;
       return [
-        { what: `${what}, after 0 messages`, value: first, unit: "bytes" },
+        { what: `${what}, in a new team`, value: first, unit: "bytes" },
         {
-          what: `${what}, after 10,000`,
+          what: `${what}, after 10,000 messages`,
           value,
           unit: "bytes",
           // Not exactly the same: a time or a number in a file may be longer.
-          goal: countAtMost(first * 1.3, value, "≤ 1.3 × after 0"),
+          goal: countAtMost(first * 1.3, value, "≤ 1.3 × new"),
         },
       ];
     });

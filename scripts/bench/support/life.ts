@@ -12,6 +12,8 @@ import { aMessage } from "./usual-way.ts";
 
 /** Messages whose lines are appended at once. */
 const CHUNK = 1_000;
+/** After so few, an inbox holds its short tail of consumed messages, and a team still counts as new. */
+export const NEW_TEAM = 100;
 
 /** Makes `bob` an agent of ours: one that has said so takes consumed messages out of its inbox, a foreign one never does. */
 export async function takeUpResidence(ref: TeamRef): Promise<void> {
