@@ -50,6 +50,7 @@ export const HOMES = [
     homes: ["agent/model/"],
     instead: "use the model port, agent/model/model.ts",
   },
+  { names: ["tar-stream"], homes: ["os/"], instead: "pack and read archives through os/archive.ts" },
   { names: ["commander"], homes: ["cli/"], instead: "declare the command in cli/" },
 ];
 
@@ -103,5 +104,5 @@ export const EFFECTS = [
 /** Packages that a cold command must not load before it uses them: never reached from an entry without an `import()`. */
 export const LAZY = {
   entries: ["main.ts", "main-agent.ts"],
-  packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk"],
+  packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream"],
 };

@@ -82,3 +82,15 @@ export function taskId(word: string): string {
     hint: "It is what `teams task list` shows in front: 3 or #3.",
   });
 }
+
+/** `1 task`, `12 tasks`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A file's size as people say it: `812 bytes`, `34 kB`, `1.2 MB`. */
+export function byteCount(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, "byte");
+  const [unit, size] = bytes < 999_500 ? ["kB", bytes / 1e3] : ["MB", bytes / 1e6];
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}

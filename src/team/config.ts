@@ -33,34 +33,53 @@ export interface NewTeam {
  * @throws TeamError TEAM_EXISTS, INVALID_NAME
  */
 export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamRef> {
+  return placeTeam(home, input, (ref) => {
+    const building = join(home.root, "teams", `.${ref.team}.new-${randomUUID()}`);
+    try {
+      ensureDir(join(building, "inboxes"));
+      replaceFile(join(building, "config.json"), formatJson(newConfig(ref, input)));
+      return moveOntoFree(building, ref.paths.dir);
+    } finally {
+      removeTree(building);
+    }
+  });
+}
+
+/**
+ * Finds a free name for a team and puts its files there.
+ * @param place puts them there in one step; false when the name turned out to be taken
+ * @throws TeamError TEAM_EXISTS, INVALID_NAME
+ */
+export function placeTeam(
+  home: Home,
+  { name, unique }: Pick<NewTeam, "name" | "unique">,
+  place: (ref: TeamRef) => boolean,
+): TeamRef {
   ensureDir(join(home.root, "teams"));
   for (const taken: string[] = []; ; ) {
-    const name = freeName(teamDir(input.name), taken);
-    const ref = teamRef(home, name);
+    const ref = teamRef(home, freeName(teamDir(name), taken));
     finishRemovals(ref);
-    if (!taskListExists(ref) && moveIntoPlace(ref, input)) {
+    if (!taskListExists(ref) && place(ref)) {
       ensureDir(ref.paths.tasks);
       replaceFile(ref.paths.taskLock, "");
       return ref;
     }
-    if (!input.unique) throw teamExists(ref);
-    taken.push(name);
+    if (!unique) throw teamExists(ref);
+    taken.push(ref.team);
   }
 }
 
-function moveIntoPlace(ref: TeamRef, input: NewTeam): boolean {
-  const building = join(ref.home.root, "teams", `.${ref.team}.new-${randomUUID()}`);
+/**
+ * Gives a directory its place. Onto one with anything in it this fails, so that two never become one.
+ * @returns whether the place was free
+ */
+export function moveOntoFree(from: string, to: string): boolean {
   try {
-    ensureDir(join(building, "inboxes"));
-    replaceFile(join(building, "config.json"), formatJson(newConfig(ref, input)));
-    // Onto a directory with anything in it this fails, so that two never become one.
-    rename(building, ref.paths.dir);
+    rename(from, to);
     return true;
   } catch (error) {
     if (systemCode(error) === "ENOTEMPTY" || systemCode(error) === "EEXIST") return false;
     throw error;
-  } finally {
-    removeTree(building);
   }
 }
 
@@ -171,7 +190,7 @@ function teamExists(ref: TeamRef): TeamError {
     return new TeamError("TEAM_EXISTS", message, { hint, details });
   }
   return new TeamError("TEAM_EXISTS", `There is a team ${team} already; nothing was changed.`, {
-    hint: `Choose another name (teams create --unique takes the next free one), or remove it: teams delete ${operand(team)}`,
+    hint: `Choose another name (--unique takes the next free one), or remove it: teams delete ${operand(team)}`,
     details,
   });
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import type { Io } from "../../src/cli/io.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -8,6 +9,8 @@ export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+  /** What was written to stdout as bytes. */
+  readonly bytes: Buffer;
   /** stdout as JSON. */
   json<T = Record<string, unknown>>(): T;
   /** The error that `--json` put on stderr. */
@@ -16,7 +19,7 @@ export interface Ended {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Whether a person sits there: stdin, stdout and stderr are a terminal of 80 columns. */
   readonly terminal?: boolean;
   readonly signal?: AbortSignal;
@@ -45,6 +48,8 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
   const cli = async (words: readonly string[], options: CliOptions = {}): Promise<Ended> => {
     let out = "";
     let err = "";
+    const chunks: Uint8Array[] = [];
+    const stdin = Buffer.from(options.stdin ?? "");
     const terminal = options.terminal === true;
     const io: Io = {
       argv: words,
@@ -60,7 +65,11 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
       err: (text) => {
         err += text;
       },
-      readStdin: () => Promise.resolve(options.stdin ?? ""),
+      readStdin: () => Promise.resolve(stdin.toString("utf8")),
+      bytesIn: () => Readable.from([stdin]),
+      bytesOut: async (bytes) => {
+        for await (const chunk of bytes) chunks.push(chunk);
+      },
       interruption: () => options.signal ?? new AbortController().signal,
     };
     const code = await runProgram(io);
@@ -68,6 +77,7 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
       code,
       out,
       err,
+      bytes: Buffer.concat(chunks),
       json: <T>() => JSON.parse(out) as T,
       error: () => (JSON.parse(err) as { error: ReturnType<Ended["error"]> }).error,
     };

@@ -1,8 +1,9 @@
 import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../lead/delete-team.ts";
-import { operand } from "../../os/shell-words.ts";
+import { operand, shellWord } from "../../os/shell-words.ts";
 import { leftoversOf, removeLeftovers } from "../../team/leftovers.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
+import type { SavedArchive } from "../archive-file.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, requireOurs } from "../context.ts";
 import { line } from "../paint.ts";
@@ -16,8 +17,9 @@ export const command = defineCommand({
     force: {
       summary: "end living members first instead of refusing; remove what is left of a team without a config",
     },
+    backup: { summary: "save it before, as `teams export` does; when that fails nothing is deleted" },
   },
-  examples: ["teams delete review", "teams delete review --force"],
+  examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes: "It refuses while a member's process lives: shut them down first (teams shutdown --all).",
   async run(call) {
     const { args, options, io, out } = call;
@@ -27,14 +29,29 @@ export const command = defineCommand({
     if (ref !== undefined && leftoversOf(ref).length > 0) {
       if (deciderOf(io.env) === "model") throw agentsShell(ref);
       if (!options.force) throw onlyLeftovers(ref);
+      if (options.backup) throw nothingToSave(ref);
       const removed = removeLeftovers(ref);
       out.done({ team: ref.team, deleted: true, removed }, () => line`Removed: ${removed.join(", ")}`);
       return;
     }
     const open = openTeam(io.env, { ...options, team: name }, undefined);
     requireOurs(open, { named, force: options.force });
-    await deleteTeam(await leadContext(call, open), { force: options.force });
-    out.done({ team: open.ref.team, deleted: true }, () => line`Team ${open.ref.team} is deleted.`);
+    let saved: SavedArchive | undefined;
+    const backup = async (): Promise<void> => {
+      if (!options.backup) return;
+      const { saveTeam } = await import("../archive-file.ts");
+      saved = await saveTeam(open.ref, io.cwd);
+    };
+    await deleteTeam(await leadContext(call, open), { force: options.force, backup });
+    const { team } = open.ref;
+    out.done({ team, deleted: true, ...(saved && { backup: saved.file }) }, () =>
+      [
+        line`Team ${team} is deleted.`,
+        ...(saved
+          ? [line`Its archive: ${saved.file}`, line`To have it back: teams import ${shellWord(saved.file)}`]
+          : []),
+      ].join("\n"),
+    );
   },
 });
 
@@ -44,6 +61,13 @@ function onlyLeftovers(ref: TeamRef): TeamError {
   return new TeamError("TEAM_NOT_FOUND", message, {
     hint: `It may be another program's. To remove it all the same: teams delete --force ${operand(ref.team)}`,
     details: { team: ref.team },
+  });
+}
+
+function nothingToSave(ref: TeamRef): TeamError {
+  const message = `What is left of ${ref.team} is no team that could be saved. Nothing was deleted.`;
+  return new TeamError("INVALID_INPUT", message, {
+    hint: `Copy what you want to keep, then: teams delete --force ${operand(ref.team)}`,
   });
 }
 

@@ -1,0 +1,59 @@
+import { basename, resolve } from "node:path";
+import { isSystemError, TeamError } from "../errors.ts";
+import { replaceWithBytes } from "../os/archive.ts";
+import { systemClock } from "../os/clock.ts";
+import { entryOf, fileSize, isDirectory } from "../os/fs.ts";
+import { exportTeam, type TeamArchive } from "../team/export-team.ts";
+import type { TeamRef } from "../team/ref.ts";
+
+/** A team's archive that is on the disk. */
+export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment"> {
+  readonly file: string;
+  /** Of the file. */
+  readonly bytes: number;
+}
+
+/**
+ * Saves a team's archive as a file of its own, whole or not at all.
+ * @param file relative to `cwd`, replaced where it exists; without one a free name of the team and the time
+ * @throws TeamError PERMISSION_DENIED when it cannot be written, and what `exportTeam` throws
+ */
+export async function saveTeam(ref: TeamRef, cwd: string, file?: string): Promise<SavedArchive> {
+  const path = file === undefined ? freePath(ref, cwd) : resolve(cwd, file);
+  if (isDirectory(path)) {
+    throw new TeamError("INVALID_INPUT", `${path} is a directory; nothing was saved.`, {
+      hint: `Name a file in it: ${resolve(path, basename(freePath(ref, path)))}`,
+    });
+  }
+  const archive = await exportTeam(ref);
+  try {
+    await replaceWithBytes(path, archive.bytes);
+  } catch (error) {
+    throw isSystemError(error) ? notSaved(path, error) : error;
+  }
+  return { file: path, bytes: fileSize(path) ?? 0, files: archive.files, isOneMoment: archive.isOneMoment };
+}
+
+/** `<team>-<yyyymmdd-hhmmss>.tar.gz` by the clock on the wall; the next free of its like within one second. */
+function freePath(ref: TeamRef, directory: string): string {
+  const now = new Date(systemClock.now());
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  const stem = `${ref.team}-${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+  for (let n = 1; ; n += 1) {
+    const path = resolve(directory, `${stem}${n === 1 ? "" : `-${n}`}.tar.gz`);
+    if (entryOf(path) === undefined) return path;
+  }
+}
+
+function notSaved(path: string, error: Error): TeamError {
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${path} cannot be written (${error.message}); nothing was saved.`,
+    {
+      hint: "Name another file with -o, or make room for this one.",
+      details: { file: path },
+      cause: error,
+    },
+  );
+}

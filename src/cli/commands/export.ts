@@ -1,0 +1,49 @@
+import { TeamError } from "../../errors.ts";
+import { defineCommand } from "../command.ts";
+import { line } from "../paint.ts";
+import { openTeam } from "../team.ts";
+import { byteCount } from "../text.ts";
+
+export const command = defineCommand({
+  name: "export",
+  summary: "Save a team as one archive: messages, tasks, conversations",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: {
+    output: {
+      short: "o",
+      value: "file",
+      summary: "where to; - is stdout (default: ./<team>-<date>-<time>.tar.gz)",
+    },
+  },
+  examples: [
+    "teams export review",
+    "teams export review -o backups/review.tar.gz",
+    "teams export review -o - | ssh build teams import -",
+  ],
+  notes: "The team may work on meanwhile. The archive holds whole conversations: keep it as you keep those.",
+  async run({ args, options, io, out }) {
+    const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    if (options.output === "-") {
+      if (io.terminal.stdout) throw onTerminal();
+      const { exportTeam } = await import("../../team/export-team.ts");
+      await io.bytesOut((await exportTeam(ref)).bytes);
+      return;
+    }
+    const { saveTeam } = await import("../archive-file.ts");
+    const saved = await saveTeam(ref, io.cwd, options.output);
+    if (!saved.isOneMoment) out.note(NEVER_STILL);
+    out.done(
+      { team: ref.team, ...saved },
+      () => line`Team ${ref.team} is saved: ${saved.file} (${byteCount(saved.bytes)}, ${saved.files} files)`,
+    );
+  },
+});
+
+const NEVER_STILL =
+  "The team never paused: each file is whole, and the last ones are up to a second newer than the first.";
+
+function onTerminal(): TeamError {
+  return new TeamError("INVALID_INPUT", "An archive is no text for a terminal; nothing was saved.", {
+    hint: "Name a file with -o, or send it on: teams export -o - | …",
+  });
+}

@@ -1,0 +1,92 @@
+import { resolve } from "node:path";
+import { TeamError } from "../../errors.ts";
+import { systemClock } from "../../os/clock.ts";
+import { entryOf, isDirectory } from "../../os/fs.ts";
+import { operand } from "../../os/shell-words.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import type { ImportedTeam } from "../../team/import-team.ts";
+import { type AnyCall, defineCommand } from "../command.ts";
+import { refuseNesting } from "../context.ts";
+import { line } from "../paint.ts";
+import { homeOf } from "../team.ts";
+import { counted } from "../text.ts";
+
+export const command = defineCommand({
+  name: "import",
+  summary: "Make a team of an archive that `teams export` made",
+  args: [{ name: "archive", summary: "its file; - reads stdin" }],
+  options: {
+    name: { value: "name", summary: "call it so (default: the name it had)" },
+    unique: { summary: "take name-2, name-3, … where the name is taken" },
+  },
+  examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
+  notes: "Nobody is started: its members have ended, each with its conversation.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    refuseNesting(call, "make a team");
+    const { importTeam } = await import("../../team/import-team.ts");
+    const source = await sourceOf(call, args.archive);
+    const imported = await importTeam(homeOf(io.env), source, {
+      name: options.name,
+      unique: options.unique,
+      now: systemClock.now(),
+    });
+    out.done(reportOf(imported), () => reportText(imported));
+  },
+});
+
+/** @throws TeamError INVALID_INPUT for a file that is not there, or a terminal */
+async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable<Uint8Array>> {
+  if (archive === "-") {
+    if (!io.terminal.stdin) return io.bytesIn();
+    throw new TeamError("INVALID_INPUT", "An archive cannot be typed; nothing was made.", {
+      hint: "Name its file, or send it: … | teams import -",
+    });
+  }
+  const path = resolve(io.cwd, archive);
+  const what = entryOf(path) === undefined ? "There is no file" : isDirectory(path) ? "It is a directory:" : undefined;
+  if (what !== undefined) {
+    throw new TeamError("INVALID_INPUT", `${what} ${path}; nothing was made.`, {
+      hint: "An archive is the one file that `teams export` wrote.",
+    });
+  }
+  const { openedBytes } = await import("../../os/archive.ts");
+  return openedBytes(path);
+}
+
+function reportOf({ ref, received }: ImportedTeam): object {
+  const { manifest, config, tasks, freed, requests } = received;
+  return {
+    team: ref.team,
+    from: manifest.team,
+    savedAt: manifest.at,
+    members: config.members.map(({ name }) => name),
+    tasks,
+    freed,
+    closedRequests: requests,
+    config: ref.paths.config,
+  };
+}
+
+function reportText({ ref, received }: ImportedTeam): string {
+  const { config, tasks, freed, requests } = received;
+  const what = `${counted(config.members.length, "member")}, ${counted(tasks, "task")}`;
+  const free = freed.map((id) => `#${id}`).join(", ");
+  const bold = config.members.filter(isBold).map(({ name }) => name);
+  return [
+    line`Team ${ref.team} is imported: ${what}.`,
+    ...(freed.length === 0 ? [] : [line`Free again, since who had them has ended: ${free}.`]),
+    ...(requests === 0
+      ? []
+      : [line`Not taken over: ${counted(requests, "request")} of members that have ended.`]),
+    ...(bold.length === 0
+      ? []
+      : [line`These may do everything without asking, as they might: ${bold.join(", ")}.`]),
+    line`Next: teams status ${operand(ref.team)}`,
+  ].join("\n");
+}
+
+/** An archive may come from somebody else: what it lets its members do is said. */
+function isBold({ mode }: TeamMember): boolean {
+  return mode === "bypassPermissions";
+}

@@ -1,0 +1,128 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Cli, cliIn } from "../../support/cli.ts";
+
+/** A home with one team that has a task and a message. */
+async function home(): Promise<Cli> {
+  const teams = cliIn();
+  await teams(["create", "My Review"]);
+  await teams(["task", "add", "Read it"]);
+  await teams(["send", "team-lead", "hello"]);
+  return teams;
+}
+
+const archives = (teams: Cli): string[] =>
+  readdirSync(teams.directory).filter((name) => name.endsWith(".tar.gz"));
+const tasksOf = async (teams: Cli, team: string): Promise<unknown> =>
+  (await teams(["task", "list", "--team", team, "--json"])).json();
+
+describe("export and import", () => {
+  it("save a team under its name and the time, and make it again", async () => {
+    const teams = await home();
+    const tasks = await tasksOf(teams, "my-review");
+    const saved = await teams(["export", "my-review", "--json"]);
+    const { file, files } = saved.json<{ file: string; files: number }>();
+    expect(file).toMatch(/\/my-review-\d{8}-\d{6}\.tar\.gz$/);
+    expect(files).toBe(4);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await teams(["delete", "my-review"]);
+    const made = await teams(["import", file]);
+    expect(made.out).toBe("Team my-review is imported: 1 member, 1 task.\nNext: teams status my-review\n");
+    expect(await tasksOf(teams, "my-review")).toEqual(tasks);
+    expect((await teams(["inbox", "team-lead"])).out).toContain("hello");
+  });
+
+  it("go through a pipe, and call the team as asked", async () => {
+    const teams = await home();
+    const { bytes, out } = await teams(["export", "-o", "-"]);
+    expect(out).toBe("");
+    const other = cliIn();
+    const made = await other(["import", "-", "--name", "Other", "--json"], { stdin: bytes });
+    expect(made.json()).toMatchObject({ team: "other", from: "my-review", members: ["team-lead"], tasks: 1 });
+    const again = await other(["import", "-", "--name", "other", "--json"], { stdin: bytes });
+    expect([again.code, again.error().code]).toEqual([4, "TEAM_EXISTS"]);
+    const third = await other(["import", "-", "--name", "other", "--unique", "--json"], { stdin: bytes });
+    expect(third.json()).toMatchObject({ team: "other-2" });
+  });
+
+  it("say what lets its members do everything, since an archive may be somebody else's", async () => {
+    const teams = await home();
+    const config = join(teams.root, "teams", "my-review", "config.json");
+    const bold = JSON.parse(readFileSync(config, "utf8"));
+    bold.members[0].mode = "bypassPermissions";
+    writeFileSync(config, JSON.stringify(bold));
+    const { bytes } = await teams(["export", "-o", "-"]);
+    const made = await teams(["import", "-", "--unique"], { stdin: bytes });
+    expect(made.out).toContain("These may do everything without asking, as they might: team-lead.");
+  });
+
+  it("replace the file that is named, or none", async () => {
+    const teams = await home();
+    const file = join(teams.directory, "x.tar.gz");
+    writeFileSync(file, "old");
+    writeFileSync(join(teams.root, "tasks", "my-review", "1.json"), "{");
+    expect((await teams(["export", "-o", "x.tar.gz", "--json"])).error().code).toBe("CORRUPT_FILE");
+    expect(readFileSync(file, "utf8")).toBe("old");
+    await teams(["task", "rm", "1"]);
+    writeFileSync(
+      join(teams.root, "tasks", "my-review", "1.json"),
+      '{"id":"1","subject":"a","status":"pending"}',
+    );
+    expect((await teams(["export", "-o", "x.tar.gz", "-q"])).out).toBe("");
+    expect(readFileSync(file).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+    expect(readdirSync(teams.directory).filter((name) => name.includes(".tmp"))).toEqual([]);
+  });
+
+  it("refuse a terminal, a directory, and a file that is not there", async () => {
+    const teams = await home();
+    for (const [words, options] of [
+      [["export", "-o", "-"], { terminal: true }],
+      [["export", "-o", "."], {}],
+      [["export", "-o", "no/such/x.tar.gz"], {}],
+      [["import", "-"], { terminal: true }],
+      [["import", "nothing.tar.gz"], {}],
+      [["import", "."], {}],
+    ] as const) {
+      const ended = await teams([...words, "--json"], options);
+      expect([words, ended.error().code]).toEqual([
+        words,
+        words.includes("no/such/x.tar.gz" as never) ? "PERMISSION_DENIED" : "INVALID_INPUT",
+      ]);
+    }
+    expect(archives(teams)).toEqual([]);
+  });
+
+  it("are no teammate's way to a team of its own", async () => {
+    const teams = await home();
+    const { bytes } = await teams(["export", "-o", "-"]);
+    const env = { TEAMS_AGENT: "dev@my-review" };
+    const ended = await teams(["import", "-", "--unique", "--json"], { stdin: bytes, env });
+    expect(ended.error().code).toBe("NESTED_TEAM");
+  });
+});
+
+describe("delete --backup", () => {
+  it("saves the team first and says where", async () => {
+    const teams = await home();
+    const ended = await teams(["delete", "my-review", "--backup"]);
+    const [name = ""] = archives(teams);
+    const file = join(teams.directory, name);
+    expect(ended.out).toBe(
+      `Team my-review is deleted.\nIts archive: ${file}\nTo have it back: teams import ${file}\n`,
+    );
+    expect((await teams(["import", file])).code).toBe(0);
+    expect(await tasksOf(teams, "my-review")).toMatchObject({ tasks: [{ subject: "Read it" }] });
+  });
+
+  it("deletes nothing when it cannot save", async () => {
+    const teams = await home();
+    const task = join(teams.root, "tasks", "my-review", "1.json");
+    writeFileSync(task, "{");
+    const ended = await teams(["delete", "my-review", "--backup", "--force", "--json"]);
+    expect(ended.error().code).toBe("CORRUPT_FILE");
+    expect(existsSync(join(teams.root, "teams", "my-review", "config.json"))).toBe(true);
+    expect(readFileSync(task, "utf8")).toBe("{");
+    expect(archives(teams)).toEqual([]);
+  });
+});

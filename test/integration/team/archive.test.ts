@@ -1,0 +1,358 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openTranscript } from "../../../src/agent/transcript.ts";
+import { identityOf } from "../../../src/os/identity.ts";
+import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/paths.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config.ts";
+import { importTeam } from "../../../src/team/import-team.ts";
+import { judge } from "../../../src/team/liveness.ts";
+import { acknowledge, deliver, history, pending } from "../../../src/team/mailbox.ts";
+import { findMember } from "../../../src/team/members.ts";
+import { readExit, readPlace, readStatus, writePlace, writeStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests.ts";
+import { changeTask, createTask, deleteTask, linkTasks, listTasks } from "../../../src/team/tasks.ts";
+import { described, exported, packed, stream, type TestEntry, unpacked } from "../../support/archive.ts";
+import { statusOf } from "../../support/records.ts";
+import { script } from "../../support/run-ts.ts";
+import { testHome, testTeam } from "../../support/team.ts";
+
+const sendMany = script("send-many");
+
+/** A team with something of everything. */
+async function richTeam(): Promise<TeamRef> {
+  const ref = await testTeam(["dev", "検 a"], { name: "My Crew" });
+  for (const name of ["dev", "検 a"]) {
+    const sessionId = `session-${agentFileName(name)}`.replaceAll("%", "");
+    const transcript = transcriptPath(ref.home.root, sessionId);
+    writeStatus(ref, name, statusOf({ sessionId, transcript, instance: `i-${name}`, bell: "/dev/null" }));
+    openTranscript(transcript, { sessionId }).append({
+      type: "user",
+      message: { role: "user", content: [{ type: "text", text: `for ${name}` }] },
+      keys: ["k"],
+    });
+    const plan = planPath(ref.home.root, ref.team, name);
+    mkdirSync(dirname(plan), { recursive: true });
+    writeFileSync(plan, `# Plan of ${name}`);
+  }
+  for (const text of ["one", "two"]) await deliver(ref, { from: LEAD_NAME, to: "dev", text });
+  const [first] = await pending(ref, "dev");
+  await acknowledge(ref, "dev", [first?.key ?? ""]);
+  await deliver(ref, { from: "dev", to: "検 a", text: "three" });
+  await createTask(ref, { subject: "first", owner: "dev", metadata: { note: 1 } });
+  await createTask(ref, { subject: "second" });
+  await createTask(ref, { subject: "gone" });
+  await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
+  await deleteTask(ref, "3");
+  return ref;
+}
+
+/** Every file below a directory with what is in it. */
+function filesIn(directory: string): Record<string, string> {
+  if (!existsSync(directory)) return {};
+  const names = readdirSync(directory, { recursive: true }) as string[];
+  const files = names.sort().filter((name) => statSync(join(directory, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(directory, name), "utf8")]));
+}
+
+const stateOf = (ref: TeamRef, name: string): string =>
+  judge(findMember(readTeam(ref), name), {
+    status: readStatus(ref, name),
+    place: readPlace(ref, name),
+    exit: readExit(ref, name),
+  }).state;
+
+const bring = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?: boolean } = {}) =>
+  importTeam(ref.home, stream(archive), { now: 5, ...options });
+
+describe("a team that is exported, deleted and imported", () => {
+  test("has the same members, messages and tasks, and nothing left to be told", async () => {
+    const ref = await richTeam();
+    const before = {
+      members: readTeam(ref).members.map(({ name, agentId, color }) => ({ name, agentId, color })),
+      displayName: readTeam(ref).displayName,
+      tasks: listTasks(ref),
+      messages: [await history(ref, "dev", { all: true }), await history(ref, "検 a")],
+      unread: (await pending(ref, "dev")).map(({ message }) => message.text),
+    };
+    const archive = await exported(ref);
+    await removeTeamFiles(ref);
+    const { ref: copy } = await bring(ref, archive);
+    const config = readTeam(copy);
+    expect({
+      members: config.members.map(({ name, agentId, color }) => ({ name, agentId, color })),
+      displayName: config.displayName,
+      tasks: listTasks(copy),
+      messages: [await history(copy, "dev", { all: true }), await history(copy, "検 a")],
+      unread: (await pending(copy, "dev")).map(({ message }) => message.text),
+    }).toEqual(before);
+    expect((await createTask(copy, { subject: "next" })).id).toBe("4");
+    expect(config.members.map(({ name }) => name === LEAD_NAME || stateOf(copy, name))).toEqual([
+      true,
+      "exited",
+      "exited",
+    ]);
+  });
+
+  test("has its conversations, each under a session of its own, and its plans", async () => {
+    const ref = await richTeam();
+    const archive = await exported(ref);
+    await removeTeamFiles(ref);
+    writeFileSync(planPath(ref.home.root, ref.team, "dev"), "somebody's own");
+    const { ref: copy } = await bring(ref, archive);
+    for (const name of ["dev", "検 a"]) {
+      const { sessionId = "", transcript = "" } = readStatus(copy, name) ?? {};
+      expect(transcript).toBe(transcriptPath(ref.home.root, sessionId));
+      expect(sessionId).not.toMatch(/^session-/);
+      const { restored } = openTranscript(transcript, { sessionId });
+      expect(restored.messages).toMatchObject([{ content: [{ text: `for ${name}` }] }]);
+      expect([...restored.handledKeys]).toEqual(["k"]);
+      expect(JSON.parse(readFileSync(transcript, "utf8").split("\n")[0] ?? "")).toMatchObject({ sessionId });
+      expect(readFileSync(planPath(ref.home.root, copy.team, name), "utf8")).toBe(`# Plan of ${name}`);
+    }
+    const kept = `${planPath(ref.home.root, ref.team, "dev")}.before-5`;
+    expect(readFileSync(kept, "utf8")).toBe("somebody's own");
+  });
+
+  test("is nobody else's to read, whatever the umask", async () => {
+    const ref = await richTeam();
+    const archive = await exported(ref);
+    await removeTeamFiles(ref);
+    const before = process.umask(0);
+    const { ref: copy } = await bring(ref, archive).finally(() => process.umask(before));
+    for (const directory of [copy.paths.dir, copy.paths.tasks]) {
+      for (const name of ["", ...(readdirSync(directory, { recursive: true }) as string[])]) {
+        const entry = statSync(join(directory, name));
+        expect([name, entry.mode & 0o777]).toEqual([name, entry.isDirectory() ? 0o700 : 0o600]);
+      }
+    }
+  });
+});
+
+describe("a copy beside its original", () => {
+  test("has ids of its own, and gives back what an agent's process had claimed", async () => {
+    const ref = await richTeam();
+    const { process: lease } = statusOf();
+    await changeTask(ref, "1", (task) => ({
+      ...task,
+      status: "in_progress",
+      metadata: { note: 1, _lease: lease },
+    }));
+    await changeTask(ref, "2", (task) => ({ ...task, owner: "a person" }));
+    openRequest(ref, { id: "q", kind: "question", from: "dev", summary: "", payload: {}, at: 1 });
+    const archive = await exported(ref);
+    await expect(bring(ref, archive)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
+    const { ref: copy, received } = await bring(ref, archive, { name: "Second" });
+    expect(readTeam(copy)).toMatchObject({
+      name: "second",
+      displayName: "Second",
+      leadAgentId: "team-lead@second",
+      members: [{ agentId: "team-lead@second" }, { agentId: "dev@second" }, { agentId: "検 a@second" }],
+    });
+    expect(listTasks(copy)).toMatchObject([
+      { id: "1", status: "pending", metadata: { note: 1 } },
+      { id: "2", owner: "a person" },
+    ]);
+    expect(listTasks(copy)[0]).not.toHaveProperty("owner");
+    expect(received).toMatchObject({ freed: ["1"], requests: 1 });
+    expect(existsSync(copy.paths.requests)).toBe(false);
+    const third = await bring(ref, archive, { unique: true });
+    expect([third.ref.team, readTeam(third.ref).displayName]).toEqual(["my-crew-2", undefined]);
+  });
+
+  test("knows nothing by which the original's processes could be reached or ended", async () => {
+    const ref = await richTeam();
+    const living = spawn("sleep", ["60"]);
+    onTestFinished(() => void living.kill("SIGKILL"));
+    const process = identityOf(living.pid ?? 0);
+    if (process === undefined) throw new Error("sleep did not start");
+    writeStatus(ref, "dev", statusOf({ process, instance: "mine", bell: "/b", panePid: 3, paneId: "%3" }));
+    writePlace(ref, "dev", { instance: "mine", backend: "tmux", paneId: "%3", panePid: 3, spawnedAt: 1 });
+    await updateTeam(ref, (config) => ({
+      ...config,
+      leadProcess: { ...process, claimedAt: 1 },
+      hiddenPaneIds: ["%3"],
+      metadata: { kept: 1, _endings: [{ id: "x", name: "dev", process }] },
+    }));
+    const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
+    const config = readTeam(copy);
+    expect(config.metadata).toEqual({ kept: 1 });
+    expect(config).not.toHaveProperty("leadProcess");
+    expect(config).not.toHaveProperty("hiddenPaneIds");
+    expect(readPlace(copy, "dev")).toBeUndefined();
+    const status = readStatus(copy, "dev");
+    expect(Object.keys(status ?? {})).not.toEqual(expect.arrayContaining(["bell"]));
+    for (const field of ["bell", "lifeline", "panePid", "paneId", "server"]) {
+      expect(status).not.toHaveProperty(field);
+    }
+    expect([status?.instance, status?.process.pid]).not.toContain("mine");
+    expect(status?.process.pid).not.toBe(living.pid);
+    expect(stateOf(copy, "dev")).toBe("exited");
+  });
+});
+
+test("of a team at work every message that was taken is in each archive once", async () => {
+  const ref = await testTeam(["dev"]);
+  writeStatus(ref, "dev", statusOf());
+  const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "150"));
+  const taken: string[] = [];
+  let left = senders.length;
+  const reading = senders.map(async (sender) => {
+    for (let i = 0; i < 150; i += 1) taken.push(await sender.line());
+    left -= 1;
+  });
+  const receiving = (async () => {
+    while (left > 0)
+      await acknowledge(
+        ref,
+        "dev",
+        (await pending(ref, "dev")).map(({ key }) => key),
+      );
+  })();
+  for (let n = 0; left > 0; n += 1) {
+    const known = [...taken];
+    const { ref: copy } = await bring(ref, await exported(ref), { name: `copy-${n}` });
+    const texts = (await history(copy, "dev", { all: true })).map(({ text }) => text);
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(known.filter((text) => !texts.includes(text))).toEqual([]);
+  }
+  await Promise.all([...reading, receiving]);
+});
+
+const CONFIG = JSON.stringify({
+  name: "crew",
+  members: [{ name: LEAD_NAME }, { name: "dev" }],
+  leadSessionId: "s",
+});
+const WHOLE: readonly TestEntry[] = [{ name: "config.json", text: CONFIG }];
+const TASK = JSON.stringify({ id: "1", subject: "x", status: "pending" });
+const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
+
+describe("an archive that is not as it should be is refused, and nothing of it is made:", () => {
+  const refused: Record<string, () => Promise<Buffer>> = {
+    "no compression": async () => Buffer.from("hello"),
+    "nothing in it": () => packed([]),
+    "cut off": async () => (await described("crew", WHOLE)).subarray(0, -20),
+    "no manifest": () => packed([{ name: "crew/config.json", text: CONFIG }]),
+    "a manifest of something else": () => described("crew", WHOLE, { format: "zip" }),
+    "a newer version": () => described("crew", WHOLE, { version: 2 }),
+    "a manifest of another team": () => described("crew", WHOLE, { team: "other" }),
+    "a manifest above its folder": () => packed([{ name: "manifest.json", text: "{}" }]),
+    "a folder that is no team's": () => described("..", WHOLE),
+    "a file twice in the manifest": () => described("crew", [...WHOLE, ...WHOLE]),
+    "a file twice": async () => {
+      const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
+      return described("crew", [...WHOLE, ...WHOLE], { files });
+    },
+    "a file that the manifest lacks": () => described("crew", WHOLE, { files: [] }),
+    "a file that does not come": () =>
+      described("crew", WHOLE, {
+        files: [
+          { name: "config.json", size: Buffer.byteLength(CONFIG) },
+          { name: "tasks/1.json", size: 3 },
+        ],
+      }),
+    "a size that is not so": () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
+    "no config": () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
+    "a config that is none": () => described("crew", [{ name: "config.json", text: "{}" }]),
+    "a config that is no JSON": () => described("crew", [{ name: "config.json", text: "{" }]),
+    "a name that leaves the directory": () =>
+      described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
+    "an absolute name": async () =>
+      packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
+    "a name with a dot": () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
+    "a name with a backslash": () =>
+      described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
+    "a script": () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
+    "a place": () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
+    "a symbolic link": () =>
+      described("crew", [
+        ...WHOLE,
+        { name: "journal.jsonl", header: { type: "symlink", linkname: "/etc/passwd" } },
+      ]),
+    "a hard link": () =>
+      described("crew", [
+        ...WHOLE,
+        { name: "journal.jsonl", header: { type: "link", linkname: "crew/config.json" } },
+      ]),
+    "a FIFO": () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
+    "a directory": () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
+    "a task of another number": () => described("crew", [...WHOLE, { name: "tasks/2.json", text: TASK }]),
+    "a task that is none": () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
+    "a watermark that is no number": () =>
+      described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
+    "a state of nobody": () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
+    "a plan of nobody": () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
+    "a conversation of nobody": () =>
+      described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
+    "two members of one name": () =>
+      described("crew", [
+        {
+          name: "config.json",
+          text: JSON.stringify({ name: "crew", members: [{ name: "a" }, { name: "A" }] }),
+        },
+      ]),
+    "a member whose name is none": () =>
+      described("crew", [
+        { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
+      ]),
+    "more than memory holds": () =>
+      described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
+  };
+
+  test.each(Object.entries(refused))("%s", async (_what, archive) => {
+    const home = testHome();
+    const result = importTeam(home, stream(await archive()), { now: 5 });
+    await expect(result).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+    await expect(result).rejects.toThrow(/Nothing was made/);
+    expect(filesIn(home.root)).toEqual({});
+    expect(readdirSync(join(home.root, "teams"))).toEqual([]);
+    expect(readdirSync(join(home.root, "tasks"))).toEqual([]);
+  });
+
+  test("a name that is taken by another program's task list (S76)", async () => {
+    const home = testHome();
+    const tasks = join(home.root, "tasks", "crew");
+    mkdirSync(tasks, { recursive: true });
+    writeFileSync(join(tasks, "1.json"), TASK);
+    const archive = await described("crew", [...WHOLE, { name: "tasks/1.json", text: TASK }]);
+    await expect(importTeam(home, stream(archive), { now: 5 })).rejects.toMatchObject({
+      code: "TEAM_EXISTS",
+    });
+    expect(filesIn(home.root)).toEqual({ "tasks/crew/1.json": TASK });
+  });
+});
+
+test("one that is as it should be is taken, with a broken inbox as it is", async () => {
+  const home = testHome();
+  const archive = await described("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
+  const { ref } = await importTeam(home, stream(archive), { now: 5 });
+  expect(readFileSync(ref.paths.inbox("dev"), "utf8")).toBe('[{"from":');
+  expect(readTeam(ref).schemaVersion).toBeDefined();
+});
+
+test("a task that cannot be read stops the export, which says how to mend it", async () => {
+  const ref = await richTeam();
+  writeFileSync(ref.paths.task("1"), "{");
+  await expect(exported(ref)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+});
+
+test("what is no file of a team's stays out of its archive", async () => {
+  const ref = await richTeam();
+  symlinkSync("/etc/hostname", join(ref.paths.inboxes, "link.json"));
+  writeFileSync(join(ref.paths.dir, "notes.txt"), "x");
+  const names = (await unpacked(await exported(ref))).map(({ name }) => name);
+  expect(names.filter((name) => /link|notes|lock|place|launch/.test(name))).toEqual([]);
+  expect(names[0]).toBe("my-crew/manifest.json");
+});
