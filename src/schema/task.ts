@@ -4,9 +4,11 @@ import { metadata } from "./json.ts";
 export const taskStatus = z.enum(["pending", "in_progress", "completed"]);
 export type TaskStatus = z.infer<typeof taskStatus>;
 
+const ID = /^[1-9][0-9]{0,14}$/;
+
 /** One file for each task (protocol.md section 5). `metadata._lease` is ours, `metadata._internal` hides it from lists. */
 export const task = z.looseObject({
-  id: z.string().check(z.regex(/^[1-9][0-9]{0,14}$/)),
+  id: z.string().check(z.regex(ID)),
   subject: z.string(),
   description: z._default(z.string(), ""),
   activeForm: z.optional(z.string()),
@@ -17,3 +19,36 @@ export const task = z.looseObject({
   metadata: z.optional(metadata),
 });
 export type Task = z.infer<typeof task>;
+
+const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);
+
+/**
+ * Whether a value is a task that has everything and nothing to be read leniently, so that the schema would give it back as
+ * it is: told by hand, since lists are of thousands.
+ */
+export function isPlainTask(value: unknown): value is Task {
+  if (typeof value !== "object" || value === null) return false;
+  const {
+    id,
+    subject,
+    description,
+    activeForm,
+    status,
+    owner,
+    blocks,
+    blockedBy,
+    metadata: facts,
+  } = value as Task;
+  return (
+    typeof id === "string" &&
+    ID.test(id) &&
+    typeof subject === "string" &&
+    typeof description === "string" &&
+    STATUSES.has(status) &&
+    [activeForm, owner].every((text) => text === undefined || typeof text === "string") &&
+    [blocks, blockedBy].every(
+      (list) => Array.isArray(list) && list.every((one) => typeof one === "string"),
+    ) &&
+    (facts === undefined || (typeof facts === "object" && facts !== null && !Array.isArray(facts)))
+  );
+}

@@ -2,7 +2,7 @@ import { TeamError } from "../errors.ts";
 import { listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
 import { splitAddress } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
-import { type Task, task as taskSchema } from "../schema/task.ts";
+import { isPlainTask, type Task, task as taskSchema } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
@@ -81,7 +81,17 @@ export function listTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Ta
 
 /** The same with internal ones. */
 export function readTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
-  return taskIds(ref).flatMap((id) => tolerant(() => findTask(ref, id), onFlaw) ?? []);
+  return taskIds(ref).flatMap((id) => plainTask(ref, id) ?? tolerant(() => findTask(ref, id), onFlaw) ?? []);
+}
+
+/** A task that needs no leniency; undefined when it has to be read by the schema, which also says what is wrong with it. */
+function plainTask(ref: TeamRef, id: string): Task | undefined {
+  try {
+    const value: unknown = JSON.parse(readText(ref.paths.task(id)) ?? "");
+    return isPlainTask(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function tolerant<T>(read: () => T, onFlaw?: (error: TeamError) => void): T | undefined {
@@ -97,9 +107,16 @@ function tolerant<T>(read: () => T, onFlaw?: (error: TeamError) => void): T | un
 
 /** The ids on disk, ascending. */
 export function taskIds(ref: TeamRef): string[] {
-  return listDir(ref.paths.tasks)
-    .flatMap((name) => /^([1-9][0-9]{0,14})\.json$/.exec(name)?.[1] ?? [])
-    .sort((a, b) => Number(a) - Number(b));
+  return idsIn(ref)
+    .sort((a, b) => a - b)
+    .map(String);
+}
+
+function idsIn(ref: TeamRef): number[] {
+  return listDir(ref.paths.tasks).flatMap((name) => {
+    const id = /^([1-9][0-9]{0,14})\.json$/.exec(name)?.[1];
+    return id === undefined ? [] : [Number(id)];
+  });
 }
 
 /**
@@ -264,7 +281,9 @@ export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>)
 }
 
 function highestId(ref: TeamRef): number {
-  return Math.max(0, highWaterMark(ref), Number(taskIds(ref).at(-1) ?? 0));
+  let highest = highWaterMark(ref);
+  for (const id of idsIn(ref)) highest = Math.max(highest, id);
+  return highest;
 }
 
 function highWaterMark(ref: TeamRef): number {
