@@ -121,7 +121,7 @@ describe("what is left of a team without a config", () => {
     expect(readdirSync(join(teams.root, "tasks"))).toEqual([]);
     expect((await teams(["create", "orph"])).code).toBe(0);
     expect((await teams(["create", "orph", "--json"])).error().hint).toMatch(
-      /teams create --unique .* teams delete orph$/,
+      /--unique takes .* teams delete orph$/,
     );
   });
 });
