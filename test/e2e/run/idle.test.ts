@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { ring } from "../../../src/wakeup/fifo-bell.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/armed.cjs", import.meta.url));
+/** No timer of an idle process is faster (architecture.md, rule 0). */
+const LEAST_MS = 5_000;
+
+/** One teammate works for minutes in a command; the other, the lead and the sidebar have nothing to do meanwhile. */
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      {
+        tools: [
+          { name: "Agent", input: { name: "calm", prompt: "watch" } },
+          { name: "Agent", input: { name: "busy", prompt: "work" } },
+        ],
+      },
+      { say: "They are there.", repeat: true },
+    ],
+    calm: [{ say: "watching" }],
+    busy: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }],
+  },
+};
+
+it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no timer under 5 s", async () => {
+  const t = privateTmux();
+  const armed = join(t.home, "armed");
+  mkdirSync(armed);
+  writeFileSync(join(t.home, "calm.json"), JSON.stringify(PLAYBOOK));
+  const env = { ARMED: armed, NODE_OPTIONS: `--require ${PRELOAD}` };
+  const words = [
+    "run",
+    "--team",
+    "crew",
+    "--playbook",
+    "calm.json",
+    "--permission-mode",
+    "bypassPermissions",
+  ];
+  const person = personInside(t, words, { env });
+  await eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+  const ref = teamRef({ root: t.root, runtime: "" }, "crew");
+  await eventually("idle agents", () =>
+    ["team-lead", "calm"].every((name) => readStatus(ref, name)?.state === "idle"),
+  );
+  const since = performance.timeOrigin + performance.now();
+  // From here on all wait anew, and find nothing to do.
+  for (const name of ["team-lead", "calm"]) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
+  utimesSync(ref.paths.config, 1, 1);
+  for (const [who, argv] of [
+    ["the lead", /^run /],
+    ["the teammate", /--agent-name calm /],
+    ["the sidebar", /^sidebar/],
+  ] as const) {
+    const idle = await eventually(`quiet around ${who}`, () => quietPart(armed, argv, since), 30_000);
+    expect([who, idle]).toEqual([who, []]);
+  }
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
+  await leaves(t, nothing(["work:cat"]));
+});
+
+/** A line of the preload's log; its own comment says what is there when. */
+interface Entry {
+  readonly at: number;
+  readonly argv?: string;
+  readonly timer?: number;
+  readonly ms?: number;
+  readonly over?: number;
+  readonly poll?: number;
+  readonly fork?: string;
+}
+
+/**
+ * What woke or forked in a process while its slow check waited for its first 5 s, and the fast timers and polls from before
+ * that went on. That wait was whole when the timer of 10 s follows, which nothing that rings in between would let come.
+ * undefined until it has come that far.
+ * @param since the wait began after this, in milliseconds since the epoch
+ */
+function quietPart(directory: string, argv: RegExp, since: number): Entry[] | undefined {
+  const log = logs(directory).find(([first]) => argv.test(first?.argv ?? "")) ?? [];
+  const end = log.findLast(({ ms }) => ms === 2 * LEAST_MS);
+  const begin = log.findLast(({ at, ms }) => ms === LEAST_MS && end !== undefined && at < end.at);
+  if (begin === undefined || end === undefined) return undefined;
+  const until = begin.at + LEAST_MS;
+  if (begin.at < since || end.at < until) return undefined;
+  // Node tells of that when its loop turns the next time.
+  const over = new Set(log.flatMap((entry) => entry.over ?? []));
+  return log.filter(({ at, timer = 0, ms = LEAST_MS, poll, fork }) => {
+    // Also in the look of the slow check itself.
+    if (fork !== undefined) return at > begin.at && at < end.at;
+    const isFast = poll !== undefined || ms < LEAST_MS;
+    return isFast && (at < begin.at ? !over.has(timer) : at < until);
+  });
+}
+
+function logs(directory: string): Entry[][] {
+  return readdirSync(directory).map((pid) => {
+    const lines = readFileSync(join(directory, pid), "utf8").split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line));
+  });
+}
