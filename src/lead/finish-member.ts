@@ -2,9 +2,12 @@ import { readTeam } from "../team/config.ts";
 import { claimEnding } from "../team/endings.ts";
 import { memberOf, toFormer } from "../team/members.ts";
 import { readPlace, readStatus } from "../team/records.ts";
-import { unfinishedTasksOf } from "../team/tasks.ts";
+import { unfinishedTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 import { awaitSettled, settleEnding } from "./settle-ending.ts";
+
+/** What each owner has not finished; read when it is asked for, since few looks find an end. */
+export type Unfinished = () => ReadonlyMap<string, readonly string[]>;
 
 /** How a member left: the word that stands in `former`. */
 export type LeavingKind = "shutdown" | "killed" | "dismissed";
@@ -19,9 +22,15 @@ const SENTENCE: Readonly<Record<LeavingKind, string>> = {
  * What follows when a member has left for good: it goes to `former`, its tasks come free, the lead is told, what it had
  * started ends, its pane is closed, its files of this run go. Done once, whoever notices first; when this returns it is
  * done, by whomever.
+ * @param unfinished for who has several to finish, and reads all tasks once
  * @returns false when somebody else did it
  */
-export async function finishMember(ctx: LeadContext, name: string, how: LeavingKind): Promise<boolean> {
+export async function finishMember(
+  ctx: LeadContext,
+  name: string,
+  how: LeavingKind,
+  unfinished: Unfinished = () => unfinishedTasks(ctx.ref),
+): Promise<boolean> {
   const { ref } = ctx;
   const member = memberOf(readTeam(ref), name);
   if (member === undefined) {
@@ -38,7 +47,7 @@ export async function finishMember(ctx: LeadContext, name: string, how: LeavingK
       name,
       how,
       news: `${name} ${SENTENCE[how]}`,
-      tasks: unfinishedTasksOf(ref, name),
+      tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,
     },

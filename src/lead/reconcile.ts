@@ -6,9 +6,9 @@ import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
-import { unfinishedTasksOf } from "../team/tasks.ts";
+import { unfinishedTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
-import { finishMember } from "./finish-member.ts";
+import { finishMember, type Unfinished } from "./finish-member.ts";
 import { settleEnding, takeOver } from "./settle-ending.ts";
 
 /** One death that this look was the first to notice, or to see through. */
@@ -46,24 +46,35 @@ async function look(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
       failures.push(error);
     }
   };
+  let read: ReturnType<Unfinished> | undefined;
+  const unfinished: Unfinished = () => {
+    read ??= unfinishedTasks(ctx.ref);
+    return read;
+  };
   const config = readTeam(ctx.ref);
   for (const left of unfinishedEndings(config)) {
     await one(async () => (await takeOver(ctx, [left])).map((taken) => noticed(ctx, taken)));
   }
-  for (const member of config.members) await one(() => lookAt(ctx, member));
+  for (const member of config.members) await one(() => lookAt(ctx, member, unfinished));
   if (failures.length > 0) throw failures[0];
   return ends;
 }
 
-async function lookAt(ctx: LeadContext, member: TeamMember): Promise<readonly NoticedEnd[]> {
+async function lookAt(
+  ctx: LeadContext,
+  member: TeamMember,
+  unfinished: Unfinished,
+): Promise<readonly NoticedEnd[]> {
   const { name } = member;
   const end = unnoticedEnd(ctx, member);
   if (end === undefined) return [];
   if (end.agreed) {
-    return (await finishMember(ctx, name, "shutdown")) ? [{ name, how: "shutdown", exit: null }] : [];
+    return (await finishMember(ctx, name, "shutdown", unfinished))
+      ? [{ name, how: "shutdown", exit: null }]
+      : [];
   }
   if (isRecording(ctx, name)) return [];
-  const taken = await claimCrash(ctx, member, end);
+  const taken = await claimCrash(ctx, member, end, unfinished);
   if (taken === undefined) return [];
   const found = noticed(ctx, taken);
   await settleEnding(ctx, taken);
@@ -119,6 +130,7 @@ async function claimCrash(
   ctx: LeadContext,
   member: TeamMember,
   { id }: UnnoticedEnd,
+  unfinished: Unfinished,
 ): Promise<Ending | undefined> {
   const { name } = member;
   const status = readStatus(ctx.ref, name);
@@ -126,7 +138,7 @@ async function claimCrash(
   const { state, exit } = judge(member, { status, place, exit: readExit(ctx.ref, name) });
   const how = state === "crashed" ? "crashed" : "exited";
   const news = `${name} ${howSentence(how, exit)}.${lastLines(exit)}`;
-  const tasks = unfinishedTasksOf(ctx.ref, name);
+  const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);
     if (known === undefined || known.metadata?.[TOLD_END] === id) return undefined;

@@ -64,7 +64,8 @@ export function isLeasedTo(task: Task, process: ProcessIdentity | undefined): bo
   return lease !== undefined && lease.pid === process?.pid && lease.procStart === process.procStart;
 }
 
-function leaseOf(task: Task): ProcessIdentity | undefined {
-  const lease = processIdentity.safeParse(task.metadata?._lease);
+function leaseOf({ metadata }: Task): ProcessIdentity | undefined {
+  if (metadata?._lease === undefined) return undefined;
+  const lease = processIdentity.safeParse(metadata._lease);
   return lease.success ? lease.data : undefined;
 }

@@ -17,7 +17,8 @@ export const OWN_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_c
 
 /** The news of its owner that waits to be told. */
 export function assignmentOf({ metadata }: Task): Assignment | undefined {
-  const parsed = assignment.safeParse(metadata?._assigned);
+  if (metadata?._assigned === undefined) return undefined;
+  const parsed = assignment.safeParse(metadata._assigned);
   return parsed.success ? parsed.data : undefined;
 }
 
@@ -74,7 +75,10 @@ function marked(task: Task, value: z.infer<typeof completion>): Task {
   return { ...task, metadata: { ...task.metadata, _completion: value } };
 }
 
+const NO_MARKS: z.infer<typeof completion> = { told: 0, reopened: 0 };
+
 function marks({ metadata }: Task): z.infer<typeof completion> {
-  const parsed = completion.safeParse(metadata?._completion);
-  return parsed.success ? parsed.data : { told: 0, reopened: 0 };
+  if (metadata?._completion === undefined) return NO_MARKS;
+  const parsed = completion.safeParse(metadata._completion);
+  return parsed.success ? parsed.data : NO_MARKS;
 }

@@ -236,11 +236,17 @@ export function ownerOf(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }
 
-/** The ids of what an agent has not finished, internal ones too. */
-export function unfinishedTasksOf(ref: TeamRef, owner: string): string[] {
-  return readTasks(ref)
-    .filter((task) => task.status !== "completed" && ownerOf(task) === owner)
-    .map(({ id }) => id);
+/** The ids of what each owner has not finished, internal tasks too, by the owner's name. */
+export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly string[]> {
+  const unfinished = new Map<string, string[]>();
+  for (const task of readTasks(ref)) {
+    const owner = ownerOf(task);
+    if (owner === undefined || task.status === "completed") continue;
+    const ids = unfinished.get(owner) ?? [];
+    ids.push(task.id);
+    unfinished.set(owner, ids);
+  }
+  return unfinished;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   isBlocked,
   linkTasks,
   listTasks,
-  unfinishedTasksOf,
+  unfinishedTasks,
 } from "../../../src/team/tasks.ts";
 import { deadProcess } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
@@ -155,7 +155,7 @@ test("what an agent has not finished comes back, and nobody else's does (S55)", 
     status: "in_progress",
     metadata: { _lease: ended, keep: 1 },
   }));
-  const tasks = unfinishedTasksOf(ref, "writer");
+  const tasks = unfinishedTasks(ref).get("writer") ?? [];
   expect(tasks).toEqual(["2", "3", "5", "6"]);
   // Whoever has the name now has begun with this one.
   await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
