@@ -11,6 +11,7 @@ import { deliver } from "../team/mailbox.ts";
 import { readPlace, readStatus, removeRun } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeRequest, listRequests } from "../team/requests.ts";
+import { removeStaleFifos } from "../team/stale-fifos.ts";
 import { giveBack } from "../team/tasks.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import type { LeadContext } from "./context.ts";
@@ -34,6 +35,7 @@ export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
     const news = [list === "" ? first : `${first} Free again: ${list}.`, ...lines].join("\n");
     await tellLead(ctx, taken, news);
     if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
+    else await removeStaleFifos(ref, taken.name);
   };
   return workOff(ref, taken, work, (config) => ({
     ...config,

@@ -1,6 +1,6 @@
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { TeamError } from "../errors.ts";
+import { messageOf, TeamError } from "../errors.ts";
 import type { Env } from "./env.ts";
 import { ensureDir, entryOf } from "./fs.ts";
 
@@ -26,16 +26,7 @@ export function scratchDirectory(): string {
  * @throws TeamError PERMISSION_DENIED
  */
 export function ensureOwnDirectory(path: string): void {
-  ensureDir(path);
-  const entry = entryOf(path);
-  const uid = userInfo().uid;
-  const flaw = !entry?.isDirectory()
-    ? "is not a directory"
-    : entry.uid !== uid
-      ? `belongs to user ${entry.uid}`
-      : (Number(entry.mode) & 0o077) !== 0
-        ? "is open to others"
-        : undefined;
+  const flaw = (entryOf(path) === undefined ? makingFlaw(path) : undefined) ?? ownershipFlaw(path);
   if (flaw === undefined) return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -44,6 +35,22 @@ export function ensureOwnDirectory(path: string): void {
       hint: `Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.`,
     },
   );
+}
+
+function makingFlaw(path: string): string | undefined {
+  try {
+    ensureDir(path);
+    return undefined;
+  } catch (error) {
+    return `cannot be made (${messageOf(error)})`;
+  }
+}
+
+function ownershipFlaw(path: string): string | undefined {
+  const entry = entryOf(path);
+  if (!entry?.isDirectory()) return "is not a directory";
+  if (entry.uid !== userInfo().uid) return `belongs to user ${entry.uid}`;
+  return (Number(entry.mode) & 0o077) === 0 ? undefined : "is open to others";
 }
 
 /**

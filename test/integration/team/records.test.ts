@@ -1,6 +1,8 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { prepareLaunches } from "../../../src/launch/prepare.ts";
+import type { LaunchScriptInput } from "../../../src/launch/script.ts";
 import { bootId, pidSpace } from "../../../src/os/identity.ts";
 import {
   clearRun,
@@ -12,6 +14,7 @@ import {
   writePlace,
   writeStatus,
 } from "../../../src/team/records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
   answerRequest,
   closeRequest,
@@ -22,6 +25,7 @@ import {
 } from "../../../src/team/requests.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const PLACE = { instance: "i", backend: "process", spawnedAt: 5 };
 
@@ -68,16 +72,59 @@ test("a key of the environment is in no status, whatever the agent is doing (S75
   expect(readStatus(ref, "a")?.activity).toBe("Bash(curl -H [secret] x)");
 });
 
-test("a runtime directory that is open to others or a link is refused", async () => {
-  const ref = await testTeam(["a"]);
-  mkdirSync(dirname(ref.home.runtime), { recursive: true });
-  mkdirSync(ref.home.runtime);
-  chmodSync(ref.home.runtime, 0o777);
-  await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
-  chmodSync(ref.home.runtime, 0o700);
-  symlinkSync("/tmp", ref.paths.runtime);
-  await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+describe("A runtime directory", () => {
+  const LEVELS = ["runtime", "root", "team", "agent"] as const;
+  const FLAWS: Record<string, (path: string) => void> = {
+    "is open to others": (path) => mkdirSync(path, { mode: 0o700 }) ?? chmodSync(path, 0o750),
+    "is a link": (path) => symlinkSync(temporaryDirectory(), path),
+    "is a link to nothing": (path) => symlinkSync("/nowhere/at/all", path),
+    "is a file": (path) => writeFileSync(path, ""),
+  };
+  if (process.getuid?.() === 0) {
+    FLAWS["is somebody else's"] = (path) =>
+      mkdirSync(path, { mode: 0o700 }) ?? chownSync(path, 65_534, 65_534);
+  }
+  const cases = LEVELS.flatMap((level) =>
+    Object.entries(FLAWS).map(([flaw, make]) => [level, flaw, make] as const),
+  );
+
+  test.each(cases)(
+    "whose level of the %s %s is refused, and nothing is put there",
+    async (level, _flaw, make) => {
+      const made = await testTeam(["a"]);
+      const runtime = join(dirname(made.home.root), "run", "teams");
+      const ref = teamRef({ root: made.home.root, runtime: join(runtime, "hash") }, made.team);
+      const paths = {
+        runtime,
+        root: ref.home.runtime,
+        team: ref.paths.runtime,
+        agent: ref.paths.agent("a").runtime,
+      };
+      mkdirSync(dirname(paths[level]), { recursive: true, mode: 0o700 });
+      make(paths[level]);
+      await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+      const launch = prepareLaunches([launchOf(ref)]);
+      await expect(launch).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+      expect(
+        statSync(paths[level], { throwIfNoEntry: false })?.isDirectory() ? readdirSync(paths[level]) : [],
+      ).toEqual([]);
+    },
+  );
+
+  test("that cannot be made is told of with what the system said", async () => {
+    const made = await testTeam(["a"]);
+    const ref = teamRef({ root: made.home.root, runtime: "/proc/none/teams/hash" }, made.team);
+    await expect(prepareRun(ref, ["a"])).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining("/proc/none"),
+    });
+  });
 });
+
+function launchOf(ref: TeamRef): LaunchScriptInput {
+  const paths = ref.paths.agent("a");
+  return { agentId: "a@crew", cwd: "/", paths, keptVariables: [], bells: [], surface: "log" };
+}
 
 const REQUEST = {
   id: "plan_approval-1@a@crew",

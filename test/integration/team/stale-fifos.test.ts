@@ -1,6 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync, symlinkSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { reconcile } from "../../../src/lead/reconcile.ts";
 import { ownIdentity } from "../../../src/os/identity.ts";
 import { retireMember } from "../../../src/team/members.ts";
 import { prepareRun, writePlace, writeStatus } from "../../../src/team/records.ts";
@@ -10,6 +11,7 @@ import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
+import { contextOf } from "../../support/worker.ts";
 
 const PLACE = { instance: "i", backend: "tmux", spawnedAt: 5 };
 
@@ -25,6 +27,19 @@ test("the FIFOs of a member whose processes are dead are found and removed, and 
   expect(existsSync(ref.paths.agent("dead").runtime)).toBe(false);
   for (const name of ["alive", "silent"]) expect(existsSync(ref.paths.agent(name).bell)).toBe(true);
   expect(await removeStaleFifos(ref)).toEqual([]);
+});
+
+test("the look that notices a crash removes the FIFOs of whom nobody starts again in its pane", async () => {
+  const ref = await testTeam(["dead", "held"]);
+  await prepareRun(ref, ["dead", "held"]);
+  for (const name of ["dead", "held"]) {
+    writeStatus(ref, name, statusOf({ process: deadProcess(), instance: name }));
+    writeFileSync(ref.paths.agent(name).exit, JSON.stringify({ instance: name, code: 3, at: 1 }));
+  }
+  writePlace(ref, "held", { ...PLACE, instance: "held", ...scriptOf(ownIdentity()) });
+  expect(await reconcile(contextOf(ref))).toHaveLength(2);
+  expect(existsSync(ref.paths.agent("dead").runtime)).toBe(false);
+  expect(existsSync(ref.paths.agent("held").lifeline)).toBe(true);
 });
 
 test("one that starts is let alone: its records are gone until it speaks", async () => {
