@@ -1,9 +1,7 @@
 import * as z from "zod/mini";
-import { metadata, milliseconds } from "./json.ts";
+import { metadata, milliseconds, nullIsAbsent } from "./json.ts";
+import { migrateConfig } from "./migrate.ts";
 import { processIdentity } from "./process.ts";
-
-/** What we write; absent reads as "1.0.0" (protocol.md section 2). */
-export const SCHEMA_VERSION = "1.1.0";
 
 /** Colours by order of joining; the lead has none. */
 export const COLORS = ["blue", "green", "yellow", "purple", "orange", "pink", "cyan", "red"] as const;
@@ -22,8 +20,7 @@ export type PermissionMode = z.infer<typeof permissionMode>;
 export const BACKEND_TYPES = ["tmux", "in-process", "iterm2", "process"] as const;
 export type BackendType = (typeof BACKEND_TYPES)[number];
 
-/** A reader needs `name`; the rest defaults. Unknown fields stay. */
-export const teamMember = z.looseObject({
+const memberFields = z.looseObject({
   name: z.string().check(z.minLength(1)),
   agentId: z._default(z.string(), ""),
   agentType: z.optional(z.string()),
@@ -43,6 +40,8 @@ export const teamMember = z.looseObject({
   disallowedTools: z.optional(z.array(z.string())),
   metadata: z.optional(metadata),
 });
+/** A reader needs `name`; the rest defaults. Unknown fields stay. */
+export const teamMember = nullIsAbsent(memberFields);
 export type TeamMember = z.infer<typeof teamMember>;
 
 export const formerMember = z.looseObject({
@@ -53,7 +52,7 @@ export const formerMember = z.looseObject({
 });
 export type FormerMember = z.infer<typeof formerMember>;
 
-export const teamConfig = z.looseObject({
+const configFields = z.looseObject({
   name: z.string().check(z.minLength(1)),
   description: z.optional(z.string()),
   createdAt: z._default(milliseconds, 0),
@@ -73,4 +72,6 @@ export const teamConfig = z.looseObject({
   joinedCount: z.optional(z.int()),
   former: z.optional(z.array(formerMember)),
 });
+/** `config.json`, whoever wrote it; one of an older version of ours reads as if it were of this one. */
+export const teamConfig = z.pipe(z.transform(migrateConfig), nullIsAbsent(configFields));
 export type TeamConfig = z.infer<typeof teamConfig>;

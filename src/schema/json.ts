@@ -12,6 +12,22 @@ export const milliseconds = z.union([
   ),
 ]);
 
+/** An object in which null for a known field reads as if it were not there, as some peers write it; unknown ones stay. */
+export function nullIsAbsent<T extends z.ZodMiniObject>(fields: T): z.ZodMiniPipe<z.ZodMiniTransform, T> {
+  const known = new Set(Object.keys(fields.shape));
+  return z.pipe(
+    z.transform((value) => withoutNulls(value, known)),
+    fields,
+  ) as z.ZodMiniPipe<z.ZodMiniTransform, T>;
+}
+
+function withoutNulls(value: unknown, known: ReadonlySet<string>): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value);
+  const kept = entries.filter(([key, field]) => field !== null || !known.has(key));
+  return kept.length === entries.length ? value : Object.fromEntries(kept);
+}
+
 const { localeError: inWords } = z.locales.en();
 
 /** A parse whose flaws are told in zod's English; zod's small form knows no words of its own. */

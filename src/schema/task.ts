@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
-import { metadata } from "./json.ts";
+import { metadata, nullIsAbsent } from "./json.ts";
 
 export const taskStatus = z.enum(["pending", "in_progress", "completed"]);
 export type TaskStatus = z.infer<typeof taskStatus>;
 
 const ID = /^[1-9][0-9]{0,14}$/;
 
-/** One file for each task (protocol.md section 5). `metadata._lease` is ours, `metadata._internal` hides it from lists. */
-export const task = z.looseObject({
+const fields = z.looseObject({
   id: z.string().check(z.regex(ID)),
   subject: z.string(),
   description: z._default(z.string(), ""),
@@ -18,6 +17,8 @@ export const task = z.looseObject({
   blockedBy: z._default(z.array(z.string()), []),
   metadata: z.optional(metadata),
 });
+/** One file for each task (protocol.md section 5). `metadata._lease` is ours, `metadata._internal` hides it from lists. */
+export const task = nullIsAbsent(fields);
 export type Task = z.infer<typeof task>;
 
 const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);

@@ -1,4 +1,5 @@
-import { SCHEMA_VERSION, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import type { TeamConfig, TeamMember } from "../schema/config.ts";
+import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import type { ExitRecord, StatusRecord } from "../schema/status.ts";

@@ -1,7 +1,8 @@
 import { dirname, join, relative } from "node:path";
 import { isSystemError, systemCode, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
-import { entryOf, isMissing, listDir } from "../os/fs.ts";
+import { entryOf, isMissing, listDir, readText } from "../os/fs.ts";
+import { isNewerForm, SCHEMA_VERSION } from "../schema/migrate.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { changeFile, type Plan } from "../store/change-file.ts";
 import { type Held, withLock } from "../store/lock.ts";
@@ -11,12 +12,12 @@ import type { TeamRef } from "./ref.ts";
  * Runs `work` under the lock of one of the team's files, once it is sure that the team is there: a late writer never
  * brings a deleted team back (S48). Directories below the team's own are made when they are missing. To change one file
  * alone, {@link changeInTeam} keeps foreign writers out for less.
- * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT, PERMISSION_DENIED with what the system said
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT; PERMISSION_DENIED with what the system said, or for a team of a newer form
  */
 export function lockInTeam<T>(ref: TeamRef, path: string, work: (held: Held) => T | Promise<T>): Promise<T> {
   return inTeam(ref, path, () =>
     withLock(path, (held) => {
-      assertTeam(ref);
+      assertWritable(ref);
       return work(held);
     }),
   );
@@ -29,7 +30,7 @@ export function lockInTeam<T>(ref: TeamRef, path: string, work: (held: Held) => 
 export function changeInTeam<T>(ref: TeamRef, path: string, plan: Plan<T>): Promise<T> {
   return inTeam(ref, path, () =>
     changeFile(path, (text, isLocked) => {
-      assertTeam(ref);
+      assertWritable(ref);
       return plan(text, isLocked);
     }),
   );
@@ -76,6 +77,39 @@ function refused(path: string, error: Error): TeamError {
 /** @throws TeamError TEAM_NOT_FOUND when there is no such team, or not any more */
 export function assertTeam(ref: TeamRef): void {
   if (entryOf(ref.paths.config) === undefined) throw teamNotFound(ref);
+}
+
+/** By a config's path: which of its contents was looked at, and found to be of a form that we know. */
+const known = new Map<string, string>();
+
+/** Of a form that only a newer program knows nothing is changed: what it added would be lost. */
+function assertWritable(ref: TeamRef): void {
+  const { config } = ref.paths;
+  const entry = entryOf(config);
+  if (entry === undefined) throw teamNotFound(ref);
+  const mark = `${entry.ino} ${entry.size} ${entry.mtimeMs}`;
+  if (known.get(config) === mark) return;
+  const version = versionIn(readText(config) ?? "");
+  if (version !== undefined && isNewerForm(version)) throw tooNew(ref, version);
+  known.set(config, mark);
+}
+
+function versionIn(text: string): string | undefined {
+  try {
+    const version = (JSON.parse(text) as { schemaVersion?: unknown } | null)?.schemaVersion;
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    // Broken: whoever reads it to change it says so.
+    return undefined;
+  }
+}
+
+function tooNew({ team }: TeamRef, version: string): TeamError {
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `Team ${team} was last written by a newer version of teams (its form is ${version}, this one knows ${SCHEMA_VERSION}); nothing was changed.`,
+    { hint: "Install the newest one and do it again: npm install -g tmux-teams", details: { team, version } },
+  );
 }
 
 export function teamNotFound(ref: TeamRef): TeamError {
