@@ -21,7 +21,7 @@ export function makeDirBelow(base: string, path: string): void {
  * Creates a file with its whole content in one step: a reader never meets half of it.
  * @returns false when the name is taken
  */
-export function createWhole(path: string, content: string): boolean {
+export function createWhole(path: string, content: string | Uint8Array): boolean {
   const temporary = temporaryBeside(path);
   try {
     writeNew(temporary, content);

@@ -63,8 +63,17 @@ export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): P
     const current = "flaw" in read ? readJsonFile(path, schema) : read.value;
     if (current === undefined) throw missing();
     const next = change(current);
-    return next === undefined ? { value: current } : { value: next, content: formatJson(next) };
+    return next === undefined ? { value: current } : { value: next, content: writable(path, next) };
   };
+}
+
+function writable(path: string, value: unknown): string {
+  try {
+    return formatJson(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw corrupt(path, "it is nested too deeply to be written again");
+  }
 }
 
 type Attempt<T> = { readonly value: T | undefined } | { readonly flaw: string };

@@ -1,7 +1,8 @@
 import { pauseSync, systemClock } from "../os/clock.ts";
 import { createWhole } from "../os/create.ts";
-import { fileSize, readText, removeFile, replaceFile } from "../os/fs.ts";
+import { fileSize, readFrom, readText, removeFile } from "../os/fs.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
+import type { Change } from "../store/change-file.ts";
 import { formatJson, SECOND_LOOK_MS } from "../store/json-file.ts";
 import { appendJsonLines } from "../store/jsonl.ts";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-text.ts";
@@ -33,10 +34,29 @@ export function changeInbox(
   const path = ref.paths.inbox(agent);
   return changeInTeam(ref, path, (text, isLocked) => {
     const { entries, broken } = load(path, text, isLocked);
-    if (broken !== undefined && broken.trim() !== "") keepOriginal(path, broken, entries.length, warn);
-    const next = change(entries) ?? (broken === undefined ? undefined : entries);
-    return { value: undefined, content: next && formatJson(next), written };
+    if (broken !== undefined && broken.trim() !== "") keepOriginal(path, entries.length, warn);
+    const plan = (all: readonly unknown[], isRepaired: boolean): Change<undefined> => {
+      const next = change(all) ?? (isRepaired ? all : undefined);
+      return { value: undefined, content: next && formatJson(next), written };
+    };
+    try {
+      return plan(entries, broken !== undefined);
+    } catch (error) {
+      // An entry that is nested deeper than the engine can write: it stays in the original only.
+      if (!isLocked || !(error instanceof RangeError)) throw error;
+      const writable = entries.filter((entry) => isShallow(entry, MOST_DEPTH));
+      keepOriginal(path, writable.length, warn);
+      return plan(writable, true);
+    }
   });
+}
+
+/** Levels of arrays and objects: no peer writes a tenth of it, and the engine's stack holds some thousands. */
+const MOST_DEPTH = 500;
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1));
 }
 
 /** The entries without a lock, or undefined when the file is broken or being written at this moment. */
@@ -127,8 +147,10 @@ function load(path: string, first: string | undefined, isLocked: boolean): Loade
   return whole === undefined ? { entries: salvageEntries(second), broken: second } : { entries: whole };
 }
 
-function keepOriginal(path: string, text: string, saved: number, warn: Warn | undefined): void {
-  const original = `${path}.broken-${systemClock.now()}`;
-  createWhole(original, text);
-  warn?.(`${path} was broken; ${saved} whole entries were kept, and the original as ${original}.`);
+/** Byte for byte, since what was cut may be no text. */
+function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
+  const bytes = readFrom(path, 0) ?? "";
+  let at = systemClock.now();
+  while (!createWhole(`${path}.broken-${at}`, bytes)) at += 1;
+  warn?.(`${path} was broken; ${saved} whole entries were kept, and the original as ${path}.broken-${at}.`);
 }
