@@ -1,5 +1,5 @@
 import { cutToWidth, displayWidth } from "../os/terminal-text.ts";
-import { type Painted, shown, visible } from "./paint.ts";
+import { type Painted, shown } from "./paint.ts";
 
 export type Cell = string | number | Painted;
 
@@ -18,29 +18,37 @@ export function table(
   rows: readonly (readonly Cell[])[],
   options: TableOptions = {},
 ): string {
-  const all: readonly (readonly Cell[])[] = [headings, ...rows];
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
+  const all = [headings, ...rows].map((row) => headings.map((_, column) => measured(row[column] ?? "")));
+  const widths = headings.map((_, column) =>
+    all.reduce((widest, row) => Math.max(widest, row[column]?.width ?? 0), 0),
+  );
   return all.map((row) => rowText(row, widths, options)).join("\n");
 }
 
-function rowText(row: readonly Cell[], widths: readonly number[], options: TableOptions): string {
+interface Measured extends Painted {
+  /** A painted cell is never cut: a cut would lose the end of its colour. */
+  readonly whole: boolean;
+}
+
+/** Once for each cell: to measure is what a table of 10,000 rows costs. */
+function measured(cell: Cell): Measured {
+  if (typeof cell === "object") return { ...cell, whole: true };
+  const text = shown(cell);
+  return { painted: text, width: displayWidth(text), whole: false };
+}
+
+function rowText(row: readonly Measured[], widths: readonly number[], options: TableOptions): string {
   const last = widths.length - 1;
   const before = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
-  const cells = widths.map((width, column) => {
-    const cell = row[column] ?? "";
+  const cells = row.map((cell, column) => {
     if (column === last) return lastCell(cell, options.columns, before);
-    const padding = " ".repeat(width - widthOf(cell));
-    return options.right?.includes(column) ? padding + shown(cell) : shown(cell) + padding;
+    const padding = " ".repeat((widths[column] ?? 0) - cell.width);
+    return options.right?.includes(column) ? padding + cell.painted : cell.painted + padding;
   });
   return cells.join(GAP).trimEnd();
 }
 
-/** A painted cell is never cut: a cut would lose the end of its colour. */
-function lastCell(cell: Cell, columns: number | undefined, before: number): string {
-  if (columns === undefined || typeof cell === "object") return shown(cell);
-  return cutToWidth(visible(String(cell)), Math.max(8, columns - before));
-}
-
-function widthOf(cell: Cell): number {
-  return typeof cell === "object" ? cell.width : displayWidth(visible(String(cell)));
+function lastCell(cell: Measured, columns: number | undefined, before: number): string {
+  if (columns === undefined || cell.whole) return cell.painted;
+  return cutToWidth(cell.painted, Math.max(8, columns - before));
 }

@@ -33,6 +33,11 @@ describe("table", () => {
       `x  ${"y".repeat(16)}…`,
     );
   });
+
+  it("has as many rows as there are", () => {
+    const rows = Array.from({ length: 200_000 }, (_, index) => [index, "x"]);
+    expect(table(["N", "LAST"], rows).split("\n").at(-1)).toBe("199999  x");
+  });
 });
 
 describe("failureOf", () => {
