@@ -46,7 +46,7 @@ ${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PAN
 `;
 }
 
-function panel({ place, sizes, ours, usual }: HistoryCosts, left: number): string {
+function panel({ place, sizes, ours, usual, least }: HistoryCosts, left: number): string {
   const x = (index: number): number =>
     round(left + MARGIN + (index * (PANEL.width - 2 * MARGIN)) / Math.max(1, sizes.length - 1));
   const line = (name: string, times: readonly number[]): string =>
@@ -62,7 +62,7 @@ function panel({ place, sizes, ours, usual }: HistoryCosts, left: number): strin
     number[],
     number[],
   ];
-  const least = ours.map((cost) => cost.least);
+  const limit = sizes.map(() => least);
   const ticks = sizes.map(
     (size, index) =>
       `<text x="${x(index)}" y="${PANEL.top + PANEL.height + 20}" text-anchor="middle">${amount(size)}</text>`,
@@ -72,12 +72,12 @@ function panel({ place, sizes, ours, usual }: HistoryCosts, left: number): strin
     `    <text class="panel" x="${left}" y="${PANEL.top - 14}">${PLACES[place] ?? place}</text>`,
     grid(left),
     `    ${ticks.join("")}`,
-    line("least", least),
+    line("least", limit),
     line("usual", theirs) + dots("usual", theirs),
     line("ours", mine) + dots("ours", mine),
     label("usual", "read all, rewrite all", theirs, -12),
     label("ours", "teams", mine, -12),
-    label("least", "a lock, a write and a rename", least, 20),
+    label("least", "a lock, a write and a rename", limit, 20),
     "  </g>",
   ].join("\n");
 }

@@ -5,7 +5,7 @@ import { pending } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
-import { sampleInTurn, timeOf } from "../support/samples.ts";
+import { sample, sampleInTurn, timeOf } from "../support/samples.ts";
 import { benchTeam, scratch } from "../support/scratch.ts";
 import { aMessage, leastDelivery, usualMark, usualRead, usualSend } from "../support/usual-way.ts";
 
@@ -15,19 +15,13 @@ const SHORT_SIZES = [0, 1_000, 10_000];
 /** Flat: at most so many times what it costs in a new team. */
 const FLAT = 1.3;
 
+const PARTS = ["deliver", "read", "mark"] as const;
+
 /** What one message costs after so many, in milliseconds (medians). */
 export interface Cost {
   readonly deliver: number;
   readonly read: number;
   readonly mark: number;
-}
-
-/** The same, and the limits that were measured right behind it. */
-export interface OwnCost extends Cost {
-  /** A lock, a write of an inbox of one message, a rename. */
-  readonly least: number;
-  /** Reading and parsing an inbox of one message. */
-  readonly leastRead: number;
 }
 
 /** What the plot shows for one place. */
@@ -36,8 +30,12 @@ export interface HistoryCosts {
   /** Messages in the team's life before. */
   readonly sizes: readonly number[];
   /** For each size. */
-  readonly ours: readonly OwnCost[];
+  readonly ours: readonly Cost[];
   readonly usual: readonly Cost[];
+  /** A lock, a write of an inbox of one message, a rename. */
+  readonly least: number;
+  /** Reading and parsing an inbox of one message. */
+  readonly leastRead: number;
 }
 
 /** Of the last run of this bench, for the plot. */
@@ -55,71 +53,80 @@ export const history: Bench = {
   },
 };
 
+/**
+ * The sizes take turns, so that a machine whose speed drifts treats them alike. What is compared comes behind ours and not
+ * in between: what a file system puts off is paid by whoever asks it for an fsync next.
+ */
 async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   const sizes = room.short ? SHORT_SIZES : SIZES;
-  const ours: OwnCost[] = [];
+  const teams: TeamRef[] = [];
+  for (const size of sizes) teams.push(await teamOfAge(place, size));
+  const ours = await costsInTurn(room.amount(100, 30), teams, {
+    deliver: (ref) => sendOne(ref),
+    read: (ref) => pending(ref, "bob"),
+    mark: (ref) => markAll(ref),
+  });
+  const one = join(scratch(place), "inbox.json");
+  const least = await sample(room.amount(200, 50), () => leastDelivery(one));
+  const leastRead = await sample(room.amount(200, 50), () => JSON.parse(readFileSync(one, "utf8")));
   const usual: Cost[] = [];
+  // One size after the other: what the largest leaves to the garbage collector is not for the smallest to pay.
+  for (const size of sizes) {
+    const inbox = usualInbox(place, size);
+    usual.push(
+      ...(await costsInTurn(room.amount(9, 5), [inbox], {
+        deliver: () => usualSend(inbox, aMessage(randomUUID())),
+        read: () => usualRead(inbox),
+        mark: () => usualMark(inbox),
+      })),
+    );
+  }
+  return { place: place.name, sizes, ours, usual, least: least.median, leastRead: leastRead.median };
+}
+
+/** The receiver is this process too, so that nothing is in the figures but the work itself. */
+async function teamOfAge(place: Place, messages: number): Promise<TeamRef> {
   const { ref } = await benchTeam(place, ["ada", "bob"]);
   await takeUpResidence(ref);
-  await liveThrough(ref, NEW_TEAM);
-  for (const [index, size] of sizes.entries()) {
-    await liveThrough(ref, size - (sizes[index - 1] ?? 0));
-    ours.push(await costOfOurs(ref, join(scratch(place), "inbox.json"), room.amount(100, 30)));
-    usual.push(await costOfUsual(join(scratch(place), "inbox.json"), size, size >= 10_000 ? 5 : 20));
-  }
-  return { place: place.name, sizes, ours, usual };
+  await liveThrough(ref, NEW_TEAM + messages);
+  return ref;
 }
 
-/**
- * The receiver is this process too, so that nothing is in the figures but the work itself. The limits come behind it and
- * not in between: what a file system puts off would be paid by whoever asks it for an fsync next.
- */
-async function costOfOurs(ref: TeamRef, other: string, times: number): Promise<OwnCost> {
-  const cost = await mediansOf(times, {
-    deliver: () => sendOne(ref),
-    read: () => pending(ref, "bob"),
-    mark: () => markAll(ref),
-  });
-  const limits = await mediansOf(times, {
-    least: () => leastDelivery(other),
-    leastRead: () => JSON.parse(readFileSync(other, "utf8")),
-  });
-  return { ...cost, ...limits };
-}
-
-function costOfUsual(inbox: string, size: number, times: number): Promise<Cost> {
-  const read = Array.from({ length: size }, () => ({ ...aMessage(randomUUID()), read: true }));
+function usualInbox(place: Place, messages: number): string {
+  const inbox = join(scratch(place), "inbox.json");
+  const read = Array.from({ length: messages }, () => ({ ...aMessage(randomUUID()), read: true }));
   writeFileSync(inbox, JSON.stringify(read, undefined, 2));
-  return mediansOf(times, {
-    deliver: () => usualSend(inbox, aMessage(randomUUID())),
-    read: () => usualRead(inbox),
-    mark: () => usualMark(inbox),
-  });
+  return inbox;
 }
 
-/** The works are done in turn, so many times. */
-async function mediansOf<T extends string>(
+/** @returns the medians for each of what is measured */
+async function costsInTurn<T>(
   times: number,
-  works: Readonly<Record<T, () => unknown>>,
-): Promise<Record<T, number>> {
-  const names = Object.keys(works) as T[];
+  all: readonly T[],
+  works: Readonly<Record<keyof Cost, (one: T) => unknown>>,
+): Promise<readonly Cost[]> {
   const samples = await sampleInTurn(
     times,
-    names.map((name) => () => timeOf(works[name])),
+    all.flatMap((one) => PARTS.map((part) => () => timeOf(() => works[part](one)))),
   );
-  return Object.fromEntries(names.map((name, index) => [name, samples[index]?.median])) as Record<T, number>;
+  return all.map((_, index) => {
+    const [deliver, read, mark] = PARTS.map(
+      (_, at) => samples[index * PARTS.length + at]?.median ?? Number.NaN,
+    );
+    return { deliver, read, mark } as Cost;
+  });
 }
 
-function figuresOf({ place, sizes, ours, usual }: HistoryCosts): readonly Figure[] {
+function figuresOf({ place, sizes, ours, usual, least, leastRead }: HistoryCosts): readonly Figure[] {
   const [first] = ours;
   if (first === undefined) return [];
-  return (["deliver", "read", "mark"] as const).flatMap((part) =>
+  return PARTS.flatMap((part) =>
     ours.map((cost, index): Figure => {
       const value = cost[part];
       const limit =
         part === "read"
-          ? { what: "an inbox of one message", value: cost.leastRead }
-          : { what: "lock + write + rename", value: cost.least };
+          ? { what: "an inbox of one message", value: leastRead }
+          : { what: "lock + write + rename", value: least };
       return {
         what: `${WORDS[part]} ${lifeOf(sizes[index] ?? 0)}, ${place}`,
         value,

@@ -33,12 +33,9 @@ describe("a figure of a bench", () => {
 
 describe("the plot", () => {
   it("draws every size of every place, at equal steps, with the last time of each line", () => {
-    const cost = (deliver: number) => ({ deliver, read: 0, mark: 0, least: 1, leastRead: 0 });
-    const place = { sizes: [0, 10, 100], ours: [2, 2, 2].map(cost), usual: [1, 10, 100].map(cost) };
-    const svg = plot([
-      { place: "disk", ...place },
-      { place: "memory", ...place },
-    ]);
+    const cost = (deliver: number) => ({ deliver, read: 0, mark: 0 });
+    const times = { ours: [2, 2, 2].map(cost), usual: [1, 10, 100].map(cost), least: 1, leastRead: 0 };
+    const svg = plot(["disk", "memory"].map((place) => ({ place, sizes: [0, 10, 100], ...times })));
     expect(svg.match(/<polyline class="ours"/g)).toHaveLength(2);
     const [, points = ""] = /<polyline class="usual" points="([^"]*)"/.exec(svg) ?? [];
     const [first, second, third] = points.split(" ").map((point) => point.split(",").map(Number));
