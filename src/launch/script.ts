@@ -114,12 +114,21 @@ look_at_pane() {
   shown=${"$"}{shown%"$epitaph"*}
 }
 
+# In milliseconds where this date has them, else in whole seconds.
+now() {
+  ms=$(date +%s%3N)
+  case $ms in
+    "" | *[!0-9]*) ms=$(date +%s)000 ;;
+  esac
+  printf %s "$ms"
+}
+
 # Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
 record_exit() {
   (
     umask 077
-    printf '{"instance":"%s","code":%d,"at":%s000,"lastLines":[%s]}\n' \
-      "$instance" "$1" "$(date +%s)" "$2" >"$run/.exit.json.$$.tmp" &&
+    printf '{"instance":"%s","code":%d,"at":%s,"lastLines":[%s]}\n' \
+      "$instance" "$1" "$(now)" "$2" >"$run/.exit.json.$$.tmp" &&
       mv -f "$run/.exit.json.$$.tmp" "$run/exit.json"
   )
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -77,6 +77,24 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     run.type("q");
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
     expect(run.exit()?.code).toBe(4);
+  });
+
+  test.each([
+    ["has milliseconds", "", /^\d{13}$/],
+    [
+      "has none, as on macOS",
+      'case $1 in *N) echo 1700000000N ;; *) exec /bin/date "$@" ;; esac',
+      /^\d{10}000$/,
+    ],
+    ["refuses the format", 'case $1 in *N) exit 1 ;; *) exec /bin/date "$@" ;; esac', /^\d{10}000$/],
+  ])("writes down when it ended, where date %s", async (_what, date, form) => {
+    const run = await start(shell, ["/bin/sh", "-c", "exit 3"], ({ home }) => {
+      if (date !== "") writeFileSync(join(home, "bin", "date"), `#!/bin/sh\n${date}\n`, { mode: 0o700 });
+    });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    const at = run.exit()?.at ?? 0;
+    expect(String(at)).toMatch(form);
+    expect(Math.abs(at - Date.now())).toBeLessThan(10_000);
   });
 
   test("leaves the alternate screen of a crash and shows what was on it", async () => {
@@ -176,7 +194,7 @@ async function start(shell: string, argv: string[] = [], before: (t: PrivateTmux
     .tmux(
       ...["new-window", "-d", "-t", "=work:", "-P", "-F", "#{pane_id} #{pane_pid}"],
       ...["-e", `TEAMS_INSTANCE=${instance}`, "-e", "KEPT=the caller's"],
-      ...["--", sh, ...words],
+      ...["--", "env", `PATH=${join(t.home, "bin")}:${t.env.PATH}`, sh, ...words],
     )
     .split(" ");
   const run = {
