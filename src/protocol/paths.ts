@@ -33,6 +33,8 @@ export interface TeamPaths {
   readonly tasks: string;
   readonly taskLock: string;
   readonly highWaterMark: string;
+  /** *Ours*: the id below which no task is open, for claims. */
+  readonly openFrom: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
   readonly runtime: string;
   task(id: string): string;
@@ -72,6 +74,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     tasks,
     taskLock: join(tasks, ".lock"),
     highWaterMark: join(tasks, ".highwatermark"),
+    openFrom: join(tasks, ".open-from"),
     runtime: runtimeDir,
     task: (id) => join(tasks, `${taskFileStem(id)}.json`),
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),

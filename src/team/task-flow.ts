@@ -4,6 +4,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import { readTeam } from "./config.ts";
 import { findMember } from "./members.ts";
+import { lowerOpenFrom, openFrom, raiseOpenFrom } from "./open-from.ts";
 import type { TeamRef } from "./ref.ts";
 import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
 import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./task-news.ts";
@@ -15,11 +16,13 @@ import {
   deleteTask,
   findTask,
   getTask,
+  isBlocked,
   linkTasks,
   listTasks,
   lockTasks,
   type NewTask,
   ownerOf,
+  readableTask,
   taskIds,
 } from "./tasks.ts";
 
@@ -72,6 +75,7 @@ export async function updateTask(
     assertAllowed(current, actor, wanted, get);
     return noted(current, applied(ref, current, actor, wanted), actor);
   });
+  if (task.status !== "completed") await lowerOpenFrom(ref, id);
   return tellNews(ref, task, clock);
 }
 
@@ -168,11 +172,12 @@ function claimOne(ref: TeamRef, actor: string, id: string): Promise<Task> {
 }
 
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
-  for (const id of taskIds(ref)) {
-    const task = findTask(ref, id);
-    if (task === undefined || task.metadata?._internal || !isOpenTo(task, actor)) continue;
+  const get = (id: string): Task | undefined => findTask(ref, id);
+  for await (const task of openTasks(ref)) {
+    if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
+    if (task.status === "pending" && isBlocked(task, get)) continue;
     try {
-      return await claimOne(ref, actor, id);
+      return await claimOne(ref, actor, task.id);
     } catch (error) {
       // Somebody else's, or not ready: the next one may be free.
       if (!(error instanceof TeamError) || !NOT_FREE.has(error.code)) throw error;
@@ -182,6 +187,37 @@ async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
     hint: "teams task list shows who works on what, and what waits.",
     details: { reason: "task_not_found" },
   });
+}
+
+/** So many ids in a row that are not there mean that there are no more, or that it is better to look what is. */
+const MOST_MISSING = 16;
+
+/**
+ * The unfinished tasks, lowest id first: from the mark on one by one, so that nothing else is read where one of the first
+ * is free; then all that were not among them. A file that cannot be read hides no other.
+ */
+async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
+  const read = (id: number): Task | undefined => readableTask(ref, String(id));
+  const looked = new Set<string>();
+  let doneBelow: number | undefined = openFrom(ref);
+  for (let id = doneBelow, missing = 0; missing < MOST_MISSING; id += 1) {
+    looked.add(String(id));
+    const task = read(id);
+    missing = task === undefined ? missing + 1 : 0;
+    if (task === undefined) continue;
+    if (task.status === "completed") {
+      if (doneBelow !== undefined) doneBelow = id + 1;
+      continue;
+    }
+    if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+    doneBelow = undefined;
+    yield task;
+  }
+  if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+  for (const id of taskIds(ref)) {
+    const task = looked.has(id) ? undefined : readableTask(ref, id);
+    if (task !== undefined && task.status !== "completed") yield task;
+  }
 }
 
 /** Nobody's, the actor's own that is not begun, or a dead agent's. */

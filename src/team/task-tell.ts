@@ -5,6 +5,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
 import { eventId } from "./event-id.ts";
 import { deliver, type Mail } from "./mailbox.ts";
+import { lowerOpenFrom } from "./open-from.ts";
 import type { TeamRef } from "./ref.ts";
 import {
   assignmentOf,
@@ -37,6 +38,7 @@ export async function tellNews(ref: TeamRef, task: Task, clock: Clock): Promise<
   const by = completedBy(task);
   if (by !== undefined) await tellCompletion(ref, task, by, clock);
   if (!hasNews(task)) return task;
+  if (isReopened(task)) await lowerOpenFrom(ref, task.id);
   return changeTask(ref, task.id, (current) => {
     const isSame = assignmentOf(current)?.id === assigned?.id;
     const next = isSame ? withoutAssignment(current) : current;

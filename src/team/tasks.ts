@@ -81,7 +81,16 @@ export function listTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Ta
 
 /** The same with internal ones. */
 export function readTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
-  return taskIds(ref).flatMap((id) => plainTask(ref, id) ?? tolerant(() => findTask(ref, id), onFlaw) ?? []);
+  return taskIds(ref).flatMap((id) => readableTask(ref, id, onFlaw) ?? []);
+}
+
+/** One of them; undefined when it is not there, or cannot be read. */
+export function readableTask(
+  ref: TeamRef,
+  id: string,
+  onFlaw?: (error: TeamError) => void,
+): Task | undefined {
+  return plainTask(ref, id) ?? tolerant(() => findTask(ref, id), onFlaw);
 }
 
 /** A task that needs no leniency; undefined when it has to be read by the schema, which also says what is wrong with it. */
