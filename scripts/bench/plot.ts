@@ -40,7 +40,7 @@ export function plot(costs: readonly HistoryCosts[]): string {
   </style>
   <rect class="card" x="0.5" y="0.5" width="${width - 1}" height="${HEIGHT - 1}" rx="10"/>
   <text class="title" x="24" y="34">Putting one message into an inbox, after a long life of the team</text>
-  <text x="24" y="54">median time to deliver one, by the number of messages sent before; both scales are logarithmic</text>
+  <text x="24" y="54">median time to deliver one, by the number of messages sent before; the scales go in powers of ten</text>
 ${costs.map((cost, index) => panel(cost, PANEL.left + index * (PANEL.width + PANEL.gap))).join("\n")}
 </svg>
 `;
