@@ -31,12 +31,14 @@ const ENTRIES = [
 ];
 
 /**
- * What is loaded together: by every command, with the one that is the measure of cold commands; and by those that look
- * at teammates as `status` does. No entry is among them, since a chunk runs nothing.
+ * What is loaded together: by every command, with the one that is the measure of cold commands; by those that look at
+ * teammates and messages; and by a teammate before it says that it is ready. No entry is among them, since a chunk runs
+ * nothing.
  */
 const CHUNKS = {
   core: ["src/cli/process-io.ts", "src/cli/program.ts", "src/cli/commands/send.ts"],
-  look: ["src/cli/commands/status.ts"],
+  look: ["src/cli/commands/status.ts", "src/cli/commands/inbox.ts"],
+  teammate: ["src/cli/commands/agent.ts"],
 };
 
 const { values: options } = parseArgs({
