@@ -35,6 +35,8 @@ export interface TeamPaths {
   readonly highWaterMark: string;
   /** *Ours*: the id below which no task is open, for claims. */
   readonly openFrom: string;
+  /** *Ours*: the change of links that is being made. */
+  readonly linkChange: string;
   /** FIFOs and the status line, outside of the root: `<runtime>/<hash of the root>/<team>`. */
   readonly runtime: string;
   task(id: string): string;
@@ -75,6 +77,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     taskLock: join(tasks, ".lock"),
     highWaterMark: join(tasks, ".highwatermark"),
     openFrom: join(tasks, ".open-from"),
+    linkChange: join(tasks, ".link-change"),
     runtime: runtimeDir,
     task: (id) => join(tasks, `${taskFileStem(id)}.json`),
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),

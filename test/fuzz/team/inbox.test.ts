@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "../../../src/team/inbox-text.ts";
 import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
 import { cases, json, spoilt, unknownFields } from "../../support/fuzz.ts";
 import { testTeam } from "../../support/team.ts";
+
+// Many cases, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 180_000 });
 
 const word = fc.string({ maxLength: 20 });
 /** What every peer writes, with whatever beside it. */
