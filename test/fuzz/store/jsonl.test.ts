@@ -1,0 +1,52 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import * as z from "zod/mini";
+import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src/store/jsonl.ts";
+import { cases, json, spoilt } from "../../support/fuzz.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+// Many cases, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 180_000 });
+
+const anything = z.unknown();
+const line = fc.oneof(
+  { weight: 5, arbitrary: json.map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: fc.constantFrom("", " ", "\r", "{", '{"a":"é😀') },
+  // Longer than what is read at once.
+  { weight: 1, arbitrary: fc.nat({ max: 200_000 }).map((size) => JSON.stringify("ü".repeat(size))) },
+);
+const lines = fc.array(line, { maxLength: 6 }).map((all) => all.map((one) => `${one}\n`).join(""));
+
+test("from the end and from the beginning the same lines are read, in the other order", () => {
+  const path = join(temporaryDirectory(), "j.jsonl");
+  fc.assert(
+    fc.property(fc.oneof(lines, spoilt(lines)), (text) => {
+      writeFileSync(path, text);
+      const forward = readJsonLines(path, anything).lines;
+      expect([...jsonLinesBackwards(path, anything)]).toEqual(forward.toReversed());
+    }),
+    cases(2_000),
+  );
+});
+
+test("a journal that was cut at any byte takes the next line, and keeps every line that was whole", () => {
+  const path = join(temporaryDirectory(), "j.jsonl");
+  const all = [{ id: "one" }, { id: "two", text: 'é😀 "}\n' }, { id: "three" }];
+  const bytes = Buffer.from(all.map((value) => `${JSON.stringify(value)}\n`).join(""));
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const left = bytes.subarray(0, cut);
+    writeFileSync(path, left);
+    const whole = left.filter((byte) => byte === 0x0a).length;
+    appendJsonLines(path, [{ id: "next" }]);
+    const read = readJsonLines(path, anything);
+    // One that lacks its end of line only is whole all the same.
+    const kept = read.lines.slice(0, -1);
+    expect([whole, whole + 1]).toContain(kept.length);
+    expect(kept).toEqual(all.slice(0, kept.length));
+    expect(read.lines.at(-1)).toEqual({ id: "next" });
+    expect(read.bad).toBeLessThanOrEqual(1);
+    expect([...jsonLinesBackwards(path, anything)]).toEqual(read.lines.toReversed());
+  }
+});
