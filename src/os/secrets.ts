@@ -1,4 +1,4 @@
-import type { Env } from "./env.ts";
+import { type Env, processEnv } from "./env.ts";
 
 /** Variables whose values never reach a file of ours (protocol.md section 6). */
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
@@ -12,6 +12,17 @@ export function secretsOf(env: Env): string[] {
     SECRET_NAME.test(name) && value !== undefined && value.length >= MIN_LENGTH ? [value] : [],
   );
   return [...new Set(values)].sort((a, b) => b.length - a.length);
+}
+
+let own: readonly string[] | undefined;
+
+/**
+ * The secrets that this process was started with; looked for once, since a look at every variable takes longer than a
+ * message's way into a file.
+ */
+export function ownSecrets(): readonly string[] {
+  own ??= secretsOf(processEnv());
+  return own;
 }
 
 /** The text with every secret in it replaced. */

@@ -1,6 +1,5 @@
-import { processEnv } from "../os/env.ts";
 import { isMissing } from "../os/fs.ts";
-import { maskValue, secretsOf } from "../os/secrets.ts";
+import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../store/jsonl.ts";
 import type { TeamRef } from "./ref.ts";
@@ -14,7 +13,7 @@ const STATE_BYTES = 4 * 1024 * 1024;
 export interface JournalOptions {
   /** Whether the lines are on the disk before this returns. */
   readonly sync?: boolean;
-  /** Values that no file of ours but the message itself may hold; by default those of this process's environment. */
+  /** Values that no file of ours but the message itself may hold; by default those that this process was started with. */
   readonly secrets?: readonly string[];
 }
 
@@ -25,7 +24,7 @@ export interface JournalOptions {
 export function appendJournal(
   ref: TeamRef,
   lines: readonly JournalLine[],
-  { sync = false, secrets = secretsOf(processEnv()) }: JournalOptions = {},
+  { sync = false, secrets = ownSecrets() }: JournalOptions = {},
 ): void {
   try {
     appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
@@ -39,7 +38,7 @@ export function journalled(ref: TeamRef, agent: string, ids: Iterable<string>): 
   const sought = new Set(ids);
   const met = new Set<string>();
   if (sought.size === 0) return met;
-  for (const { id } of linesTo(ref, agent, JOURNALLED_BYTES)) {
+  for (const { id } of linesTo(ref, agent, sought, JOURNALLED_BYTES)) {
     if (sought.delete(id)) met.add(id);
     if (sought.size === 0) break;
   }
@@ -60,8 +59,7 @@ export function statesOf(
   const sought = new Set(ids);
   const states = new Map<string, DeliveryState>();
   if (sought.size === 0) return states;
-  for (const line of linesTo(ref, agent, maxBytes)) {
-    if (!sought.has(line.id)) continue;
+  for (const line of linesTo(ref, agent, sought, maxBytes)) {
     const state = furthest(states.get(line.id) ?? line.state, line.state);
     states.set(line.id, state);
     // The line that holds the message is its first.
@@ -82,8 +80,7 @@ export function turnsOf(
   id: string,
 ): { readonly begun: number; readonly isOver: boolean } | undefined {
   let begun: number | undefined;
-  for (const line of linesTo(ref, agent, Number.POSITIVE_INFINITY)) {
-    if (line.id !== id) continue;
+  for (const line of linesTo(ref, agent, new Set([id]))) {
     begun = (begun ?? 0) + (line.state === "turn_started" ? 1 : 0);
     if (isFinal(line.state)) return { begun, isOver: true };
     if (line.message !== undefined) break;
@@ -96,11 +93,17 @@ export function isFinal(state: DeliveryState): boolean {
   return state === "done" || state === "bounced";
 }
 
-/** From the newest to the oldest. */
-function* linesTo(ref: TeamRef, agent: string, maxBytes: number): Generator<JournalLine, undefined> {
-  const holding = `"to":${JSON.stringify(agent)}`;
+/** The lines about some messages to an agent, from the newest to the oldest. Of one alone, no other's line is parsed. */
+function* linesTo(
+  ref: TeamRef,
+  agent: string,
+  ids: ReadonlySet<string>,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Generator<JournalLine, undefined> {
+  const [id] = ids;
+  const holding = ids.size === 1 ? `"id":${JSON.stringify(id)}` : `"to":${JSON.stringify(agent)}`;
   for (const line of jsonLinesBackwards(ref.paths.journal, journalLine, { holding, maxBytes })) {
-    if (line.to === agent) yield line;
+    if (line.to === agent && ids.has(line.id)) yield line;
   }
 }
 

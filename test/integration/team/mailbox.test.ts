@@ -295,15 +295,28 @@ test("a torn line at the journal's end costs no other message", async () => {
   expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual(["one", "two"]);
 });
 
-test("a key of the environment is in no journal (S75)", async () => {
-  const ref = await testTeam(["a"]);
-  process.env.MAILBOX_TEST_API_KEY = "sk-very-secret-1";
+test("a key of the environment that a process was started with is in no journal (S75)", async () => {
+  const ref = await testTeam(["a", "sender"]);
+  process.env.MAILBOX_TEST_API_KEY = "sender 0";
   onTestFinished(() => {
     delete process.env.MAILBOX_TEST_API_KEY;
   });
-  await send(ref, 'it printed "sk-very-secret-1"');
+  await sendMany(ref.home.root, ref.team, "sender", "a", "2").ended();
+  expect(await textsOf(ref)).toEqual(["sender 0", "sender 1"]);
+  const journal = readFileSync(ref.paths.journal, "utf8");
+  expect(journal).not.toContain("sender 0");
+  expect(journal).toContain("sender 1");
+});
+
+test("a mark that is made late takes nothing back that became of a message", async () => {
+  const ref = await testTeam(["a"]);
+  const { messageId } = await send(ref, "one");
+  // As when the inbox was locked at the begin of the turn.
+  await noteProgress(ref, "a", [messageId], "turn_started");
+  await noteProgress(ref, "a", [messageId], "done");
   await read(ref);
-  expect(readFileSync(ref.paths.journal, "utf8")).not.toContain("sk-very-secret-1");
+  expect(await history(ref, "a")).toMatchObject([{ state: "done", read: true }]);
+  expect(await history(ref, "a", { all: true })).toMatchObject([{ state: "done", read: true }]);
 });
 
 test("only protocol messages that their sender may send are told as such (S27, S45)", async () => {
