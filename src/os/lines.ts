@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs";
-import { isMissing, PRIVATE_FILE } from "./fs.ts";
+import { isMissing, PRIVATE_FILE, setMode } from "./fs.ts";
 
 const NEWLINE = 0x0a;
 
@@ -11,6 +11,7 @@ export function appendLines(path: string, lines: string, sync: boolean): void {
   const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
     const { size } = fstatSync(fd);
+    if (size === 0) setMode(fd, PRIVATE_FILE);
     const isTorn = size > 0 && readPart(fd, size - 1, size)[0] !== NEWLINE;
     writeFileSync(fd, isTorn ? `\n${lines}` : lines);
     if (sync) fsyncSync(fd);

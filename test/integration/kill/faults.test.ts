@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, rmdirSync, utimesSync } from "node:fs";
+import { lstatSync, readdirSync, rmdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemCode } from "../../../src/errors.ts";
 import { deliver, pending } from "../../../src/team/mailbox.ts";
@@ -26,6 +27,8 @@ const SMALL = "size=400k,nr_inodes=60";
 const onSmallDisk = script("under-fault", mounted(`mount -t tmpfs -o ${SMALL} none "$3"`));
 const onReadOnly = script("under-fault", mounted('mount --bind "$3" "$3"; mount -o remount,bind,ro "$3"'));
 const withoutRoom = script("under-fault", shell("ulimit -f 0"));
+const withUmask0 = script("under-fault", shell("umask 0"));
+const withUmask777 = script("under-fault", shell("umask 0777"));
 const withFewFiles = script("under-fault", shell("ulimit -n 40"));
 const sendMany = script("send-many");
 
@@ -68,9 +71,12 @@ function expectDoneOnce({ during, over, there }: Report): void {
   }
 }
 
-test.skipIf(!MAY_MOUNT).each(["full", "nodes"])(
-  "a disk that is %s refuses every change and nothing is claimed; with room again each works (S25)",
-  async (fault) => {
+test.skipIf(!MAY_MOUNT).each([
+  ["room", "full"],
+  ["inodes", "nodes"],
+])(
+  "a disk without %s refuses every change and nothing is claimed; with some again each works (S25)",
+  async (_what, fault) => {
     const report = await reportOf(onSmallDisk(temporaryDirectory(), fault));
     expectRefused(report);
     expect(Object.values(report.over ?? {})).toEqual(Object.keys(report.during).map(() => "done"));
@@ -110,6 +116,21 @@ test.each([0, 1, 2, 3, 5])(
     expectDoneOnce(report);
   },
 );
+
+test.each([
+  ["takes nothing", withUmask0],
+  ["takes everything", withUmask777],
+])("a umask that %s changes no mode: files are 0600, directories 0700", async (_what, start) => {
+  const ref = await someTeam();
+  const { root } = ref.home;
+  const { during } = await reportOf(start(root, "umask"));
+  expect(Object.values(during)).toEqual(Object.keys(during).map(() => "done"));
+  const modes = readdirSync(root, { recursive: true, encoding: "utf8" }).map((path) => {
+    const stat = lstatSync(join(root, path));
+    return `${stat.isDirectory() ? "directory" : "file"} ${(stat.mode & 0o777).toString(8)}`;
+  });
+  expect(new Set(modes)).toEqual(new Set(["directory 700", "file 600"]));
+});
 
 test("somebody who removes lock directories and sets their times costs no message of ours, nor its order (S26)", async () => {
   const ref = await testTeam(["a"]);
