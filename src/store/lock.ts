@@ -14,6 +14,8 @@ const MAX_ROBBED = 5;
  */
 const QUEUE_RETRY = { least: 1, spread: 29 };
 const SHARED_RETRY = { least: 1, spread: 2 };
+/** Milliseconds of waiting after which one tries twice as often as at first, then three times, and so on. */
+const AGE_MS = 2_000;
 
 /**
  * A foreign writer tries eleven times within some 680 ms, at most 100 ms apart, and then loses its message (interop.md).
@@ -186,8 +188,11 @@ async function whenFree<T>(
   for (let tries = 1; ; tries += 1) {
     const taken = take();
     if (taken !== undefined) return { taken, tries };
-    if (steadyNow() >= deadline) throw timedOut(path, waitMs, ownerOf(readRecordLink(record) ?? "")?.pid);
-    await pause(retry.least + random() * retry.spread);
+    const left = deadline - steadyNow();
+    if (left <= 0) throw timedOut(path, waitMs, ownerOf(readRecordLink(record) ?? "")?.pid);
+    // The longer one has waited the oftener it tries, or among many the unlucky would wait until their deadline.
+    const age = 1 + (waitMs - left) / AGE_MS;
+    await pause(retry.least + (random() * retry.spread) / age);
   }
 }
 

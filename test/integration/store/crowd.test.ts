@@ -10,14 +10,15 @@ const sendMany = script("send-many");
 const foreignWriter = script("foreign-writer");
 const receiveAll = script("receive-all");
 
-const OURS = { writers: 64, messages: 500 };
-const FOREIGN = { writers: 16, messages: 50 };
-/** Milliseconds, at most, between two messages of a foreign writer: its fifty last about as long as all of ours. */
-const PAUSE = "1000";
-/** Of a machine that has much else to do; alone it takes a sixth. */
-const DEADLINE = 300_000;
+/** CROWD=full sends 33,000 messages; a machine of two cores that has much else to do needs three minutes for them. */
+const isFull = process.env.CROWD === "full";
+const OURS = isFull ? { writers: 64, messages: 500 } : { writers: 24, messages: 60 };
+const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages: 12 };
+/** Milliseconds, at most, between two messages of a foreign writer, so that all of its last about as long as all of ours. */
+const PAUSE = isFull ? "2000" : "600";
+const DEADLINE = isFull ? 600_000 : 120_000;
 
-test("of 33,000 messages from sixty-four writers of ours and sixteen foreign ones none is lost, none comes twice, each sender's keep their order, and nobody gives up (S22, S25)", {
+test("of what a crowd of ours and sixteen foreign writers send to one inbox nothing is lost, nothing comes twice, each sender's keep their order, and nobody gives up (S22, S25)", {
   timeout: DEADLINE,
 }, async () => {
   const ref = await testTeam(["a"]);
