@@ -1,0 +1,65 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { history } from "../../../src/team/mailbox.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { removeStaleFifos } from "../../../src/team/stale-fifos.ts";
+import { ring } from "../../../src/wakeup/fifo-bell.ts";
+import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const PLAYBOOK = { version: 1, agents: { dev: [{ say: "I heard {{input}}", repeat: true }] } };
+
+it("an agent in a pane outlives its runtime directory; crashed, it starts again in its pane without one (S78)", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  const run = teamsIn(t.inside(pane), t.home);
+  const teams = async (...words: string[]) => expect([words, (await run(words)).code]).toEqual([words, 0]);
+  await teams("create", "crew");
+  await teams("spawn", "dev", "--model", "scripted:play.json");
+  const ref = teamRef(homeOf(t.env), "crew");
+  const { bell, lifeline } = ref.paths.agent("dev");
+  const hears = async (text: string) => {
+    await teams("send", "dev", text);
+    const isDone = ({ text: sent, state }: { text: string; state: string }) =>
+      sent === text && state === "done";
+    await eventually(`the end of the turn of ${text}`, async () => (await history(ref, "dev")).some(isDone));
+  };
+  const loseRuntime = () => rmSync(join(t.runtime, "teams"), { recursive: true });
+
+  loseRuntime();
+  await hears("first");
+  await eventually("the bell", () => ring(bell) === "rung");
+
+  const first = readStatus(ref, "dev")?.process;
+  signalProcess(first?.pid ?? 0, "SIGKILL");
+  const own = readPlace(ref, "dev")?.paneId ?? "";
+  const shown = () => t.tmux("capture-pane", "-p", "-t", own);
+  await eventually("the epitaph", () => shown().includes("r + Enter starts it again"));
+  expect(await removeStaleFifos(ref)).toEqual([]);
+
+  loseRuntime();
+  t.tmux("send-keys", "-t", own, "r", "Enter");
+  const again = await eventually("another start", () => {
+    const now = readStatus(ref, "dev")?.process;
+    return now?.pid !== first?.pid && now;
+  });
+  expect(ring(bell)).toBe("rung");
+  await hears("second");
+  // Its script holds another, which nobody can see any more. On macOS a FIFO tells of no end.
+  const watched = process.platform === "linux" ? watchLifeline(lifeline) : undefined;
+  signalProcess(again.pid, "SIGKILL");
+  await watched?.ended;
+  watched?.close();
+
+  await teams("kill", "dev", "--force");
+  await teams("delete", "crew");
+  await leaves(t, nothing(["work:cat"]));
+});
