@@ -2,7 +2,7 @@ import { readTeam } from "../team/config.ts";
 import { claimEnding } from "../team/endings.ts";
 import { memberOf, toFormer } from "../team/members.ts";
 import { readPlace, readStatus } from "../team/records.ts";
-import { unfinishedTasks } from "../team/tasks.ts";
+import { unfinishedTasks } from "../team/task-release.ts";
 import type { LeadContext } from "./context.ts";
 import { awaitSettled, settleEnding } from "./settle-ending.ts";
 

@@ -9,15 +9,19 @@ import { hasNews, tellNews } from "../team/task-tell.ts";
 import { changeTask, getTask, ownerOf, readTasks } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
 
-/** Milliseconds between two whole looks while the directory stays as it is: for foreign writers that write in place, without a lock. */
+/**
+ * A foreign writer that writes in place, without a lock, changes nothing of the directory. So each unfinished task is looked
+ * at by itself, up to so many, which takes a few milliseconds; of longer lists after so many milliseconds.
+ */
+const MOST_BY_ITSELF = 1_000;
 const WHOLE_LOOK_MS = 5_000;
-/** Milliseconds within which a change may leave the directory's time as it was: file systems count in ticks. */
+/** Milliseconds by which the time of a change may lie before the change: file systems count in ticks. */
 const TICK_MS = 50;
 
 /** What the tasks were like when they were looked at last. */
 interface Seen {
-  /** Of their directory, in milliseconds since the epoch; undefined when it is to be looked at again in any case. */
-  readonly changedAt: number | undefined;
+  /** When that look began: in milliseconds since the epoch, and as the steady clock goes. */
+  readonly since: number;
   readonly at: number;
   /** Those that were not completed. */
   readonly open: ReadonlySet<string>;
@@ -33,12 +37,9 @@ const seen = new WeakMap<LeadContext, Seen>();
 export async function lookAtTasks(ctx: LeadContext): Promise<void> {
   const { ref } = ctx;
   if (readTeam(ref).schemaVersion === undefined) return;
-  const changedAt = Number(entryOf(ref.paths.tasks)?.mtimeMs ?? 0);
   const before = seen.get(ctx);
-  if (before?.changedAt === changedAt && steadyNow() - before.at < WHOLE_LOOK_MS) return;
-  // What changes while this reads is looked at again, and so is everything when something could not be told.
-  const isSettled = ctx.clock.now() - changedAt > TICK_MS;
-  if (before !== undefined) seen.set(ctx, { ...before, changedAt: undefined });
+  if (before !== undefined && isAsBefore(ref, before)) return;
+  const [since, at] = [ctx.clock.now(), steadyNow()];
   const tasks = readTasks(ref);
   const isNew = (task: Task): boolean => before?.open.has(task.id) === true && isUnnoted(task);
   await forEach(
@@ -47,8 +48,15 @@ export async function lookAtTasks(ctx: LeadContext): Promise<void> {
       await tellNews(ref, isNew(task) ? await noted(ref, task.id) : task, ctx.clock);
     },
   );
-  const open = new Set(tasks.filter(({ status }) => status !== "completed").map(({ id }) => id));
-  seen.set(ctx, { changedAt: isSettled ? changedAt : undefined, at: steadyNow(), open });
+  // Only now: what could not be told is new to the next look as well.
+  const open = tasks.filter(({ status }) => status !== "completed").map(({ id }) => id);
+  seen.set(ctx, { since, at, open: new Set(open) });
+}
+
+function isAsBefore({ paths }: TeamRef, { since, at, open }: Seen): boolean {
+  if (steadyNow() - at >= WHOLE_LOOK_MS) return false;
+  const files = open.size > MOST_BY_ITSELF ? [] : [...open].map((id) => paths.task(id));
+  return [paths.tasks, ...files].every((path) => Number(entryOf(path)?.mtimeMs ?? 0) < since - TICK_MS);
 }
 
 /** First noted, then told, so that it is told whoever is killed in between. */

@@ -6,7 +6,7 @@ import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
-import { unfinishedTasks } from "../team/tasks.ts";
+import { unfinishedTasks } from "../team/task-release.ts";
 import type { LeadContext } from "./context.ts";
 import { finishMember, type Unfinished } from "./finish-member.ts";
 import { settleEnding, takeOver } from "./settle-ending.ts";

@@ -12,7 +12,7 @@ import { readPlace, readStatus, removeRun } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeRequest, listRequests } from "../team/requests.ts";
 import { removeStaleFifos } from "../team/stale-fifos.ts";
-import { giveBack } from "../team/tasks.ts";
+import { giveBack } from "../team/task-release.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";

@@ -1,12 +1,12 @@
 import { TeamError } from "../errors.ts";
-import { listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
+import { entryOf, listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
 import { splitAddress } from "../schema/names.ts";
-import type { ProcessIdentity } from "../schema/process.ts";
 import { isPlainTask, type Task, task as taskSchema } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
+import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
+import { type LinkRepair, repairLinks } from "./link-repair.ts";
 import type { TeamRef } from "./ref.ts";
-import { isLeaseAlive, isLeasedTo, withoutLease } from "./task-lease.ts";
 import { withAssignment } from "./task-news.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 
@@ -32,8 +32,10 @@ export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
     for (const blocker of blockedBy) getTask(ref, blocker);
     const id = String(highestId(ref) + 1);
     const task = newTask(id, input, blockedBy);
-    replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
-    for (const blocker of blockedBy) await addLinks(ref, blocker, { blocks: [id] });
+    const links = blockedBy.map((blocker): [string, string] => [id, blocker]);
+    await changeLinks(ref, { links }, filesOf(ref), () => {
+      replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
+    });
     return task;
   });
 }
@@ -161,9 +163,12 @@ export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] 
   return lockTasks(ref, async () => {
     for (const other of [id, ...addBlocks, ...addBlockedBy]) getTask(ref, other);
     assertNoCycle(ref, id, addBlocks, addBlockedBy);
-    for (const waiting of addBlocks) await addLinks(ref, waiting, { blockedBy: [id] });
-    for (const blocker of addBlockedBy) await addLinks(ref, blocker, { blocks: [id] });
-    return addLinks(ref, id, { blocks: addBlocks, blockedBy: addBlockedBy });
+    const links = [
+      ...addBlocks.map((waiting): [string, string] => [waiting, id]),
+      ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
+    ];
+    await changeLinks(ref, { links }, filesOf(ref));
+    return getTask(ref, id);
   });
 }
 
@@ -189,16 +194,27 @@ function assertNoCycle(
   if (addBlocks.includes(id)) throw cycle(id, id);
 }
 
-function addLinks(
-  ref: TeamRef,
-  id: string,
-  { blocks = [], blockedBy = [] }: { blocks?: readonly string[]; blockedBy?: readonly string[] },
-): Promise<Task> {
-  return changeTask(ref, id, (task) => ({
-    ...task,
-    blocks: [...new Set([...task.blocks, ...blocks])],
-    blockedBy: [...new Set([...task.blockedBy, ...blockedBy])],
-  }));
+/** How a change of links reaches the tasks' files. */
+function filesOf(ref: TeamRef): TaskFiles {
+  return {
+    isThere: (id) => entryOf(ref.paths.task(id)) !== undefined,
+    isReadable: (id) => readableTask(ref, id) !== undefined,
+    change: (id, change) => changeTask(ref, id, change),
+  };
+}
+
+/**
+ * Brings both ends of all links in step, also after a crash of the machine or a foreign writer (`teams doctor --fix`).
+ * @returns what was repaired
+ */
+export function mendLinks(ref: TeamRef): Promise<LinkRepair[]> {
+  return lockTasks(ref, async () => {
+    const repairs = repairLinks(readTasks(ref), filesOf(ref).isThere);
+    for (const { id, blocks, blockedBy } of repairs) {
+      await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
+    }
+    return repairs;
+  });
 }
 
 /**
@@ -213,22 +229,17 @@ export function deleteTask(
 ): Promise<void> {
   return lockTasks(ref, async (held) => {
     const { blocks, blockedBy } = getTask(ref, id);
-    if (highWaterMark(ref) < Number(id)) {
-      replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
-    }
-    await lockInTeam(ref, ref.paths.task(id), (own) => {
-      assertMay(getTask(ref, id));
-      own.assertOwned();
-      removeFile(ref.paths.task(id));
+    const namedBy = [...new Set([...blocks, ...blockedBy])];
+    await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
+      if (highWaterMark(ref) < Number(id)) {
+        replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
+      }
+      await lockInTeam(ref, ref.paths.task(id), (own) => {
+        assertMay(getTask(ref, id));
+        own.assertOwned();
+        removeFile(ref.paths.task(id));
+      });
     });
-    for (const other of new Set([...blocks, ...blockedBy])) {
-      if (findTask(ref, other) === undefined) continue;
-      await changeTask(ref, other, (task) => ({
-        ...task,
-        blocks: task.blocks.filter((link) => link !== id),
-        blockedBy: task.blockedBy.filter((link) => link !== id),
-      }));
-    }
   });
 }
 
@@ -245,54 +256,12 @@ export function ownerOf(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }
 
-/** The ids of what each owner has not finished, internal tasks too, by the owner's name. */
-export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly string[]> {
-  const unfinished = new Map<string, string[]>();
-  for (const task of readTasks(ref)) {
-    const owner = ownerOf(task);
-    if (owner === undefined || task.status === "completed") continue;
-    const ids = unfinished.get(owner) ?? [];
-    ids.push(task.id);
-    unfinished.set(owner, ids);
-  }
-  return unfinished;
-}
-
-/**
- * Gives an ended agent's unfinished tasks back: pending, without an owner. Done twice it is done once.
- * @param ended.tasks what it had not finished when its end was noticed
- * @param ended.process its own; a task that another living process holds under the same name stays
- * @returns those of them that are nobody's now
- */
-export async function giveBack(
-  ref: TeamRef,
-  ended: {
-    readonly name: string;
-    readonly tasks: readonly string[];
-    readonly process?: ProcessIdentity | undefined;
-  },
-): Promise<Task[]> {
-  const isHis = (task: Task): boolean =>
-    task.status !== "completed" &&
-    ownerOf(task) === ended.name &&
-    (isLeasedTo(task, ended.process) || !isLeaseAlive(task));
-  const free: Task[] = [];
-  for (const id of ended.tasks) {
-    // One that was deleted, or that cannot be read, is nobody's.
-    if (tolerant(() => findTask(ref, id)) === undefined) continue;
-    const task = await changeTask(ref, id, (current) => {
-      if (!isHis(current)) return undefined;
-      const { owner: _gone, ...rest } = current;
-      return withoutLease({ ...rest, status: "pending" });
-    });
-    if (task.status !== "completed" && ownerOf(task) === undefined) free.push(task);
-  }
-  return free;
-}
-
 /** The team's lock over its tasks: to create, delete, link, and to claim when the claimer must not be busy. */
 export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>): Promise<T> {
-  return lockInTeam(ref, ref.paths.taskLock, work);
+  return lockInTeam(ref, ref.paths.taskLock, async (held) => {
+    await endLinkChange(ref, filesOf(ref));
+    return work(held);
+  });
 }
 
 function highestId(ref: TeamRef): number {

@@ -1,17 +1,8 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-/** The calls by which a program changes what others can see on disk. */
-const CHANGES = [
-  "writeSync",
-  "renameSync",
-  "linkSync",
-  "symlinkSync",
-  "unlinkSync",
-  "mkdirSync",
-  "rmdirSync",
-  "rmSync",
-] as const;
+/** The calls by which a program changes what the files of a team say; of locks, only how they are given back. */
+const CHANGES = ["writeSync", "renameSync", "linkSync", "unlinkSync", "rmSync"] as const;
 
 /** From now on this process ends by SIGKILL right before its `n`-th change of the file system; 0 never. */
 export function dieAtChange(n: number): void {

@@ -9,6 +9,7 @@ import { pending } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { getTask, taskIds } from "../../../src/team/tasks.ts";
+import { atEveryStep } from "../../support/at-every-step.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lookingContext } from "../../support/looking.ts";
 import { script } from "../../support/run-ts.ts";
@@ -62,7 +63,7 @@ describe("a task that a foreign peer completes", () => {
     }
   });
 
-  it("is told within a second while somebody watches", async () => {
+  it("is told at once while somebody watches", async () => {
     const ref = await twoTasks();
     const watching = new AbortController();
     let looks = 0;
@@ -80,7 +81,8 @@ describe("a task that a foreign peer completes", () => {
     });
     await eventually("the first look", () => looks > 0);
     rewrite(ref, "1", { status: "completed" });
-    await eventually("the news", async () => (await told(ref, "b")).length === 1, 1_000);
+    // Sooner than the slow check, with room for a busy machine.
+    await eventually("the news", async () => (await told(ref, "b")).length === 1, 4_000);
   });
 
   it("is told again when it was opened and completed once more, by whomever", async () => {
@@ -152,26 +154,26 @@ describe("a process that is killed while it changes a task", () => {
     "leaves it undone, or told once by the next look: %s",
     async (what, lead, owner) => {
       let wasDone = 0;
-      for (let n = 1, last = false; !last; n += 1) {
+      await atEveryStep(async (n) => {
         const ref = await twoTasks();
-        const ended = await flow(ref.home.root, ref.team, what, String(n)).ended();
-        expect(ended.stderr).toBe("");
-        last = ended.signal === null;
-        await watchers(ref);
-        const { status, owner: holder } = getTask(ref, "1");
-        const isDone = {
-          complete: status === "completed",
-          assign: holder === "b",
-          add: taskIds(ref).length === 3,
+        const check = async (): Promise<void> => {
+          await watchers(ref);
+          const { status, owner: holder } = getTask(ref, "1");
+          const isDone = {
+            complete: status === "completed",
+            assign: holder === "b",
+            add: taskIds(ref).length === 3,
+          };
+          const done = isDone[what as keyof typeof isDone];
+          wasDone += done ? 1 : 0;
+          expect(await told(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
+          expect(await told(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
         };
-        const done = isDone[what as keyof typeof isDone];
-        wasDone += done ? 1 : 0;
-        expect(await told(ref, LEAD_NAME), `killed at ${n}`).toEqual(done ? lead() : []);
-        expect(await told(ref, "b"), `killed at ${n}`).toEqual(done ? owner() : []);
-      }
+        return { child: flow(ref.home.root, ref.team, what, String(n)), check };
+      });
       // The window in which it is done and not told, at least.
       expect(wasDone).toBeGreaterThan(5);
     },
-    60_000,
+    120_000,
   );
 });

@@ -5,7 +5,8 @@ import { formatJson } from "../../../src/store/json-file.ts";
 import { raiseOpenFrom } from "../../../src/team/open-from.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
-import { createTask, getTask, giveBack, readableTask } from "../../../src/team/tasks.ts";
+import { giveBack } from "../../../src/team/task-release.ts";
+import { createTask, getTask, readableTask } from "../../../src/team/tasks.ts";
 import { testTeam } from "../../support/team.ts";
 
 const LEAD = "team-lead";
@@ -64,7 +65,7 @@ test("what is asked of few tasks reads few, however many there are", async () =>
   ]);
   expect(await reads(async () => getTask(ref, "1234"))).toEqual(["1234.json"]);
   expect(await reads(() => addTask(ref, LEAD, { subject: "new", blockedBy: ["1600"] }))).toEqual([
-    ...["1600.json", "all"],
+    ...["1600.json", "2001.json", "all"],
   ]);
 });
 

@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/identity.ts";
+import { giveBack, unfinishedTasks } from "../../../src/team/task-release.ts";
 import {
   changeTask,
   createTask,
   deleteTask,
   getTask,
-  giveBack,
   isBlocked,
   linkTasks,
   listTasks,
-  unfinishedTasks,
 } from "../../../src/team/tasks.ts";
 import { deadProcess } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";

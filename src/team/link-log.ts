@@ -1,0 +1,90 @@
+import * as z from "zod/mini";
+import { fileSize, removeFile, replaceFile } from "../os/fs.ts";
+import type { Task } from "../schema/task.ts";
+import { formatJson, readRecordFile } from "../store/json-file.ts";
+import type { TeamRef } from "./ref.ts";
+
+/**
+ * One change of links, which stand in several files: links that are made, each as the task that waits and the one that it
+ * waits for, or the end of a task together with those that name it.
+ */
+const linkChange = z.union([
+  z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+  z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
+]);
+type LinkChange = z.infer<typeof linkChange>;
+
+/** The tasks' files, as far as links go. */
+export interface TaskFiles {
+  isThere(id: string): boolean;
+  isReadable(id: string): boolean;
+  change(id: string, change: (task: Task) => Task | undefined): Promise<unknown>;
+}
+
+/**
+ * Makes a change of links wholly, for the holder of the tasks' lock. It is written down first, so that whoever has the lock
+ * next ends what a killed process has begun; not flushed, since `teams doctor` finds what a crash of the machine leaves.
+ * @param first what has to happen before; when it throws, nothing was changed
+ */
+export async function changeLinks(
+  ref: TeamRef,
+  change: LinkChange,
+  files: TaskFiles,
+  first: () => void | Promise<void> = () => undefined,
+): Promise<void> {
+  // One file alone changes in one step.
+  if ("links" in change && change.links.length === 0) return first();
+  replaceFile(ref.paths.linkChange, formatJson(change), { sync: false });
+  try {
+    await first();
+  } catch (error) {
+    // And nobody shall do it for us.
+    removeFile(ref.paths.linkChange);
+    throw error;
+  }
+  await applyLinkChange(change, files);
+  removeFile(ref.paths.linkChange);
+}
+
+/** Ends what a killed process has begun, for the next holder of the lock. */
+export async function endLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
+  if (fileSize(ref.paths.linkChange) === undefined) return;
+  const change = readRecordFile(ref.paths.linkChange, linkChange);
+  if (change !== undefined) await applyLinkChange(change, files);
+  removeFile(ref.paths.linkChange);
+}
+
+/** Each file once. Done twice it is done once. */
+async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<void> {
+  if ("links" in change) {
+    const links = change.links.filter((ends) => ends.every(files.isReadable));
+    // The waiting ones first, since it is they that count.
+    const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
+    for (const id of ids) await files.change(id, (task) => withLinks(task, links));
+    return;
+  }
+  if (files.isThere(change.deleted)) return;
+  for (const id of change.namedBy.filter(files.isReadable)) {
+    await files.change(id, (task) => withoutLinks(task, change.deleted));
+  }
+}
+
+function withLinks(task: Task, links: readonly (readonly [string, string])[]): Task | undefined {
+  const blockedBy = links.flatMap(([waiting, blocker]) => (waiting === task.id ? blocker : []));
+  const blocks = links.flatMap(([waiting, blocker]) => (blocker === task.id ? waiting : []));
+  const next = {
+    ...task,
+    blocks: [...new Set([...task.blocks, ...blocks])],
+    blockedBy: [...new Set([...task.blockedBy, ...blockedBy])],
+  };
+  const grows = next.blocks.length > task.blocks.length || next.blockedBy.length > task.blockedBy.length;
+  return grows ? next : undefined;
+}
+
+function withoutLinks(task: Task, gone: string): Task {
+  return {
+    ...task,
+    blocks: task.blocks.filter((id) => id !== gone),
+    blockedBy: task.blockedBy.filter((id) => id !== gone),
+  };
+}

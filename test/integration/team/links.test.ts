@@ -1,0 +1,86 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { expect, it, test } from "vitest";
+import { repairLinks } from "../../../src/team/link-repair.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { updateTask } from "../../../src/team/task-flow.ts";
+import { createTask, getTask, linkTasks, mendLinks, readTasks } from "../../../src/team/tasks.ts";
+import { atEveryStep } from "../../support/at-every-step.ts";
+import { script } from "../../support/run-ts.ts";
+import { testTeam } from "../../support/team.ts";
+
+const flow = script("flow");
+
+/** The links as the waiting ends say. */
+function links(ref: TeamRef): string[] {
+  return readTasks(ref).flatMap(({ id, blockedBy }) =>
+    blockedBy.map((blocker) => `${id} waits for ${blocker}`),
+  );
+}
+
+/** Four tasks without links, or with those of #2 to all others. */
+async function fourTasks(isLinked: boolean): Promise<TeamRef> {
+  const ref = await testTeam(["a"]);
+  for (const subject of ["1", "2", "3", "4"]) await createTask(ref, { subject });
+  if (isLinked) await linkTasks(ref, { id: "2", addBlockedBy: ["1"], addBlocks: ["3", "4"] });
+  return ref;
+}
+
+const LINKED = ["2 waits for 1", "3 waits for 2", "4 waits for 2"];
+
+it.each([
+  ["behind", false, [], ["5 waits for 1", "5 waits for 2"]],
+  ["link", false, [], LINKED],
+  ["delete", true, LINKED, []],
+])(
+  "a process that is killed over %s leaves all links or none behind the next operation",
+  async (what, isLinked, before, after) => {
+    let made = 0;
+    await atEveryStep(async (n) => {
+      const ref = await fourTasks(isLinked);
+      const check = async (): Promise<void> => {
+        await createTask(ref, { subject: "next" });
+        const found = links(ref);
+        expect([before, after], `killed at ${n}`).toContainEqual(found);
+        expect(repairLinks(readTasks(ref)), `killed at ${n}`).toEqual([]);
+        expect(existsSync(ref.paths.linkChange)).toBe(false);
+        made += found.length === after.length ? 1 : 0;
+      };
+      return { child: flow(ref.home.root, ref.team, what, String(n)), check };
+    });
+    // It was ended for the killed one, at least once for each file.
+    expect(made).toBeGreaterThan(5);
+  },
+  120_000,
+);
+
+test("a refused change is not made by the next one", async () => {
+  const ref = await fourTasks(true);
+  await updateTask(ref, "team-lead", "2", { owner: "a" });
+  await expect(updateTask(ref, "b", "2", { status: "deleted" })).rejects.toMatchObject({
+    code: "TASK_CLAIMED",
+  });
+  await createTask(ref, { subject: "next" });
+  expect(links(ref)).toEqual(LINKED);
+  expect(existsSync(ref.paths.linkChange)).toBe(false);
+});
+
+test("a note that nobody can read hinders nobody", async () => {
+  const ref = await fourTasks(false);
+  writeFileSync(ref.paths.linkChange, "{");
+  await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
+  expect(links(ref)).toEqual(["2 waits for 1"]);
+  expect(existsSync(ref.paths.linkChange)).toBe(false);
+});
+
+test("links that stand at one end, or lead nowhere, are mended on disk, also of internal tasks", async () => {
+  const ref = await fourTasks(true);
+  rmSync(ref.paths.task("4"));
+  const write = (id: string, fields: object): void =>
+    writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...fields }));
+  write("1", { blocks: [] });
+  write("3", { blockedBy: [], metadata: { _internal: true, keep: 1 } });
+  expect((await mendLinks(ref)).map(({ id }) => id)).toEqual(["1", "2", "3"]);
+  expect(links(ref)).toEqual(["2 waits for 1", "3 waits for 2"]);
+  expect(getTask(ref, "3").metadata).toEqual({ _internal: true, keep: 1 });
+  expect(await mendLinks(ref)).toEqual([]);
+});
