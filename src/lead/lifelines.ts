@@ -2,6 +2,7 @@ import { systemCode } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
+import { readStatus } from "../team/records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { type Lifeline, watchLifeline } from "../wakeup/lifeline.ts";
 import { Rings } from "../wakeup/rings.ts";
@@ -60,12 +61,21 @@ export class Lifelines {
   }
 
   #watch(name: string): Lifeline | undefined {
-    try {
-      return watchLifeline(this.#ctx.ref.paths.agent(name).lifeline);
-    } catch (error) {
-      // Not started yet, or gone with its runtime directory: the exit record and the slow check remain.
-      if (systemCode(error) === "ENOENT") return undefined;
-      throw error;
-    }
+    const { ref } = this.#ctx;
+    const line = openLifeline(ref.paths.agent(name).lifeline);
+    if (line !== undefined) return line;
+    // One that was started where the runtime directory is another says where its own is.
+    const elsewhere = readStatus(ref, name)?.lifeline;
+    return elsewhere === undefined ? undefined : openLifeline(elsewhere);
+  }
+}
+
+/** undefined: not started yet, or gone with its runtime directory; the exit record and the slow check remain. */
+function openLifeline(path: string): Lifeline | undefined {
+  try {
+    return watchLifeline(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
   }
 }

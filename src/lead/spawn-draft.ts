@@ -10,6 +10,7 @@ import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember }
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME, newAgentName } from "../schema/names.ts";
 import type { NewMember } from "../team/members.ts";
+import { readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
 import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
 import { spawnModel, spawnType } from "./spawn-settings.ts";
@@ -99,7 +100,7 @@ export function startOf(
     argv: [...ctx.program, "agent", ...agentArgv(flags)],
     env: childEnvironment(ctx.env, { ...snapshotVariable(snapshot), TEAMS_INSTANCE: instance }),
     paths,
-    bells: [ctx.ref.paths.agent(LEAD_NAME).bell],
+    bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
   };
   return { input, member, request };
 }

@@ -98,6 +98,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     process: ownIdentity(),
     instance: `instance-${name}`,
     bell: ref.paths.agent(name).bell,
+    lifeline: ref.paths.agent(name).lifeline,
   };
   const shown: string[] = [];
   const show = (line: string): void => {

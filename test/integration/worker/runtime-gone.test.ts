@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { Lifelines } from "../../../src/lead/lifelines.ts";
 import { supervise } from "../../../src/lead/supervise.ts";
 import { removeTeamFiles } from "../../../src/team/config.ts";
 import { deliver } from "../../../src/team/mailbox.ts";
 import { prepareRun, readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";
 import { script } from "../../support/run-ts.ts";
@@ -87,6 +89,23 @@ test.runIf(process.platform === "linux")(
     dev.child.kill("SIGKILL");
     await eventually("word of the end", () => ends.length > 0);
     expect(ends).toEqual(["dev crashed"]);
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "whoever supervises from another runtime directory finds the lifeline by the member's own word",
+  async () => {
+    const ref = await testTeam(["dev"]);
+    const elsewhere = teamRef({ root: ref.home.root, runtime: join(temporaryDirectory(), "hash") }, ref.team);
+    const dev = worker(ref.home.root, ref.team, "dev", "goes on");
+    expect(await dev.line()).toBe("ready");
+    const lines = new Lifelines(contextOf(elsewhere));
+    onTestFinished(() => lines.bell.close());
+    lines.follow();
+    expect(hasOpen(ref.paths.agent("dev").lifeline)).toBe(true);
+    const ended = lines.bell.wait();
+    dev.child.kill("SIGKILL");
+    expect(await ended).toBe("rung");
   },
 );
 
