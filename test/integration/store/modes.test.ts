@@ -1,0 +1,34 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { script } from "../../support/run-ts.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+const makeFiles = script("make-files");
+
+test.each(["0", "22", "277", "777"])(
+  "files are 0600 and directories 0700 under the umask %s, which stays as it is",
+  async (umask) => {
+    const directory = temporaryDirectory();
+    const maker = makeFiles(umask, directory);
+    expect(await maker.line()).toBe(umask);
+    expect(await maker.ended()).toMatchObject({ code: 0, stderr: "" });
+    const names = readdirSync(directory, { recursive: true }) as string[];
+    expect(names.map((name) => name.replace(/-.*/, "")).sort()).toEqual([
+      "appended",
+      "below",
+      "below/twice",
+      "changed",
+      "ensured",
+      "ensured/twice",
+      "lines.jsonl",
+      "replaced",
+      "temporary",
+      "whole",
+    ]);
+    for (const name of names) {
+      const entry = statSync(join(directory, name));
+      expect([name, (entry.mode & 0o7777).toString(8)]).toEqual([name, entry.isDirectory() ? "700" : "600"]);
+    }
+  },
+);
