@@ -7,6 +7,7 @@ import { attempt, type Finding } from "./finding.ts";
 import { checkLeftovers, checkTaskLists, type Home } from "./leftovers.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
+import { checkTeams } from "./teams.ts";
 import { checkInsideTmux, checkTerminal } from "./terminal.ts";
 
 export interface DoctorOptions {
@@ -21,8 +22,10 @@ export interface DoctorOptions {
   readonly runtime: string;
   /** Whether the model's server may be asked. */
   readonly online: boolean;
-  /** Whether leftovers are removed. */
+  /** Whether what can be mended is, and leftovers are removed. */
   readonly fix: boolean;
+  /** Of the teams only this one is looked into, whoever made it. */
+  readonly team?: string | undefined;
   readonly clock?: Clock;
 }
 
@@ -55,5 +58,6 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     model,
     await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
     await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
-  ];
+    await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), REACH_ROOT),
+  ].flat();
 }

@@ -30,12 +30,12 @@ export function fail(name: string, text: string, remedy: string): Finding {
  */
 export async function attempt(
   name: string,
-  check: () => Finding | Promise<Finding>,
+  check: () => Finding | Promise<Finding | readonly Finding[]>,
   remedy: string,
-): Promise<Finding> {
+): Promise<readonly Finding[]> {
   try {
-    return await check();
+    return [await check()].flat();
   } catch (error) {
-    return fail(name, `cannot be looked at: ${messageOf(error)}`, remedy);
+    return [fail(name, `cannot be looked at: ${messageOf(error)}`, remedy)];
   }
 }

@@ -5,7 +5,7 @@ import { isTeamDir } from "../schema/names.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 /** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more. */
-const IN_WORK_MS = 60 * 60 * 1000;
+export const IN_WORK_MS = 60 * 60 * 1000;
 
 export interface Home {
   readonly root: string;

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Env } from "./env.ts";
 
@@ -18,6 +18,17 @@ export function findProgram(name: string, env: Env): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   const directories = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");
   return directories.map((directory) => join(directory, name)).find(isExecutable);
+}
+
+/** Whether others than its user may do anything with a file or directory; a link has no rights of its own. */
+export function isOpenToOthers(path: string): boolean {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry !== undefined && !entry.isSymbolicLink() && (entry.mode & 0o077) !== 0;
+}
+
+/** Takes from a file or directory what others may do with it. */
+export function closeToOthers(path: string): void {
+  chmodSync(path, statSync(path).mode & 0o700);
 }
 
 function allows(path: string, mode: number): boolean {

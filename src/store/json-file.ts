@@ -99,7 +99,7 @@ function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt
 
 function corrupt(path: string, flaw: string): TeamError {
   return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${flaw}. It was left as it is.`, {
-    hint: "Mend or remove that file; teams doctor says what is wrong with it.",
-    details: { file: path },
+    hint: "teams doctor says what is wrong with it, and teams doctor --fix saves what can be.",
+    details: { file: path, flaw },
   });
 }

@@ -32,6 +32,12 @@ const answerRecord = z.looseObject({
 });
 export type AnswerRecord = z.infer<typeof answerRecord>;
 
+/** What a file of `requests/` must hold; undefined for one that is none of these. */
+export function requestSchemaOf(file: string): z.core.$ZodType<unknown> | undefined {
+  if (file.endsWith(".answer")) return answerRecord;
+  return file.endsWith(".json") ? requestRecord : undefined;
+}
+
 /**
  * Puts a request down; one with this id that is there stays as it is.
  * @throws TeamError TEAM_NOT_FOUND

@@ -1,23 +1,35 @@
 import { examine } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
-import { EXIT } from "../../errors.ts";
+import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/directories.ts";
+import { readText } from "../../os/fs.ts";
+import { operand } from "../../os/shell-words.ts";
+import { type Home, teamRef } from "../../team/ref.ts";
+import { versionIn } from "../../team/repair-config.ts";
+import { assertTeam } from "../../team/team-lock.ts";
 import { defineCommand } from "../command.ts";
 import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { table } from "../table.ts";
+import { homeOf } from "../team.ts";
 
 export const command = defineCommand({
   name: "doctor",
-  summary: "Check tmux, terminal, shell, directories and model access",
-  args: [],
+  summary: "Check tmux, terminal, shell, directories, model access and the teams' files",
+  args: [
+    { name: "name", summary: "look into this team only, also one of another program's", optional: true },
+  ],
   options: {
     online: { summary: "ask the model's server too, whether it takes the key" },
-    fix: { summary: "remove what teams that are no more left behind" },
+    fix: { summary: "mend the files of teams, and remove what teams that are no more left behind" },
+    force: { summary: "with --fix and a name: mend that team also where another program made it" },
   },
-  examples: ["teams doctor", "teams doctor --online", "teams doctor --json"],
-  notes: "It ends with 1 when something fails; a warning is no failure.",
-  async run({ options, io, out }) {
+  examples: ["teams doctor", "teams doctor --fix", "teams doctor --online", "teams doctor review --json"],
+  notes:
+    "It ends with 1 when something fails; a warning is no failure. What --fix mends it says, and keeps the original of a broken file beside it.",
+  async run({ args, options, io, out }) {
+    const team = args.name ?? options.team;
+    if (team !== undefined) requireTeam(homeOf(io.env), team, options.fix && !options.force);
     const checks = await examine({
       env: io.env,
       nodeVersion: process.versions.node,
@@ -26,12 +38,27 @@ export const command = defineCommand({
       runtime: runtimeDirectory(io.env),
       online: options.online,
       fix: options.fix,
+      team,
     });
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;
   },
 });
+
+/**
+ * @param onlyOurs whether it must be one that we made
+ * @throws TeamError TEAM_NOT_FOUND, PERMISSION_DENIED
+ */
+function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
+  const ref = teamRef(home, name);
+  assertTeam(ref);
+  const version = versionIn(readText(ref.paths.config) ?? "");
+  if (version !== undefined || !onlyOurs) return;
+  throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
+    hint: `If it is to be mended all the same: teams doctor --fix --force ${operand(ref.team)}`,
+  });
+}
 
 const LEVEL_TINTS = { ok: ["good"], warn: ["attention"], fail: ["bold", "bad"] } as const;
 

@@ -168,3 +168,40 @@ describe("a runtime directory that others can enter", () => {
     expect(ended.error().message).toContain(runtime);
   });
 });
+
+describe("doctor", () => {
+  it("names what is broken with its remedy and ends with 1; with --fix it says what it did", async () => {
+    const teams = cliIn();
+    await teams(["create", "crew"]);
+    await teams(["task", "add", "a"]);
+    writeFileSync(join(teams.root, "tasks", "crew", "1.json"), '{"id":"1","subject":"a","owner":"de');
+    const found = await teams(["doctor"]);
+    expect(found.code).toBe(1);
+    expect(found.out).toMatch(
+      /^fail +team crew .*1\.json cannot be read: it is not JSON\n +→ Mend it: teams doctor --fix$/m,
+    );
+    const mended = await teams(["doctor", "--fix", "crew"]);
+    expect(mended.out).toMatch(/^ok +team crew +mended task #1; the original is .*1\.json\.broken-\d+$/m);
+    expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
+      tasks: [{ id: "1", subject: "a" }],
+    });
+    expect((await teams(["doctor"])).out).toMatch(/^ok +teams +all files are whole: crew$/m);
+  });
+
+  it("mends another program's team only by its name and --force (S76)", async () => {
+    const teams = cliIn();
+    const file = join(teams.root, "teams", "theirs", "config.json");
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, '{"members":[{"name":"team-lead"}');
+    for (const words of [
+      ["--fix", "theirs"],
+      ["--fix", "nobody"],
+    ]) {
+      const { error } = await teams(["doctor", ...words, "--json"]);
+      expect(error().code).toBe(words[1] === "theirs" ? "PERMISSION_DENIED" : "TEAM_NOT_FOUND");
+    }
+    expect((await teams(["doctor", "--fix"])).out).toContain("→ Mend it: teams doctor --fix --force theirs");
+    expect(readFileSync(file, "utf8")).toBe('{"members":[{"name":"team-lead"}');
+    expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain("it names team-lead");
+  });
+});

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { closeToOthers, isOpenToOthers } from "../os/access.ts";
+import { systemClock } from "../os/clock.ts";
+import { entryOf, isDirectory, listDir, removeFile, removeTree } from "../os/fs.ts";
+import { livenessOf } from "../os/identity.ts";
+import { agentFileName } from "../protocol/paths.ts";
+import { statusRecord } from "../schema/status.ts";
+import { clearDeadLock, deadLocks, deadTemporaries } from "../store/dead-locks.ts";
+import { readRecordFile } from "../store/json-file.ts";
+import { readTeam } from "../team/config.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { removeStaleFifos, staleFifos } from "../team/stale-fifos.ts";
+import { type Flaw, some } from "./flaw.ts";
+import { IN_WORK_MS } from "./leftovers.ts";
+
+/** What dead processes left in a team's directories, and what others could read there. */
+export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
+  modeFlaws,
+  lockFlaws,
+  temporaryFlaws,
+  fifoFlaws,
+  runFlaws,
+];
+
+function directoriesOf({ paths }: TeamRef): string[] {
+  const below = (path: string): string[] =>
+    isDirectory(path) && !isLock(path)
+      ? [path, ...listDir(path).flatMap((name) => below(join(path, name)))]
+      : [];
+  return [...below(paths.dir), ...below(paths.tasks)];
+}
+
+/** Comes and goes with its holder, which may be another program: nothing about it is ours to change. */
+function isLock(path: string): boolean {
+  return path.endsWith(".lock") && isDirectory(path);
+}
+
+function modeFlaws(ref: TeamRef): Flaw[] {
+  const directories = directoriesOf(ref);
+  const entries = directories.flatMap((path) => listDir(path).map((name) => join(path, name)));
+  const open = [...new Set([...directories, ...entries])].filter(
+    (path) => !isLock(path) && isOpenToOthers(path),
+  );
+  if (open.length === 0) return [];
+  const text = `other users can look into ${some(open)}`;
+  const mend = async (): Promise<string> => {
+    const left = open.filter((path) => entryOf(path) !== undefined);
+    for (const path of left) closeToOthers(path);
+    return `closed to other users: ${some(left)}`;
+  };
+  return [{ level: "warn", text, mend }];
+}
+
+function lockFlaws(ref: TeamRef): Flaw[] {
+  const left = directoriesOf(ref).flatMap(deadLocks);
+  if (left.length === 0) return [];
+  const mend = async (): Promise<string> => {
+    for (const path of left) await clearDeadLock(path);
+    return `removed the locks that ended processes left on ${some(left)}`;
+  };
+  return [{ level: "warn", text: `ended processes left locks on ${some(left)}`, mend }];
+}
+
+function temporaryFlaws(ref: TeamRef): Flaw[] {
+  const left = directoriesOf(ref).flatMap(deadTemporaries);
+  if (left.length === 0) return [];
+  const mend = async (): Promise<string> => {
+    for (const path of left) removeFile(path);
+    return `removed what ended processes had half written and nobody had seen: ${some(left)}`;
+  };
+  return [{ level: "warn", text: `ended processes left half-written files: ${some(left)}`, mend }];
+}
+
+function fifoFlaws(ref: TeamRef): Flaw[] {
+  const stale = staleFifos(ref).map(({ path }) => path);
+  if (stale.length === 0) return [];
+  const mend = async (): Promise<string | undefined> => {
+    const removed = await removeStaleFifos(ref);
+    const paths = removed.map(({ path }) => path);
+    return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${some(paths)}`;
+  };
+  return [{ level: "warn", text: `ended processes left FIFOs: ${some(stale)}`, mend }];
+}
+
+/** Records and scripts of agents that are no members; one that was just made may be a member in a moment. */
+function runFlaws(ref: TeamRef): Flaw[] {
+  const members = new Set(readTeam(ref).members.map(({ name }) => agentFileName(name)));
+  const run = join(ref.paths.dir, "run");
+  return listDir(run)
+    .filter((agent) => !members.has(agent) && isOld(join(run, agent)))
+    .map((agent) => {
+      const path = join(run, agent);
+      const status = readRecordFile(join(path, "status.json"), statusRecord);
+      const text = `${path} is of an agent that is no member`;
+      if (status !== undefined && livenessOf(status.process) !== "dead") {
+        const remedy = `Its process ${status.process.pid} may still run: look at it, and end it.`;
+        return { level: "warn", text, remedy };
+      }
+      const mend = async (): Promise<string> => {
+        removeTree(path);
+        removeTree(join(ref.paths.runtime, agent));
+        return `removed ${path}: its agent is no member and has ended`;
+      };
+      return { level: "warn", text, mend };
+    });
+}
+
+function isOld(path: string): boolean {
+  const entry = entryOf(path);
+  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > IN_WORK_MS;
+}

@@ -1,0 +1,84 @@
+import { messageOf } from "../errors.ts";
+import { entryOf, readText } from "../os/fs.ts";
+import { operand } from "../os/shell-words.ts";
+import { isNewerForm } from "../schema/migrate.ts";
+import { listTeams } from "../team/config.ts";
+import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
+import { versionIn } from "../team/repair-config.ts";
+import { FILE_LOOKS } from "./file-flaws.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Flaw, findingOf, mended } from "./flaw.ts";
+import { CONTENT_LOOKS, configFlaw } from "./team-flaws.ts";
+
+export interface TeamCare {
+  /** Whether what can be mended is. */
+  readonly fix: boolean;
+  /** The one team to look at, whoever made it: somebody has typed its name, and for `fix` said that it may be changed. */
+  readonly only?: string | undefined;
+}
+
+/**
+ * Looks into the files of every team of ours, or of the one that is named, and says of each flaw what to do, or what was
+ * done. A config that does not say whose it is any more is named, and mended by its name alone.
+ */
+export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<Finding[]> {
+  const named = only === undefined ? undefined : teamRef(home, only).team;
+  const teams = listTeams(home).filter(({ team, ours, flaw }) =>
+    named === undefined ? ours || flaw !== undefined : team === named,
+  );
+  const findings: Finding[] = [];
+  for (const { team, ours } of teams) {
+    const ref = teamRef(home, team);
+    const isOurs = ours || versionOf(ref) !== undefined;
+    const isNamed = named !== undefined;
+    findings.push(...(await checkTeam(ref, { fix: fix && (isOurs || isNamed), isOurs, isNamed })));
+  }
+  const flawed = new Set(findings.map(({ name }) => name));
+  const whole = teams.map(({ team }) => team).filter((team) => !flawed.has(nameOf(team)));
+  if (teams.length === 0) return [ok("teams", "none of ours")];
+  return whole.length === 0
+    ? findings
+    : [ok("teams", `all files are whole: ${whole.join(", ")}`), ...findings];
+}
+
+const nameOf = (team: string): string => `team ${team}`;
+
+function versionOf(ref: TeamRef): string | undefined {
+  return versionIn(readText(ref.paths.config) ?? "");
+}
+
+interface Look {
+  readonly fix: boolean;
+  readonly isOurs: boolean;
+  readonly isNamed: boolean;
+}
+
+async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<Finding[]> {
+  const name = nameOf(ref.team);
+  const mendWith = isOurs ? "teams doctor --fix" : `teams doctor --fix --force ${operand(ref.team)}`;
+  const version = versionOf(ref);
+  if (version !== undefined && isNewerForm(version)) {
+    const text = `was written by a newer version of teams (its form is ${version}); it was not looked into`;
+    return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
+  }
+  const found: Finding[] = [];
+  const settle = async (flaws: readonly Flaw[]): Promise<void> => {
+    for (const flaw of flaws) {
+      found.push(...(fix ? await mended(name, flaw, mendWith) : [findingOf(name, flaw, mendWith)]));
+    }
+  };
+  try {
+    const broken = configFlaw(ref, fix && isNamed);
+    if (broken !== undefined) await settle([broken]);
+    // What stands in the other files can be judged only by who is a member.
+    if (broken !== undefined && !isWhole(ref)) return found;
+    for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS]) await settle(look(ref));
+  } catch (error) {
+    found.push(fail(name, `cannot be looked into: ${messageOf(error)}`, "See to that and run it again."));
+  }
+  return found;
+}
+
+function isWhole(ref: TeamRef): boolean {
+  return entryOf(ref.paths.config) !== undefined && configFlaw(ref, false) === undefined;
+}

@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { systemClock } from "../os/clock.ts";
+import { entryOf, listDir } from "../os/fs.ts";
+import { startOf } from "../os/identity.ts";
+import { readRecordLink } from "../os/links.ts";
+import { STALE_MS } from "../os/shared-lock.ts";
+import { withLock } from "./lock.ts";
+import { ownerLiveness, seekOwnerLock } from "./lock-owner.ts";
+
+/** What ended processes left of their locks in a directory, by the files that were locked. */
+export function deadLocks(directory: string): string[] {
+  const names = listDir(directory);
+  const files = names.flatMap((name) => {
+    const [, file, end] = /^(.+?)(\.q~*|\.lock\.owner|\.lock)$/.exec(name) ?? [];
+    if (file === undefined) return [];
+    const path = join(directory, name);
+    const isDead = end === ".lock" ? isAbandoned(path, names, `${name}.owner`) : isOfDead(path);
+    return isDead ? [join(directory, file)] : [];
+  });
+  return [...new Set(files)];
+}
+
+/** A directory that no process of ours made: after 10 s without a sign of life it is anybody's, as for every peer. */
+function isAbandoned(path: string, names: readonly string[], owner: string): boolean {
+  const entry = entryOf(path);
+  if (!entry?.isDirectory() || names.includes(owner)) return false;
+  return Number(entry.mtimeMs) < systemClock.now() - STALE_MS;
+}
+
+function isOfDead(path: string): boolean {
+  const record = readRecordLink(path);
+  return record !== undefined && ownerLiveness(record) === "dead";
+}
+
+/**
+ * Removes them in the one way that is safe beside others: by taking the lock and giving it back.
+ * @throws TeamError LOCK_TIMEOUT
+ */
+export async function clearDeadLock(path: string): Promise<void> {
+  // A taker that died in the middle of taking over; nobody meets this one until the next takes over.
+  for (let heir = `${path}.q~`; isOfDead(heir); heir += "~") seekOwnerLock(heir)()?.release();
+  await withLock(path, () => undefined);
+}
+
+/** Longest life of a file on its way to its name, in milliseconds: it takes some, and a stopped process a while. */
+const ON_ITS_WAY_MS = 60 * 60 * 1000;
+
+/** Halves of files whose writers have ended. */
+export function deadTemporaries(directory: string): string[] {
+  return listDir(directory).flatMap((name) => {
+    const pid = /^\..+\.([1-9][0-9]*)\.[0-9]+\.tmp$/.exec(name)?.[1];
+    const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
+    // A writer in another container has a pid that says nothing here; it is as quick as any.
+    const isLeft = pid !== undefined && age > (startOf(Number(pid)) === undefined ? STALE_MS : ON_ITS_WAY_MS);
+    return isLeft ? [join(directory, name)] : [];
+  });
+}

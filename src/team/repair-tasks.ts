@@ -1,0 +1,110 @@
+import * as z from "zod/mini";
+import { listDir, readText, replaceFile } from "../os/fs.ts";
+import { type Task, task as taskSchema } from "../schema/task.ts";
+import { setAside } from "../store/broken-file.ts";
+import { salvageJson } from "../store/salvage.ts";
+import { type LinkRepair, repairLinks } from "./link-repair.ts";
+import type { TeamRef } from "./ref.ts";
+import { flawOf, repairJson } from "./repair-json.ts";
+import { changeTask, findTask, lockTasks, taskIds } from "./tasks.ts";
+
+/** What is left of a task's text; undefined when nobody could say what it was about. */
+export function salvageTask(text: string, id: string): Task | undefined {
+  const value = salvageJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const fields = { status: "pending", ...value, id };
+  const wrong = new Set(taskSchema.safeParse(fields).error?.issues.map(({ path }) => path[0]));
+  const kept = Object.entries(fields).filter(([key]) => !wrong.has(key));
+  // Of a task that may be anybody's, nobody is the owner.
+  const parsed = taskSchema.safeParse({ status: "pending", ...Object.fromEntries(kept) });
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** A task whose file is named after another could be had under two numbers, and claimed twice. */
+function schemaOf(id: string): z.core.$ZodType<Task> {
+  return taskSchema.check(
+    z.refine((task) => task.id === id, { path: ["id"], error: "it is another task's number" }),
+  );
+}
+
+/** The tasks that cannot be read, and why. */
+export function brokenTasks(ref: TeamRef): { readonly id: string; readonly flaw: string }[] {
+  return taskIds(ref).flatMap((id) => {
+    const flaw = flawOf(ref.paths.task(id), schemaOf(id));
+    return flaw === undefined ? [] : [{ id, flaw }];
+  });
+}
+
+/**
+ * Mends a task's file; one of which nothing can be saved is set aside, and its number never used again.
+ * @returns where the original is; undefined when there is nothing to mend (any more)
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
+ */
+export function repairTask(ref: TeamRef, id: string): Promise<string | undefined> {
+  const path = ref.paths.task(id);
+  return lockTasks(ref, async (held) => {
+    const salvage = (text: string): Task | undefined => salvageTask(text, id);
+    const repaired = await repairJson(ref, { path, schema: schemaOf(id), salvage });
+    if (repaired === "whole") return undefined;
+    if (repaired !== "lost") return repaired.original;
+    held.assertOwned();
+    raiseWatermark(ref, Number(id));
+    return setAside(path);
+  });
+}
+
+/** What is wrong with the links between tasks, as the files are now. */
+export function brokenLinks(ref: TeamRef): LinkRepair[] {
+  const ids = taskIds(ref);
+  const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
+  const tasks = ids.flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
+  const known = new Set(ids);
+  return repairLinks(tasks, (id) => known.has(id));
+}
+
+/**
+ * Brings both ends of all links in step.
+ * @returns what was mended
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
+ */
+export function mendLinks(ref: TeamRef): Promise<LinkRepair[]> {
+  return lockTasks(ref, async () => {
+    const repairs = brokenLinks(ref);
+    for (const { id, blocks, blockedBy } of repairs) {
+      await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
+    }
+    return repairs;
+  });
+}
+
+/**
+ * The highest number that a task's file had, as far as can be seen, where the watermark does not hold it: a task set aside
+ * by a program that knows no watermark, or a watermark that cannot be read. Undefined when all is well.
+ */
+export function missingWatermark(ref: TeamRef): number | undefined {
+  const text = readText(ref.paths.highWaterMark);
+  const isNumber = text === undefined || /^\s*[0-9]{1,15}\s*$/.test(text);
+  const mark = isNumber ? Number(text ?? 0) : -1;
+  const here = taskIds(ref).map(Number);
+  const aside = listDir(ref.paths.tasks).flatMap(
+    (name) => /^([1-9][0-9]{0,14})\.json\.broken-[0-9]+$/.exec(name)?.[1] ?? [],
+  );
+  const used = Math.max(0, ...aside.map(Number).filter((id) => !here.includes(id)));
+  if (mark >= used) return undefined;
+  return Math.max(used, ...(isNumber ? [] : here));
+}
+
+/** @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
+export function mendWatermark(ref: TeamRef): Promise<void> {
+  return lockTasks(ref, (held) => {
+    const mark = missingWatermark(ref);
+    if (mark === undefined) return;
+    held.assertOwned();
+    replaceFile(ref.paths.highWaterMark, String(mark));
+  });
+}
+
+function raiseWatermark(ref: TeamRef, id: number): void {
+  const now = Number.parseInt(readText(ref.paths.highWaterMark) ?? "0", 10) || 0;
+  if (now < id) replaceFile(ref.paths.highWaterMark, String(id));
+}
