@@ -6,10 +6,12 @@ import type { TeamRef } from "./ref.ts";
 
 /**
  * One change of links, which stand in several files: links that are made, each as the task that waits and the one that it
- * waits for, or the end of a task together with those that name it.
+ * waits for; a task that is made with the links that stand in its own file; the end of a task, together with those that
+ * name it.
  */
 const linkChange = z.union([
   z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+  z.object({ created: z.string() }),
   z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
 ]);
 type LinkChange = z.infer<typeof linkChange>;
@@ -17,14 +19,15 @@ type LinkChange = z.infer<typeof linkChange>;
 /** The tasks' files, as far as links go. */
 export interface TaskFiles {
   isThere(id: string): boolean;
-  isReadable(id: string): boolean;
+  /** Undefined where there is none, or none that can be read. */
+  read(id: string): Task | undefined;
   change(id: string, change: (task: Task) => Task | undefined): Promise<unknown>;
 }
 
 /**
  * Makes a change of links wholly, for the holder of the tasks' lock. It is written down first, so that whoever has the lock
  * next ends what a killed process has begun; not flushed, since `teams doctor` finds what a crash of the machine leaves.
- * @param first what has to happen before; when it throws, nothing was changed
+ * @param first what has to happen before; when it throws nothing was changed, and the next holder finds nothing to end
  */
 export async function changeLinks(
   ref: TeamRef,
@@ -32,16 +35,8 @@ export async function changeLinks(
   files: TaskFiles,
   first: () => void | Promise<void> = () => undefined,
 ): Promise<void> {
-  // One file alone changes in one step.
-  if ("links" in change && change.links.length === 0) return first();
   replaceFile(ref.paths.linkChange, formatJson(change), { sync: false });
-  try {
-    await first();
-  } catch (error) {
-    // And nobody shall do it for us.
-    removeFile(ref.paths.linkChange);
-    throw error;
-  }
+  await first();
   await applyLinkChange(change, files);
   removeFile(ref.paths.linkChange);
 }
@@ -56,20 +51,28 @@ export async function endLinkChange(ref: TeamRef, files: TaskFiles): Promise<voi
 
 /** Each file once. Done twice it is done once. */
 async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<void> {
-  if ("links" in change) {
-    const links = change.links.filter((ends) => ends.every(files.isReadable));
-    // The waiting ones first, since it is they that count.
-    const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
-    for (const id of ids) await files.change(id, (task) => withLinks(task, links));
+  if ("deleted" in change) {
+    if (files.isThere(change.deleted)) return;
+    for (const id of change.namedBy) {
+      if (files.read(id) !== undefined) await files.change(id, (task) => withoutLinks(task, change.deleted));
+    }
     return;
   }
-  if (files.isThere(change.deleted)) return;
-  for (const id of change.namedBy.filter(files.isReadable)) {
-    await files.change(id, (task) => withoutLinks(task, change.deleted));
-  }
+  const links = linksOf(change, files).filter((ends) => ends.every((id) => files.read(id) !== undefined));
+  // The waiting ones first, since it is they that count.
+  const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
+  for (const id of ids) await files.change(id, (task) => withLinks(task, links));
 }
 
-function withLinks(task: Task, links: readonly (readonly [string, string])[]): Task | undefined {
+type Link = readonly [waiting: string, blocker: string];
+
+function linksOf(change: Exclude<LinkChange, { deleted: string }>, files: TaskFiles): readonly Link[] {
+  if ("links" in change) return change.links;
+  const { created } = change;
+  return (files.read(created)?.blockedBy ?? []).map((blocker): Link => [created, blocker]);
+}
+
+function withLinks(task: Task, links: readonly Link[]): Task | undefined {
   const blockedBy = links.flatMap(([waiting, blocker]) => (waiting === task.id ? blocker : []));
   const blocks = links.flatMap(([waiting, blocker]) => (blocker === task.id ? waiting : []));
   const next = {

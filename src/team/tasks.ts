@@ -5,7 +5,6 @@ import { isPlainTask, type Task, task as taskSchema } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held } from "../store/lock.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
-import { type LinkRepair, repairLinks } from "./link-repair.ts";
 import type { TeamRef } from "./ref.ts";
 import { withAssignment } from "./task-news.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
@@ -32,10 +31,10 @@ export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
     for (const blocker of blockedBy) getTask(ref, blocker);
     const id = String(highestId(ref) + 1);
     const task = newTask(id, input, blockedBy);
-    const links = blockedBy.map((blocker): [string, string] => [id, blocker]);
-    await changeLinks(ref, { links }, filesOf(ref), () => {
+    const write = (): void =>
       replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
-    });
+    if (blockedBy.length === 0) write();
+    else await changeLinks(ref, { created: id }, filesOf(ref), write);
     return task;
   });
 }
@@ -198,23 +197,9 @@ function assertNoCycle(
 function filesOf(ref: TeamRef): TaskFiles {
   return {
     isThere: (id) => entryOf(ref.paths.task(id)) !== undefined,
-    isReadable: (id) => readableTask(ref, id) !== undefined,
+    read: (id) => readableTask(ref, id),
     change: (id, change) => changeTask(ref, id, change),
   };
-}
-
-/**
- * Brings both ends of all links in step, also after a crash of the machine or a foreign writer (`teams doctor --fix`).
- * @returns what was repaired
- */
-export function mendLinks(ref: TeamRef): Promise<LinkRepair[]> {
-  return lockTasks(ref, async () => {
-    const repairs = repairLinks(readTasks(ref), filesOf(ref).isThere);
-    for (const { id, blocks, blockedBy } of repairs) {
-      await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
-    }
-    return repairs;
-  });
 }
 
 /**

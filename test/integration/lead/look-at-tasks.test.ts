@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { lookAtTasks } from "../../../src/lead/look-at-tasks.ts";
 import { supervise } from "../../../src/lead/supervise.ts";
@@ -10,6 +10,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { getTask, taskIds } from "../../../src/team/tasks.ts";
 import { atEveryStep } from "../../support/at-every-step.ts";
+import { countBytes } from "../../support/count-bytes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { lookingContext } from "../../support/looking.ts";
 import { script } from "../../support/run-ts.ts";
@@ -83,6 +84,24 @@ describe("a task that a foreign peer completes", () => {
     rewrite(ref, "1", { status: "completed" });
     // Sooner than the slow check, with room for a busy machine.
     await eventually("the news", async () => (await told(ref, "b")).length === 1, 4_000);
+  });
+
+  it("is noticed where the peer writes in place, which changes nothing of the directory", async () => {
+    const ref = await twoTasks();
+    for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
+    const look = await watchers(ref);
+    rewrite(ref, "1", { status: "completed" });
+    expect(statSync(ref.paths.tasks).mtimeMs).toBe(1_000);
+    await look();
+    expect(await told(ref, "b")).toEqual([UNBLOCKED]);
+  });
+
+  it("costs nothing where nothing has changed", async () => {
+    const ref = await twoTasks();
+    for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
+    const look = await watchers(ref);
+    const { read } = await countBytes(look);
+    expect(read).toBe(2 * readFileSync(ref.paths.config).length);
   });
 
   it("is told again when it was opened and completed once more, by whomever", async () => {

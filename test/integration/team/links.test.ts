@@ -1,9 +1,9 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { expect, it, test } from "vitest";
 import { repairLinks } from "../../../src/team/link-repair.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { updateTask } from "../../../src/team/task-flow.ts";
-import { createTask, getTask, linkTasks, mendLinks, readTasks } from "../../../src/team/tasks.ts";
+import { createTask, getTask, linkTasks, readTasks } from "../../../src/team/tasks.ts";
 import { atEveryStep } from "../../support/at-every-step.ts";
 import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
@@ -64,23 +64,19 @@ test("a refused change is not made by the next one", async () => {
   expect(existsSync(ref.paths.linkChange)).toBe(false);
 });
 
+test("a task of a peer gets no links of one that was never written", async () => {
+  const ref = await fourTasks(false);
+  writeFileSync(ref.paths.linkChange, JSON.stringify({ created: "5" }));
+  writeFileSync(ref.paths.task("5"), JSON.stringify({ ...getTask(ref, "4"), id: "5", blockedBy: ["3"] }));
+  await createTask(ref, { subject: "next" });
+  expect(links(ref)).toEqual(["5 waits for 3"]);
+  expect(repairLinks(readTasks(ref))).toEqual([]);
+});
+
 test("a note that nobody can read hinders nobody", async () => {
   const ref = await fourTasks(false);
   writeFileSync(ref.paths.linkChange, "{");
   await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
   expect(links(ref)).toEqual(["2 waits for 1"]);
   expect(existsSync(ref.paths.linkChange)).toBe(false);
-});
-
-test("links that stand at one end, or lead nowhere, are mended on disk, also of internal tasks", async () => {
-  const ref = await fourTasks(true);
-  rmSync(ref.paths.task("4"));
-  const write = (id: string, fields: object): void =>
-    writeFileSync(ref.paths.task(id), JSON.stringify({ ...getTask(ref, id), ...fields }));
-  write("1", { blocks: [] });
-  write("3", { blockedBy: [], metadata: { _internal: true, keep: 1 } });
-  expect((await mendLinks(ref)).map(({ id }) => id)).toEqual(["1", "2", "3"]);
-  expect(links(ref)).toEqual(["2 waits for 1", "3 waits for 2"]);
-  expect(getTask(ref, "3").metadata).toEqual({ _internal: true, keep: 1 });
-  expect(await mendLinks(ref)).toEqual([]);
 });
