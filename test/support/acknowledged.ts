@@ -39,7 +39,8 @@ interface Message {
 }
 
 interface KnownTask {
-  readonly subject: string;
+  /** Missing where it was gone before its maker could say what it had made. */
+  readonly subject?: string;
   readonly blockedBy: readonly string[];
   owner?: string;
   completed?: Extent;
@@ -141,7 +142,12 @@ export class Acknowledged {
   #note(operation: Operation, extent: Extent, value: string | undefined): void {
     switch (operation.does) {
       case "send":
-        this.#messages.set(operation.text, { to: operation.to, sent: extent });
+        // It may have been marked before its sender could say that it was sent.
+        this.#messages.set(operation.text, {
+          ...this.#messages.get(operation.text),
+          to: operation.to,
+          sent: extent,
+        });
         break;
       case "receive":
         if (extent === "done") this.#noteReceived(operation.agent, JSON.parse(value ?? "[]"));
@@ -189,7 +195,7 @@ export class Acknowledged {
   #noteCreated(subject: string, blockedBy: readonly string[], id: string): void {
     this.#begunTasks.delete(subject);
     const before = this.#tasks.get(id);
-    hold(before === undefined || before.subject === subject, `The id ${id} was given twice.`);
+    hold((before?.subject ?? subject) === subject, `The id ${id} was given twice.`);
     this.#tasks.set(id, { ...before, subject, blockedBy });
   }
 
@@ -218,9 +224,12 @@ export class Acknowledged {
     if (known !== undefined) return known;
     const path = this.#ref.paths.task(id);
     const found = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
-    const subject = found?.subject ?? "";
-    const task: KnownTask = { subject, blockedBy: found?.blockedBy ?? [] };
-    this.#begunTasks.delete(subject);
+    const subject: string | undefined = found?.subject;
+    const task: KnownTask = {
+      ...(subject === undefined ? {} : { subject }),
+      blockedBy: found?.blockedBy ?? [],
+    };
+    this.#begunTasks.delete(subject ?? "");
     this.#tasks.set(id, task);
     return task;
   }
@@ -274,7 +283,8 @@ export class Acknowledged {
     if (sent === "done") hold(states.length > 0, `The journal does not know ${text}.`);
     if (found !== undefined) {
       hold(found.agent === to, `${text} for ${to} is in the inbox of ${found.agent}.`);
-      if (marked !== "begun") hold(found.read === (marked === "done"), `${text} is wrongly read or unread.`);
+      if (marked === undefined) hold(!found.read, `${text} is read, and nobody marked it.`);
+      if (marked === "done") hold(found.read, `${text} is unread, and was marked.`);
       return;
     }
     if (sent === "begun" && states.length === 0) return;

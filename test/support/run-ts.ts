@@ -52,6 +52,8 @@ function start(words: readonly string[]): Script {
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
+  // Whoever speaks to one that has ended learns it from `line` or `ended`.
+  child.stdin.on("error", () => undefined);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
