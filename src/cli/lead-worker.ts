@@ -65,6 +65,7 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     transcript: transcriptPath(ref.home.root, sessionId),
     process: ownIdentity(),
     bell: paths.bell,
+    lifeline: paths.lifeline,
     ...paneFacts(ctx),
   };
   let answerDue = false;
