@@ -1,8 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { processTable } from "../../../src/os/process-table.ts";
+import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
+import { claimTask } from "../../../src/team/task-flow.ts";
+import { createTask, getTask } from "../../../src/team/tasks.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
+import { ledTeam } from "../../support/led-team.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
@@ -93,3 +98,35 @@ it("run --no-sidebar splits nothing", async () => {
   expect(t.tmux("show-options", "-gqv", "@split")).toBe("");
   await leaves(t, nothing(["other:cat", "work:cat"]));
 });
+
+it("the sidebar frees the tasks of an agent that was killed with all that could have told of it (S56)", async () => {
+  const { ref, spawn, place: t } = await ledTeam();
+  const { pane } = t.session();
+  await spawn("dev");
+  await createTask(ref, { subject: "Paint the wall" });
+  await claimTask(ref, "dev", "1");
+  const teams = teamsIn(t.env, t.home);
+  const split = await teams(["sidebar", "crew", "--split", "--json"], { env: t.inside(pane) });
+  const { paneId } = split.json<{ paneId: string }>();
+  const shown = (): string => t.tmux("capture-pane", "-p", "-t", paneId);
+  await eventually("the task", () => shown().includes("Paint the wall"));
+  const agent = readStatus(ref, "dev")?.process.pid ?? 0;
+  const scripts = ancestorsOf(agent, readPlace(ref, "dev")?.panePid ?? 0);
+  for (const pid of [...scripts, agent]) process.kill(pid, "SIGKILL");
+  // Sooner than the slow check would find it.
+  await eventually("its task", () => getTask(ref, "1").status === "pending", 4_000);
+  expect(readExit(ref, "dev")).toBeUndefined();
+  await eventually("the news", () => shown().includes("crashed"));
+  t.tmux("send-keys", "-t", paneId, "q");
+});
+
+/** The processes above one, up to and with the given one, that one first. */
+function ancestorsOf(pid: number, top: number): number[] {
+  const parents = new Map(processTable().map((row) => [row.pid, row.ppid]));
+  const above: number[] = [];
+  for (let at = parents.get(pid); at !== undefined && at > 1; at = parents.get(at)) {
+    above.unshift(at);
+    if (at === top) return above;
+  }
+  throw new Error(`${pid} is not below ${top}.`);
+}

@@ -229,6 +229,22 @@ test("a suffixed name owns nothing of the other's (S55)", async () => {
   await expect(claimTask(ref, "writer", "1")).rejects.toMatchObject({ code: "TASK_CLAIMED" });
 });
 
+test("sixteen processes that claim from one list take every task once, each the lowest first (S54)", async () => {
+  const ref = await testTeam();
+  for (let i = 0; i < 100; i += 1) await addTask(ref, LEAD, { subject: String(i) });
+  const runs = Array.from({ length: 16 }, (_, i) => claim(ref.home.root, ref.team, `m${i}`, ""));
+  for (const run of runs) expect(await run.line()).toBe("ready");
+  for (const run of runs) run.say("go");
+  const taken = await Promise.all(
+    runs.map(async (run) => (await run.line()).split(" ").filter(Boolean).map(Number)),
+  );
+  expect(taken.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  for (const ids of taken) expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+  for (const [i, ids] of taken.entries()) {
+    for (const id of ids) expect(getTask(ref, String(id)).owner).toBe(`m${i}`);
+  }
+}, 30_000);
+
 test("of twenty processes that claim one task one wins, and nineteen hear why (S54)", async () => {
   const ref = await withTasks([], { subject: "x" });
   const runs = Array.from({ length: 20 }, (_, i) => claim(ref.home.root, ref.team, `m${i}`, "1"));
