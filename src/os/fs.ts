@@ -118,6 +118,12 @@ export function temporaryBeside(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}.${WORD}${sequence}.tmp`);
 }
 
+/** The pid of whoever was to write a file of this name, as {@link temporaryBeside} gives it; undefined for any other name. */
+export function temporaryWriter(name: string): number | undefined {
+  const pid = /^\..+\.([1-9][0-9]*)\.[0-9a-z]+\.tmp$/.exec(name)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
 export interface WriteOptions {
   /** Of the new file, whatever the umask, 0600 by default; `umask` for a file of the user's, which is as the umask says. */
   readonly mode?: number | "umask";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "../os/clock.ts";
-import { entryOf, listDir } from "../os/fs.ts";
+import { entryOf, listDir, temporaryWriter } from "../os/fs.ts";
 import { startOf } from "../os/identity.ts";
 import { readRecordLink } from "../os/links.ts";
 import { STALE_MS } from "../os/shared-lock.ts";
@@ -48,10 +48,10 @@ const ON_ITS_WAY_MS = 60 * 60 * 1000;
 /** Halves of files whose writers have ended. */
 export function deadTemporaries(directory: string): string[] {
   return listDir(directory).flatMap((name) => {
-    const pid = /^\..+\.([1-9][0-9]*)\.[0-9]+\.tmp$/.exec(name)?.[1];
+    const pid = temporaryWriter(name);
     const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
     // A writer in another container has a pid that says nothing here; it is as quick as any.
-    const isLeft = pid !== undefined && age > (startOf(Number(pid)) === undefined ? STALE_MS : ON_ITS_WAY_MS);
+    const isLeft = pid !== undefined && age > (startOf(pid) === undefined ? STALE_MS : ON_ITS_WAY_MS);
     return isLeft ? [join(directory, name)] : [];
   });
 }

@@ -14,7 +14,7 @@ export function putTeamAway(ref: TeamRef): readonly string[] {
   const trash = trashOf(ref, randomUUID());
   // Made where a foreign team has none, so that the second name always comes.
   makeDirBelow(ref.home.root, ref.paths.tasks);
-  // Not behind the lock: it may be a new team's by then.
+  // Now, since behind the lock it may be a new team's.
   removeTree(ref.paths.runtime);
   rename(ref.paths.dir, trash.dir);
   putTasksAway(ref, trash.tasks);

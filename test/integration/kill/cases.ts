@@ -236,7 +236,10 @@ export const CASES: Readonly<Record<string, Case>> = {
       await removeMember(ref, "a");
       expect(existsSync(ref.paths.inbox("a"))).toBe(false);
       expect(readStatus(ref, "a")).toBeUndefined();
-      expect(await sent(ref)).toEqual(["one", "two"]);
+      expect(await history(ref, "a", { all: true })).toMatchObject([
+        { text: "one", state: "bounced" },
+        { text: "two", state: "bounced" },
+      ]);
     },
   },
   status: {

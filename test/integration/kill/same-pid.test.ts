@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -14,8 +14,9 @@ test("what a killed process was writing is in nobody's way, nor touched by one t
   const killed = await startedAnew();
   const left = killed.temporaryBeside(path);
   writeFileSync(left, "half");
-  const { replaceFile } = await startedAnew();
+  const { replaceFile, temporaryWriter } = await startedAnew();
   replaceFile(path, "whole");
+  expect(temporaryWriter(basename(left))).toBe(process.pid);
   expect(readFileSync(path, "utf8")).toBe("whole");
   expect(readFileSync(left, "utf8")).toBe("half");
 });
