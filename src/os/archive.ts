@@ -176,6 +176,7 @@ function unreadable(reason: unknown): unknown {
   });
 }
 
+/** An error of ours or of the system tells by itself what is wrong, and so does a defect. */
 function saysItself(reason: unknown): boolean {
-  return reason instanceof TeamError || isSystemError(reason);
+  return reason instanceof TeamError || isSystemError(reason) || reason instanceof TypeError;
 }

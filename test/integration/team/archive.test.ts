@@ -205,29 +205,29 @@ describe("a copy beside its original", () => {
 test("of a team at work every message that was taken is in each archive once", async () => {
   const ref = await testTeam(["dev"]);
   writeStatus(ref, "dev", statusOf());
-  const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "150"));
+  const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "60"));
   const taken: string[] = [];
   let left = senders.length;
   const reading = senders.map(async (sender) => {
-    for (let i = 0; i < 150; i += 1) taken.push(await sender.line());
+    for (let i = 0; i < 60; i += 1) taken.push(await sender.line());
     left -= 1;
   });
-  const receiving = (async () => {
-    while (left > 0)
-      await acknowledge(
-        ref,
-        "dev",
-        (await pending(ref, "dev")).map(({ key }) => key),
-      );
-  })();
   for (let n = 0; left > 0; n += 1) {
     const known = [...taken];
+    const receiving = pending(ref, "dev").then((entries) =>
+      acknowledge(
+        ref,
+        "dev",
+        entries.map(({ key }) => key),
+      ),
+    );
     const { ref: copy } = await bring(ref, await exported(ref), { name: `copy-${n}` });
     const texts = (await history(copy, "dev", { all: true })).map(({ text }) => text);
     expect(new Set(texts).size).toBe(texts.length);
     expect(known.filter((text) => !texts.includes(text))).toEqual([]);
+    await receiving;
   }
-  await Promise.all([...reading, receiving]);
+  await Promise.all(reading);
 });
 
 const CONFIG = JSON.stringify({
@@ -240,82 +240,165 @@ const TASK = JSON.stringify({ id: "1", subject: "x", status: "pending" });
 const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
 
 describe("an archive that is not as it should be is refused, and nothing of it is made:", () => {
-  const refused: Record<string, () => Promise<Buffer>> = {
-    "no compression": async () => Buffer.from("hello"),
-    "nothing in it": () => packed([]),
-    "cut off": async () => (await described("crew", WHOLE)).subarray(0, -20),
-    "no manifest": () => packed([{ name: "crew/config.json", text: CONFIG }]),
-    "a manifest of something else": () => described("crew", WHOLE, { format: "zip" }),
-    "a newer version": () => described("crew", WHOLE, { version: 2 }),
-    "a manifest of another team": () => described("crew", WHOLE, { team: "other" }),
-    "a manifest above its folder": () => packed([{ name: "manifest.json", text: "{}" }]),
-    "a folder that is no team's": () => described("..", WHOLE),
-    "a file twice in the manifest": () => described("crew", [...WHOLE, ...WHOLE]),
-    "a file twice": async () => {
-      const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
-      return described("crew", [...WHOLE, ...WHOLE], { files });
-    },
-    "a file that the manifest lacks": () => described("crew", WHOLE, { files: [] }),
-    "a file that does not come": () =>
-      described("crew", WHOLE, {
-        files: [
-          { name: "config.json", size: Buffer.byteLength(CONFIG) },
-          { name: "tasks/1.json", size: 3 },
-        ],
-      }),
-    "a size that is not so": () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
-    "no config": () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
-    "a config that is none": () => described("crew", [{ name: "config.json", text: "{}" }]),
-    "a config that is no JSON": () => described("crew", [{ name: "config.json", text: "{" }]),
-    "a name that leaves the directory": () =>
-      described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
-    "an absolute name": async () =>
-      packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
-    "a name with a dot": () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
-    "a name with a backslash": () =>
-      described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
-    "a script": () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
-    "a place": () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
-    "a symbolic link": () =>
-      described("crew", [
-        ...WHOLE,
-        { name: "journal.jsonl", header: { type: "symlink", linkname: "/etc/passwd" } },
-      ]),
-    "a hard link": () =>
-      described("crew", [
-        ...WHOLE,
-        { name: "journal.jsonl", header: { type: "link", linkname: "crew/config.json" } },
-      ]),
-    "a FIFO": () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
-    "a directory": () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
-    "a task of another number": () => described("crew", [...WHOLE, { name: "tasks/2.json", text: TASK }]),
-    "a task that is none": () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
-    "a watermark that is no number": () =>
-      described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
-    "a state of nobody": () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
-    "a plan of nobody": () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
-    "a conversation of nobody": () =>
-      described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
-    "two members of one name": () =>
-      described("crew", [
-        {
-          name: "config.json",
-          text: JSON.stringify({ name: "crew", members: [{ name: "a" }, { name: "A" }] }),
-        },
-      ]),
-    "a member whose name is none": () =>
-      described("crew", [
-        { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
-      ]),
-    "more than memory holds": () =>
-      described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
+  const refused: Record<string, readonly [reason: string, archive: () => Promise<Buffer>]> = {
+    "no compression": ["no whole .tar.gz", async () => Buffer.from("hello")],
+    "nothing in it": ["is empty", () => packed([])],
+    "cut off": ["no whole .tar.gz", async () => (await described("crew", WHOLE)).subarray(0, -20)],
+    "no manifest": [
+      "does not begin with a manifest",
+      () => packed([{ name: "crew/config.json", text: CONFIG }]),
+    ],
+    "a manifest of something else": [
+      "manifest.json that cannot be read: format",
+      () => described("crew", WHOLE, { format: "zip" }),
+    ],
+    "a newer version": ["is of version 2", () => described("crew", WHOLE, { version: 2 })],
+    "a manifest of another team": [
+      "its manifest says other",
+      () => described("crew", WHOLE, { team: "other" }),
+    ],
+    "a manifest above its folder": [
+      "does not begin with a manifest",
+      () => packed([{ name: "manifest.json", text: "{}" }]),
+    ],
+    "a folder that is no team's": ["does not begin with a manifest", () => described("..", WHOLE)],
+    "a file twice in the manifest": ["names a file twice", () => described("crew", [...WHOLE, ...WHOLE])],
+    "a file twice": [
+      "does not hold config.json as its manifest says",
+      async () => {
+        const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
+        return described("crew", [...WHOLE, ...WHOLE], { files });
+      },
+    ],
+    "a file that the manifest lacks": [
+      "does not hold config.json as its manifest says",
+      () => described("crew", WHOLE, { files: [] }),
+    ],
+    "a file that does not come": [
+      "lacks tasks/1.json",
+      () =>
+        described("crew", WHOLE, {
+          files: [
+            { name: "config.json", size: Buffer.byteLength(CONFIG) },
+            { name: "tasks/1.json", size: 3 },
+          ],
+        }),
+    ],
+    "a size that is not so": [
+      "does not hold config.json as its manifest says",
+      () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
+    ],
+    "no config": ["lacks config.json", () => described("crew", [{ name: "tasks/1.json", text: TASK }])],
+    "a config that is none": [
+      "config.json that cannot be read: name",
+      () => described("crew", [{ name: "config.json", text: "{}" }]),
+    ],
+    "a config that is no JSON": [
+      "config.json that is no JSON",
+      () => described("crew", [{ name: "config.json", text: "{" }]),
+    ],
+    "a name that leaves the directory": [
+      "which is no file of a team",
+      () => described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
+    ],
+    "an absolute name": [
+      "which is no file of a team",
+      async () =>
+        packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
+    ],
+    "a name with a dot": [
+      "which is no file of a team",
+      () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
+    ],
+    "a name with a backslash": [
+      "which is no file of a team",
+      () => described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
+    ],
+    "a script": [
+      "which is no file of a team",
+      () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
+    ],
+    "a place": [
+      "which is no file of a team",
+      () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
+    ],
+    "a symbolic link": [
+      "holds a symlink",
+      () =>
+        described("crew", [
+          ...WHOLE,
+          { name: "journal.jsonl", header: { type: "symlink", linkname: "/etc/passwd" } },
+        ]),
+    ],
+    "a hard link": [
+      "holds a link",
+      () =>
+        described("crew", [
+          ...WHOLE,
+          { name: "journal.jsonl", header: { type: "link", linkname: "crew/config.json" } },
+        ]),
+    ],
+    "a FIFO": [
+      "holds a fifo",
+      () => described("crew", [...WHOLE, { name: "journal.jsonl", header: { type: "fifo" } }]),
+    ],
+    "a directory": [
+      "holds a directory",
+      () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
+    ],
+    "a task of another number": [
+      "with the id 1",
+      () => described("crew", [...WHOLE, { name: "tasks/2.json", text: TASK }]),
+    ],
+    "a task that is none": [
+      "tasks/1.json that cannot be read",
+      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
+    ],
+    "a watermark that is no number": [
+      "is no number",
+      () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
+    ],
+    "a state of nobody": [
+      "something of eve",
+      () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
+    ],
+    "a plan of nobody": [
+      "something of eve",
+      () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
+    ],
+    "a conversation of nobody": [
+      "conversation other",
+      () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
+    ],
+    "two members of one name": [
+      "two members alike",
+      () =>
+        described("crew", [
+          {
+            name: "config.json",
+            text: JSON.stringify({ name: "crew", members: [{ name: "a" }, { name: "A" }] }),
+          },
+        ]),
+    ],
+    "a member whose name is none": [
+      "names a member that cannot be one",
+      () =>
+        described("crew", [
+          { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
+        ]),
+    ],
+    "more than memory holds": [
+      "with more than",
+      () => described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
+    ],
   };
 
-  test.each(Object.entries(refused))("%s", async (_what, archive) => {
+  test.each(Object.entries(refused))("%s", async (_what, [reason, archive]) => {
     const home = testHome();
     const result = importTeam(home, stream(await archive()), { now: 5 });
     await expect(result).rejects.toMatchObject({ code: "CORRUPT_FILE" });
-    await expect(result).rejects.toThrow(/Nothing was made/);
+    await expect(result).rejects.toThrow(reason);
+    await expect(result).rejects.toThrow("Nothing was made.");
     expect(filesIn(home.root)).toEqual({});
     expect(readdirSync(join(home.root, "teams"))).toEqual([]);
     expect(readdirSync(join(home.root, "tasks"))).toEqual([]);
