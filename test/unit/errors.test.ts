@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { isSystemError, systemCode, TeamError } from "../../src/errors.ts";
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not throw.");
+}
+
+test("a failed call of the system has a code, and an error of ours is none", () => {
+  const missing = thrownBy(() => readFileSync("/nowhere/at/all"));
+  expect([systemCode(missing), isSystemError(missing)]).toEqual(["ENOENT", true]);
+  const ours = new TeamError("TIMEOUT", "It took too long.", { cause: missing });
+  expect([systemCode(ours), isSystemError(ours)]).toEqual([undefined, false]);
+  for (const other of [undefined, "ENOENT", new Error("ENOENT"), { code: 2 }]) {
+    expect([systemCode(other), isSystemError(other)]).toEqual([undefined, false]);
+  }
+});
