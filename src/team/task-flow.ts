@@ -2,6 +2,7 @@ import { TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
+import type { LockOptions } from "../store/lock.ts";
 import { readTeam } from "./config.ts";
 import { findMember } from "./members.ts";
 import { lowerOpenFrom, openFrom, raiseOpenFrom } from "./open-from.ts";
@@ -164,29 +165,44 @@ export function claimTask(
   });
 }
 
-function claimOne(ref: TeamRef, actor: string, id: string): Promise<Task> {
-  return changeTask(ref, id, (task) => {
+function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions = {}): Promise<Task> {
+  const claim = (task: Task): Task => {
     assertClaimable(task, actor, (other) => findTask(ref, other));
     return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
-  });
+  };
+  return changeTask(ref, id, claim, options);
 }
 
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
   const get = (id: string): Task | undefined => findTask(ref, id);
+  const held: string[] = [];
   for await (const task of openTasks(ref)) {
     if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
     if (task.status === "pending" && isBlocked(task, get)) continue;
-    try {
-      return await claimOne(ref, actor, task.id);
-    } catch (error) {
-      // Somebody else's, or not ready: the next one may be free.
-      if (!(error instanceof TeamError) || !NOT_FREE.has(error.code)) throw error;
-    }
+    // What somebody is changing right now is being claimed: many that claim at once take one each, and wait for none.
+    const claimed = await unlessTaken(claimOne(ref, actor, task.id, { waitMs: 0 }), () => held.push(task.id));
+    if (claimed !== undefined) return claimed;
+  }
+  for (const id of held) {
+    const claimed = await unlessTaken(claimOne(ref, actor, id));
+    if (claimed !== undefined) return claimed;
   }
   throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
     hint: "teams task list shows who works on what, and what waits.",
     details: { reason: "task_not_found" },
   });
+}
+
+/** What a claim gave; undefined when the task is somebody else's, or not ready: the next one may be free. */
+async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
+  try {
+    return await claim;
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    if (error.code === "LOCK_TIMEOUT" && onHeld !== undefined) onHeld();
+    else if (!NOT_FREE.has(error.code)) throw error;
+    return undefined;
+  }
 }
 
 /** So many ids in a row that are not there mean that there are no more, or that it is better to look what is. */

@@ -3,7 +3,7 @@ import { entryOf, listDir, readText, removeFile, replaceFile } from "../os/fs.ts
 import { splitAddress } from "../schema/names.ts";
 import { isPlainTask, type Task, task as taskSchema } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
-import type { Held } from "../store/lock.ts";
+import type { Held, LockOptions } from "../store/lock.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
 import type { TeamRef } from "./ref.ts";
 import { withAssignment } from "./task-news.ts";
@@ -139,11 +139,12 @@ export async function changeTask(
   ref: TeamRef,
   id: string,
   change: (task: Task) => Task | undefined,
+  options: LockOptions = {},
 ): Promise<Task> {
   getTask(ref, id);
   const path = ref.paths.task(id);
   const missing = (): TeamError => taskNotFound(ref, id);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: taskSchema, missing, change }));
+  return changeInTeam(ref, path, jsonPlan({ path, schema: taskSchema, missing, change }), options);
 }
 
 export interface TaskLinks {

@@ -5,7 +5,7 @@ import { entryOf, isMissing, listDir, readText } from "../os/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../schema/migrate.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { changeFile, type Plan } from "../store/change-file.ts";
-import { type Held, withLock } from "../store/lock.ts";
+import { type Held, type LockOptions, withLock } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**
@@ -27,13 +27,17 @@ export function lockInTeam<T>(ref: TeamRef, path: string, work: (held: Held) => 
  * Changes one of the team's files, as `changeFile` does, under the same conditions.
  * @throws TeamError as {@link lockInTeam}, and what the plan throws
  */
-export function changeInTeam<T>(ref: TeamRef, path: string, plan: Plan<T>): Promise<T> {
-  return inTeam(ref, path, () =>
-    changeFile(path, (text, isLocked) => {
-      assertWritable(ref);
-      return plan(text, isLocked);
-    }),
-  );
+export function changeInTeam<T>(
+  ref: TeamRef,
+  path: string,
+  plan: Plan<T>,
+  options: LockOptions = {},
+): Promise<T> {
+  const guarded: Plan<T> = (text, isLocked) => {
+    assertWritable(ref);
+    return plan(text, isLocked);
+  };
+  return inTeam(ref, path, () => changeFile(path, guarded, options));
 }
 
 async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
