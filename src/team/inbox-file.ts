@@ -1,7 +1,7 @@
 import { pauseSync, systemClock } from "../os/clock.ts";
-import { createWhole } from "../os/create.ts";
-import { fileSize, readFrom, readText, removeFile } from "../os/fs.ts";
+import { fileSize, readText, removeFile } from "../os/fs.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
+import { keepBroken } from "../store/broken-file.ts";
 import type { Change } from "../store/change-file.ts";
 import { formatJson, SECOND_LOOK_MS } from "../store/json-file.ts";
 import { appendJsonLines } from "../store/jsonl.ts";
@@ -149,8 +149,6 @@ function load(path: string, first: string | undefined, isLocked: boolean): Loade
 
 /** Byte for byte, since what was cut may be no text. */
 function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
-  const bytes = readFrom(path, 0) ?? "";
-  let at = systemClock.now();
-  while (!createWhole(`${path}.broken-${at}`, bytes)) at += 1;
-  warn?.(`${path} was broken; ${saved} whole entries were kept, and the original as ${path}.broken-${at}.`);
+  const original = keepBroken(path);
+  warn?.(`${path} was broken; ${saved} whole entries were kept, and the original as ${original}.`);
 }

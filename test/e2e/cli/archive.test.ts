@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { TEAMS, teamsIn } from "../../support/built.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+test("an archive goes through a pipe from one `teams` into another, and no umask opens it", async () => {
+  const { env, home } = privateTmux();
+  const teams = teamsIn(env, home);
+  await teams(["create", "review"]);
+  await teams(["task", "add", "Read it", "--team", "review"]);
+  const pipe = `umask 0; "$NODE" "$TEAMS" export review -o - | "$NODE" "$TEAMS" import - --name copy --json`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", pipe], {
+    env: { ...env, NODE: process.execPath, TEAMS },
+    cwd: home,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ team: "copy", from: "review", tasks: 1 });
+  expect((await teams(["task", "list", "--team", "copy", "--json"])).json()).toMatchObject({
+    tasks: [{ id: "1", subject: "Read it" }],
+  });
+  const saved = await promisify(execFile)(
+    "sh",
+    ["-c", `umask 0; "$NODE" "$TEAMS" export review -o x.tar.gz`],
+    {
+      env: { ...env, NODE: process.execPath, TEAMS },
+      cwd: home,
+    },
+  );
+  expect(saved.stdout).toContain("Team review is saved");
+  expect(statSync(join(home, "x.tar.gz")).mode & 0o777).toBe(0o600);
+});
