@@ -11,6 +11,8 @@ const MAX_ENCODED = 200;
  */
 export function agentFileName(name: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  // A foreign config may hold it: not the directory of all, and a name that no other has.
+  if (name === "") return "%";
   const encoded = [...Buffer.from(name, "utf8")]
     .map((byte) => {
       const char = String.fromCharCode(byte);

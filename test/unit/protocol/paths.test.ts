@@ -19,6 +19,11 @@ test("a plain name is its own file name, any other is percent-encoded (S30)", ()
   expect(agentFileName("検")).toBe("%E6%A4%9C");
 });
 
+test("the empty name, which a foreign config may hold, is not the directory of all", () => {
+  expect(agentFileName("")).toBe("%");
+  expect(paths.agent("").runtime).toBe("/run/x/crew/%");
+});
+
 test("no name leaves its directory, whatever is in it (S44)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), (name) => {
