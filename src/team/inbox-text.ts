@@ -34,24 +34,56 @@ export function messageKey({ msg_id, from, timestamp, text }: InboxMessage): str
   return createHash("sha256").update(said).digest("hex").slice(0, 32);
 }
 
+/** Places behind a damage at which a whole entry is looked for in vain: of one damage a few, of rubbish without end no more. */
+const MAX_LOOKS = 100;
+
 /**
- * The whole entries of an array that was cut off or written over: every element up to the end of the array, or up to
- * where the text stops making sense.
+ * The whole entries of an array that was cut off or written over: its elements up to where the text stops making sense, and
+ * every message that stands whole behind that.
  */
 export function salvageEntries(text: string): unknown[] {
-  const start = text.indexOf("[");
-  if (start < 0) return [];
   const entries: unknown[] = [];
-  let from = start + 1;
+  const start = /^\s*\[/.exec(text)?.[0].length;
+  let from = start ?? 0;
   for (;;) {
-    const end = elementEnd(text, from);
-    if (end === undefined) return entries;
-    const value = parseElement(text.slice(from, end));
-    if (value === undefined) return entries;
-    entries.push(value.element);
-    if (text[end] === "]") return entries;
-    from = end + 1;
+    const end = start === undefined ? undefined : elementEnd(text, from);
+    const whole = end === undefined ? undefined : parseElement(text.slice(from, end));
+    if (end !== undefined && whole !== undefined) {
+      entries.push(whole.element);
+      from = end + 1;
+      continue;
+    }
+    const next = nextMessage(text, from);
+    if (next === undefined) return entries;
+    entries.push(next.entry);
+    from = behindComma(text, next.end);
   }
+}
+
+/** The next object that is whole and a message. No text of a message looks like one: its quotes are escaped. */
+function nextMessage(
+  text: string,
+  from: number,
+): { readonly entry: unknown; readonly end: number } | undefined {
+  OBJECT.lastIndex = from;
+  const places = text.matchAll(OBJECT);
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+    const at = places.next().value?.index;
+    if (at === undefined) return undefined;
+    const end = objectEnd(text, at);
+    const value = end === undefined ? undefined : parseElement(text.slice(at, end));
+    if (end !== undefined && value !== undefined && readEntry(value.element) !== undefined) {
+      return { entry: value.element, end };
+    }
+  }
+  return undefined;
+}
+
+/** Where an object with anything in it begins. */
+const OBJECT = /\{\s*"/g;
+
+function behindComma(text: string, at: number): number {
+  return at + (/^\s*,/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
 /**
@@ -72,6 +104,20 @@ function elementEnd(text: string, from: number): number | undefined {
     if (mark === "}" || mark === "]") depth -= 1;
   }
   return depth === 0 && text.slice(from).trim() !== "" ? text.length : undefined;
+}
+
+/** Behind the bracket that closes what opens at `from`. */
+function objectEnd(text: string, from: number): number | undefined {
+  let depth = 0;
+  TOKEN.lastIndex = from;
+  for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
+    const [mark] = token;
+    if (mark === '"') return undefined;
+    if (mark === "{" || mark === "[") depth += 1;
+    if (mark === "}" || mark === "]") depth -= 1;
+    if (depth === 0) return token.index + 1;
+  }
+  return undefined;
 }
 
 function parseElement(text: string): { readonly element: unknown } | undefined {
