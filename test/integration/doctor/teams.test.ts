@@ -260,7 +260,8 @@ describe("what dead processes left", () => {
     const ref = await testTeam(["dev"]);
     await createTask(ref, { subject: "a" });
     const [config, task] = [ref.paths.config, ref.paths.task("1")];
-    symlinkSync(deadRecord(), `${config}.q`);
+    const inbox = ref.paths.inbox("team-lead");
+    symlinkSync(deadRecord(), `${inbox}.q`);
     symlinkSync(deadRecord(), `${config}.q~`);
     mkdirSync(`${task}.lock`);
     age(`${task}.lock`, 1);
@@ -270,15 +271,15 @@ describe("what dead processes left", () => {
     age(half, 0.1);
     symlinkSync(ownerRecord("y"), `${ref.paths.inbox("dev")}.q`);
     expect(await look(ref)).toMatchObject([
-      { level: "warn", text: `ended processes left locks on ${config}, ${task}` },
+      { level: "warn", text: `ended processes left locks on ${config}, ${inbox}, ${task}` },
       { level: "warn", text: `ended processes left half-written files: ${half}` },
     ]);
     await fix(ref);
-    const left = [...readdirSync(ref.paths.dir), ...readdirSync(ref.paths.tasks)];
+    const left = [ref.paths.dir, ref.paths.tasks].flatMap((path) => readdirSync(path));
     expect(left.filter((name) => /\.q|\.lock$|tmp/.test(name) && name !== ".lock")).toEqual([
       `.config.json.${process.pid}.1.tmp`,
     ]);
-    expect(readdirSync(ref.paths.inboxes)).toContain("dev.json.q");
+    expect(readdirSync(ref.paths.inboxes).filter((name) => name.endsWith(".q"))).toEqual(["dev.json.q"]);
     expect(await look(ref)).toEqual(WHOLE);
   });
 
