@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Backend } from "../../src/backend/backend.ts";
 import type { LeadContext } from "../../src/lead/context.ts";
@@ -6,11 +6,11 @@ import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
-/** A lead whose teammates live in places that are only written down: which of them were closed stands in a file. */
+/** A lead whose teammates live in places that are only written down: which of them were closed stands in a directory. */
 export function lookingContext(ref: TeamRef): LeadContext {
   const backend = {
     close: async (places: readonly { readonly instance: string }[]) => {
-      for (const { instance } of places) appendFileSync(closedFile(ref), `${instance}\n`);
+      for (const { instance } of places) mkdirSync(join(closedIn(ref), instance), { recursive: true });
     },
     present: async () => new Set<string>(),
   } as unknown as Backend;
@@ -28,10 +28,9 @@ export function lookingContext(ref: TeamRef): LeadContext {
 
 /** The starts whose places were closed. */
 export function closedPlaces(ref: TeamRef): string[] {
-  const file = closedFile(ref);
-  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+  return existsSync(closedIn(ref)) ? readdirSync(closedIn(ref)) : [];
 }
 
-function closedFile(ref: TeamRef): string {
+function closedIn(ref: TeamRef): string {
   return join(ref.home.root, `closed-${ref.team}`);
 }

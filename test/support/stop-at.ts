@@ -17,6 +17,11 @@ const CHANGING = [
   "utimesSync",
 ] as const;
 
+/** Those of them by which a file comes to say something else; not the flushes, and of locks only how they are given back. */
+export function changesContent(call: string): boolean {
+  return ["writeSync", "renameSync", "linkSync", "unlinkSync"].includes(call);
+}
+
 interface Flags {
   readonly flag?: string;
   readonly mode?: number;
@@ -29,12 +34,13 @@ const calls = fs as unknown as Record<string, Any>;
 /**
  * From now on this process ends by SIGKILL at its `n`-th step: before a call that changes the file system, or in the middle
  * of a write. Holds for whatever imports `node:fs`, also for what did so before.
+ * @param isStep which calls count; all by default
  */
-export function stopAt(n: number): void {
+export function stopAt(n: number, isStep: (call: string) => boolean = () => true): void {
   let step = 0;
-  const next = (): boolean => {
-    step += 1;
-    return step === n;
+  const next = (call: string): boolean => {
+    if (isStep(call)) step += 1;
+    return isStep(call) && step === n;
   };
   const end = (): void => {
     process.kill(process.pid, "SIGKILL");
@@ -44,20 +50,20 @@ export function stopAt(n: number): void {
   for (const name of CHANGING) {
     const original = calls[name] as Any;
     calls[name] = (...args) => {
-      if (next()) end();
+      if (next(name)) end();
       return original(...args);
     };
   }
   const open = calls.openSync as Any;
   calls.openSync = (...args) => {
-    if (makes(args[1]) && next()) end();
+    if (makes(args[1]) && next("openSync")) end();
     return open(...args);
   };
   const write = fs.writeSync;
   calls.writeSync = (...args) => {
     const [fd, bytes] = args as [number, Uint8Array];
-    if (next()) end();
-    if (bytes instanceof Uint8Array && bytes.length > 1 && next()) {
+    if (next("writeSync")) end();
+    if (bytes instanceof Uint8Array && bytes.length > 1 && next("writeSync")) {
       // No half, which of two lines of one length would be the first.
       write(fd, bytes, 0, Math.ceil(bytes.length / 3));
       end();
