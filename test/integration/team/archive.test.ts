@@ -244,6 +244,9 @@ async function lostIn(archive: Buffer): Promise<string[]> {
 test("of a team at work every message that was taken is in each archive once", async () => {
   const ref = await testTeam(["dev"]);
   writeStatus(ref, "dev", statusOf());
+  // A look that takes long, so that messages come in the middle of it.
+  mkdirSync(ref.paths.requests);
+  for (let i = 0; i < 500; i += 1) writeFileSync(join(ref.paths.requests, `r${i}.json`), "{}");
   const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "60"));
   const taken: string[] = [];
   let left = senders.length;
@@ -260,9 +263,12 @@ test("of a team at work every message that was taken is in each archive once", a
         entries.map(({ key }) => key),
       ),
     );
-    const { bytes, isOneMoment } = await exportTeam(ref);
-    const archive = await allOf(bytes);
-    if (isOneMoment) expect(await lostIn(archive)).toEqual([]);
+    let archive: Buffer = Buffer.alloc(0);
+    for (let again = 0; again < 6; again += 1) {
+      const { bytes, isOneMoment } = await exportTeam(ref);
+      archive = await allOf(bytes);
+      if (isOneMoment) expect(await lostIn(archive)).toEqual([]);
+    }
     const { ref: copy } = await bring(ref, archive, { name: `copy-${n}` });
     const texts = (await history(copy, "dev", { all: true })).map(({ text }) => text);
     expect(new Set(texts).size).toBe(texts.length);
@@ -270,6 +276,7 @@ test("of a team at work every message that was taken is in each archive once", a
     await receiving;
   }
   await Promise.all(reading);
+  expect(await exportTeam(ref)).toMatchObject({ isOneMoment: true });
 });
 
 const CONFIG = JSON.stringify({
