@@ -24,7 +24,7 @@ export const command = defineCommand({
     fix: { summary: "mend the files of teams, and remove what teams that are no more left behind" },
     force: { summary: "with --fix and a name: mend that team also where another program made it" },
   },
-  examples: ["teams doctor", "teams doctor --fix", "teams doctor --online", "teams doctor review --json"],
+  examples: ["teams doctor", "teams doctor --fix", "teams doctor --online --json"],
   notes:
     "It ends with 1 when something fails; a warning is no failure. What --fix mends it says, and keeps the original of a broken file beside it.",
   async run({ args, options, io, out }) {

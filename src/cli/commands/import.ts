@@ -44,7 +44,8 @@ async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable
     });
   }
   const path = resolve(io.cwd, archive);
-  const what = entryOf(path) === undefined ? "There is no file" : isDirectory(path) ? "It is a directory:" : undefined;
+  const what =
+    entryOf(path) === undefined ? "There is no file" : isDirectory(path) ? "It is a directory:" : undefined;
   if (what !== undefined) {
     throw new TeamError("INVALID_INPUT", `${what} ${path}; nothing was made.`, {
       hint: "An archive is the one file that `teams export` wrote.",
