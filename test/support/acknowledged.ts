@@ -45,6 +45,8 @@ interface KnownTask {
   owner?: string;
   completed?: Extent;
   removed?: Extent;
+  /** How many tried to, and were not refused: one who was killed over it counts. */
+  removers: number;
 }
 
 function readOne(entry: unknown): InboxMessage {
@@ -119,7 +121,7 @@ export class Acknowledged {
   #refused(operation: Operation): void {
     switch (operation.does) {
       case "remove":
-        delete this.#tasks.get(operation.id)?.removed;
+        this.#notRemoved(operation.id);
         break;
       case "create":
         this.#begunTasks.delete(operation.subject);
@@ -196,7 +198,7 @@ export class Acknowledged {
     this.#begunTasks.delete(subject);
     const before = this.#tasks.get(id);
     hold((before?.subject ?? subject) === subject, `The id ${id} was given twice.`);
-    this.#tasks.set(id, { ...before, subject, blockedBy });
+    this.#tasks.set(id, { removers: 0, ...before, subject, blockedBy });
   }
 
   #noteClaimed(id: string, actor: string): void {
@@ -207,9 +209,17 @@ export class Acknowledged {
 
   #noteRemoved(id: string, actor: string, extent: Extent): void {
     const task = this.#task(id);
-    task.removed = extent;
+    if (extent === "begun") task.removers += 1;
+    if (task.removed !== "done") task.removed = extent;
     if (extent === "done")
       hold((task.owner ?? actor) === actor, `${actor} removed task ${id} of ${task.owner}.`);
+  }
+
+  /** Another who tried the same may have been quicker. */
+  #notRemoved(id: string): void {
+    const task = this.#task(id);
+    task.removers -= 1;
+    if (task.removed === "begun" && task.removers === 0) delete task.removed;
   }
 
   #message(text: string): Message {
@@ -227,6 +237,7 @@ export class Acknowledged {
     const subject: string | undefined = found?.subject;
     const task: KnownTask = {
       ...(subject === undefined ? {} : { subject }),
+      removers: 0,
       blockedBy: found?.blockedBy ?? [],
     };
     this.#begunTasks.delete(subject ?? "");
