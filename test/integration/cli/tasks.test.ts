@@ -187,7 +187,7 @@ describe("status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        ...["lastActivityAt", "exit"],
+        ...["lastActivityAt", "exit", "mail"],
       ].sort(),
     );
     const text = (await teams(["status"])).out;
