@@ -14,6 +14,7 @@ import { withLapsedFree } from "../team/task-lease.ts";
 import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
+import { presentInstances } from "./presence.ts";
 
 /** What `teams status --json` prints (product.md). */
 export interface TeamStatus {
@@ -67,7 +68,10 @@ export async function teamStatus(ctx: LeadContext): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
   const tasks = withLapsedFree(listTasks(ctx.ref));
   const records = config.members.map((member) => recordsOf(ctx.ref, member));
-  const present = await presentInstances(ctx, records);
+  const present = await presentInstances(
+    ctx,
+    records.flatMap(({ place }) => place ?? []),
+  );
   const begun = begunTasks(tasks);
   const members = records.map((known) => memberStatus(ctx.ref, known, begun, present));
   const alive = leadAlive(config);
@@ -129,21 +133,6 @@ function leadAlive(config: TeamConfig): boolean | null {
   if (config.leadProcess === undefined) return null;
   const liveness = livenessOf(config.leadProcess);
   return liveness === "unknown" ? null : liveness === "alive";
-}
-
-async function presentInstances(
-  ctx: LeadContext,
-  records: readonly MemberRecords[],
-): Promise<ReadonlySet<string>> {
-  const byBackend = new Map<string, PlaceRecord[]>();
-  for (const { place } of records) {
-    if (place !== undefined) byBackend.set(place.backend, [...(byBackend.get(place.backend) ?? []), place]);
-  }
-  const present = new Set<string>();
-  for (const [type, places] of byBackend) {
-    for (const instance of (await ctx.backends.of(type)?.present(places)) ?? []) present.add(instance);
-  }
-  return present;
 }
 
 function memberStatus(
