@@ -6,6 +6,7 @@ import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { staysAtItsEnd } from "../team/restarts.ts";
 import { unfinishedTasks } from "../team/task-release.ts";
 import type { LeadContext } from "./context.ts";
 import { finishMember, type Unfinished } from "./finish-member.ts";
@@ -104,7 +105,7 @@ export function isLed({ ref }: LeadContext): boolean {
 export interface UnnoticedEnd {
   /** Names this very end, as `endOf` does. */
   readonly id: string;
-  /** It ended because it had agreed to. */
+  /** It ended because it had agreed to, and leaves the team. */
   readonly agreed: boolean;
 }
 
@@ -114,7 +115,7 @@ export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd
   const status = readStatus(ctx.ref, member.name);
   if (status === undefined || livenessOf(status.process) !== "dead") return undefined;
   const id = endOf(status);
-  const agreed = status.state === "exited" && status.agreedToStop === true;
+  const agreed = status.state === "exited" && status.agreedToStop === true && !staysAtItsEnd(member);
   return !agreed && member.metadata?.[TOLD_END] === id ? undefined : { id, agreed };
 }
 
@@ -137,7 +138,9 @@ async function claimCrash(
   const place = readPlace(ctx.ref, name);
   const { state, exit } = judge(member, { status, place, exit: readExit(ctx.ref, name) });
   const how = state === "crashed" ? "crashed" : "exited";
-  const news = `${name} ${howSentence(how, exit)}.${lastLines(exit)}`;
+  const ended =
+    staysAtItsEnd(member) && how === "exited" ? "is down until it is resumed" : howSentence(how, exit);
+  const news = `${name} ${ended}.${lastLines(exit)}`;
   const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);

@@ -11,6 +11,7 @@ import { deliver } from "../team/mailbox.ts";
 import { readPlace, readStatus, removeRun } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeRequest, listRequests } from "../team/requests.ts";
+import { withHeldTasks } from "../team/restarts.ts";
 import { removeStaleFifos } from "../team/stale-fifos.ts";
 import { giveBack } from "../team/task-release.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
@@ -41,14 +42,14 @@ export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
     ...config,
     members: config.members.map((member) =>
       member.name === taken.name && !FOR_GOOD.has(taken.how)
-        ? { ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } }
+        ? withHeldTasks({ ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } }, taken.tasks)
         : member,
     ),
   }));
 }
 
 /** Whoever has ended waits for no answer: its plans, permissions and questions leave the list. */
-function closeRequestsOf(ref: TeamRef, name: string): void {
+export function closeRequestsOf(ref: TeamRef, name: string): void {
   for (const { id, from, kind } of listRequests(ref)) {
     if (from === name && kind !== "crash") closeRequest(ref, id);
   }

@@ -30,6 +30,8 @@ export interface ShutdownOptions {
   readonly timeoutMs?: number;
   readonly reason?: string;
   readonly signal?: AbortSignal;
+  /** What follows for one that has ended; by default it leaves the team. */
+  readonly ended?: (name: string) => Promise<unknown>;
 }
 
 /**
@@ -72,12 +74,13 @@ export async function shutdownTeammates(
   // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = ctx.clock.now() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
+  const ended = options.ended ?? ((name: string) => finishMember(ctx, name, "shutdown"));
   try {
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
     for (;;) {
       for (const [name, requestId] of waiting) {
-        const report = await lookAt(ctx, name, requestId);
+        const report = await lookAt(ctx, name, requestId, ended);
         if (report === undefined) continue;
         reports.set(name, report);
         waiting.delete(name);
@@ -106,6 +109,7 @@ async function lookAt(
   ctx: LeadContext,
   name: string,
   requestId: string,
+  ended: (name: string) => Promise<unknown>,
 ): Promise<ShutdownReport | undefined> {
   const member = readTeam(ctx.ref).members.find((one) => one.name === name);
   if (member === undefined) return { name, outcome: "approved" };
@@ -120,7 +124,7 @@ async function lookAt(
   const agreed = answer?.type === "shutdown_approved";
   // Of one that cannot be judged from here (a foreign peer) there is only its word.
   if (alive === true || (alive === null && !agreed)) return undefined;
-  await finishMember(ctx, name, "shutdown");
+  await ended(name);
   return { name, outcome: agreed ? "approved" : "gone" };
 }
 
