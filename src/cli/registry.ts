@@ -10,6 +10,8 @@ export interface Entry {
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { group: "Teams", load: () => import("./commands/run.ts") },
   create: { group: "Teams", load: () => import("./commands/create.ts") },
+  down: { group: "Teams", load: () => import("./commands/down.ts") },
+  resume: { group: "Teams", load: () => import("./commands/resume.ts") },
   delete: { group: "Teams", load: () => import("./commands/delete.ts") },
   export: { group: "Teams", load: () => import("./commands/export.ts") },
   import: { group: "Teams", load: () => import("./commands/import.ts") },

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import * as z from "zod/mini";
 import type { SpawnRequest } from "../backend/backend.ts";
 import { TeamError } from "../errors.ts";
 import { childEnvironment } from "../launch/environment.ts";
@@ -60,19 +61,33 @@ export function draftOf(ctx: LeadContext, config: TeamConfig, input: SpawnInput)
     mode: mode === "delegate" ? "default" : mode,
     allowedTools: input.allowedTools?.slice(),
     disallowedTools: input.disallowedTools?.slice(),
+    metadata: input.tools?.length ? { [TOOLS]: input.tools.slice() } : undefined,
   });
 }
 
-/** How a member's process is started. */
+/** Key in a member's metadata: the only tools that it has, for when it is started again. */
+const TOOLS = "_tools";
+
+/** As what a member is started again: what it was spawned with. */
+export function inputOf({ name, allowedTools, disallowedTools, metadata }: TeamMember): SpawnInput {
+  const tools = z.optional(z.array(z.string())).safeParse(metadata?.[TOOLS]);
+  return defined({ name, allowedTools, disallowedTools, tools: tools.success ? tools.data : undefined });
+}
+
+/**
+ * How a member's process is started.
+ * @param again the uuid of this start, and the conversation that it goes on with; a new one of each without it
+ */
 export function startOf(
   ctx: LeadContext,
   config: TeamConfig,
   member: TeamMember,
   input: SpawnInput,
   snapshot: ShellSnapshot | undefined,
+  again: { readonly instance?: string; readonly session?: string | undefined } = {},
 ): Start {
   const paths = ctx.ref.paths.agent(member.name);
-  const instance = randomUUID();
+  const { instance = randomUUID() } = again;
   const mode = permissionMode.safeParse(member.mode);
   const flags: AgentFlags = defined({
     agentId: member.agentId,
@@ -87,6 +102,7 @@ export function startOf(
     disallowedTools: input.disallowedTools?.slice(),
     tools: input.tools?.slice(),
     model: member.model,
+    resume: again.session,
   });
   const request: SpawnRequest = {
     agentId: member.agentId,

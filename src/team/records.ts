@@ -52,6 +52,22 @@ export function clearRun(ref: TeamRef, agent: string): void {
   for (const path of [paths.status, paths.place, paths.exit]) removeFile(path);
 }
 
+/** Says again what was known of the last start of an agent, when the next one has failed and taken its records with it. */
+export function restoreRun(
+  ref: TeamRef,
+  agent: string,
+  {
+    status,
+    place,
+    exit,
+  }: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord },
+): void {
+  const paths = ref.paths.agent(agent);
+  if (status !== undefined) writeRecord(ref, paths.status, status);
+  if (place !== undefined) writeRecord(ref, paths.place, place);
+  if (exit !== undefined) writeRecord(ref, paths.exit, exit);
+}
+
 /** Removes everything of an agent's run: records, launch script, log, bell and lifeline. */
 export function removeRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);

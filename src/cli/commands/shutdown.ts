@@ -1,4 +1,3 @@
-import { EXIT } from "../../errors.ts";
 import { SHUTDOWN_TIMEOUT, type ShutdownReport, shutdownTeammates } from "../../lead/shutdown.ts";
 import { operand } from "../../os/shell-words.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
@@ -6,6 +5,7 @@ import { defineCommand } from "../command.ts";
 import { leadContext } from "../context.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
+import { exitOfShutdowns } from "../shutdown-exit.ts";
 import { memberOf, openTeam } from "../team.ts";
 import { secondsOption } from "../text.ts";
 
@@ -43,7 +43,7 @@ export const command = defineCommand({
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
       reports.length === 0 ? "Nobody is there to shut down." : reports.map(sentence).join("\n"),
     );
-    return exitOf(reports, io.interruption().aborted);
+    return exitOfShutdowns(reports, io.interruption().aborted);
   },
 });
 
@@ -58,10 +58,4 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "timed_out":
       return line`${name} has not ended in time and was left as it is. To end it: teams kill ${operand(name)}`;
   }
-}
-
-function exitOf(reports: readonly ShutdownReport[], interrupted: boolean): number {
-  if (interrupted) return EXIT.interrupted;
-  if (reports.some(({ outcome }) => outcome === "timed_out")) return EXIT.timedOut;
-  return reports.some(({ outcome }) => outcome === "rejected") ? EXIT.failed : EXIT.done;
 }

@@ -1,0 +1,59 @@
+import { type DownOptions, downTeam } from "../../lead/down.ts";
+import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../lead/shutdown.ts";
+import { operand } from "../../os/shell-words.ts";
+import { defined } from "../../schema/defined.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext, requireOurs } from "../context.ts";
+import { line } from "../paint.ts";
+import { exitOfShutdowns } from "../shutdown-exit.ts";
+import { openTeam } from "../team.ts";
+import { secondsOption } from "../text.ts";
+
+export const command = defineCommand({
+  name: "down",
+  summary: "Ask all teammates to end, and keep the team on disk to be resumed",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: {
+    timeout: { value: "seconds", summary: `how long to wait; ${SHUTDOWN_TIMEOUT / 1000} by default` },
+    reason: { value: "text", summary: "why, in words" },
+    force: { summary: "also a team that another program made" },
+  },
+  examples: ["teams down", "teams down review --timeout 60", 'teams down review --reason "Until tomorrow."'],
+  notes:
+    "They stay members; `teams resume` starts them again with their conversations. A refusal stands (exit 1). Past the\n" +
+    "deadline nothing is touched (exit 5).",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const name = args.name ?? options.team;
+    const open = openTeam(io.env, { ...options, team: name });
+    requireOurs(open, { named: name !== undefined, force: options.force });
+    const how: DownOptions = defined({
+      timeoutMs: secondsOption(options.timeout, "timeout"),
+      reason: options.reason,
+      signal: io.interruption(),
+    });
+    const reports = await downTeam(await leadContext(call, open), how);
+    const { team } = open.ref;
+    out.done({ team, shutdowns: reports }, () =>
+      [
+        ...reports.map(sentence),
+        ...(reports.length === 0 ? ["Nobody but the lead is in it."] : []),
+        line`To take it up again: teams resume ${operand(team)}`,
+      ].join("\n"),
+    );
+    return exitOfShutdowns(reports, io.interruption().aborted);
+  },
+});
+
+function sentence({ name, outcome, reason }: ShutdownReport): string {
+  switch (outcome) {
+    case "approved":
+      return line`${name} has ended and stays in the team.`;
+    case "gone":
+      return line`${name} did not run any more; it stays in the team.`;
+    case "rejected":
+      return line`${name} refuses: ${reason ?? "it gave no reason"}`;
+    case "timed_out":
+      return line`${name} has not ended in time and was left as it is.`;
+  }
+}

@@ -1,0 +1,94 @@
+import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { EXIT } from "../../errors.ts";
+import { type ResumedMember, type ResumeReport, resumeTeam } from "../../lead/resume.ts";
+import { operand, optionWords } from "../../os/shell-words.ts";
+import { defined } from "../../schema/defined.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext, requireOurs } from "../context.ts";
+import type { Output } from "../output.ts";
+import { line } from "../paint.ts";
+import { loadSettings } from "../settings.ts";
+import { openTeam } from "../team.ts";
+
+export const command = defineCommand({
+  name: "resume",
+  summary: "Take a team up again: what lives goes on, what died is started with its conversation",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: {
+    teammateMode: {
+      value: "mode",
+      summary: "where those live that are started; where they lived by default",
+      choices: TEAMMATE_MODES,
+    },
+    force: { summary: "also a team that another program made, or one whose lead may live elsewhere" },
+  },
+  examples: ["teams resume", "teams resume review", "teams resume review --teammate-mode process --json"],
+  notes:
+    "After a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate goes on with its\n" +
+    "conversation, its unread messages and the tasks that nobody else has taken. Called twice it starts nobody twice.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const name = args.name ?? options.team;
+    const open = openTeam(io.env, { ...options, team: name });
+    requireOurs(open, { named: name !== undefined, force: options.force });
+    const settings = loadSettings(open.home.root, io.cwd);
+    for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
+    const behind: Promise<unknown>[] = [];
+    const report = await resumeTeam(
+      await leadContext(call, open, settings),
+      defined({
+        mode: options.teammateMode,
+        force: options.force,
+        background: (work: Promise<unknown>) => behind.push(work),
+      }),
+    );
+    const { team } = open.ref;
+    out.done({ team, ...report }, () => text(out, team, report));
+    await Promise.all(behind);
+    return report.members.some(({ outcome }) => outcome === "failed") ? EXIT.failed : EXIT.done;
+  },
+});
+
+function text(out: Output, team: string, { lead, unread, members }: ResumeReport): string {
+  const words = optionWords("--team", team);
+  const living = members.some(({ outcome }) => outcome === "alive" || outcome === "restarted");
+  return [
+    ...leadLine(lead, team),
+    ...members.map((member) => sentence(out, member)),
+    ...(members.length === 0 ? ["Nobody but the lead is in it."] : []),
+    ...(unread === 0 || lead === "process"
+      ? []
+      : [`${unread === 1 ? "1 message waits" : `${unread} messages wait`} for you: teams inbox ${words}`]),
+    ...(living ? [line`See them: teams attach ${words}   what they do: teams status ${words}`] : []),
+  ].join("\n");
+}
+
+function leadLine(lead: ResumeReport["lead"], team: string): string[] {
+  if (lead === "taken") return [line`The lead's process had ended: you lead ${team} now.`];
+  if (lead === "unknown")
+    return [
+      line`The lead of ${team} runs on another machine or in another container, if it runs: it was left as it is. To lead it yourself: teams resume ${operand(team)} --force`,
+    ];
+  return [];
+}
+
+function sentence(out: Output, member: ResumedMember): string {
+  const name = member.color === null ? member.name : out.paint(member.name, { member: member.color });
+  const place = member.paneId === null ? (member.backend ?? "no pane") : `pane ${member.paneId}`;
+  switch (member.outcome) {
+    case "alive":
+      return line`${name} lives on: ${place}, pid ${member.pid ?? "?"}.`;
+    case "restarted": {
+      const tasks = member.taskIds.map((id) => `#${id}`).join(" ");
+      const goesOn = member.conversation === null ? "" : " with its conversation";
+      const held = tasks === "" ? "" : `${goesOn === "" ? " with" : " and"} ${tasks}`;
+      return line`${name} was started again${goesOn}${held}: ${place}, pid ${member.pid ?? "?"}.`;
+    }
+    case "failed":
+      return line`${name} could not be started again: ${member.error?.message ?? "no reason was given"} ${member.error?.hint ?? ""}`.trimEnd();
+    case "down":
+      return line`${name} is down: another teams resume had begun to start it, and did not. Call it again.`;
+    case "unknown":
+      return line`${name} cannot be judged from here and was left as it is.`;
+  }
+}

@@ -1,0 +1,208 @@
+import type { Backend } from "../backend/backend.ts";
+import type { TeammateMode } from "../backend/choose.ts";
+import { TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
+import { entryOf } from "../os/fs.ts";
+import { livenessOf } from "../os/identity.ts";
+import { transcriptPath } from "../protocol/paths.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { Restart } from "../schema/restart.ts";
+import { readTeam } from "../team/config.ts";
+import { judge } from "../team/liveness.ts";
+import { unreadCount } from "../team/mailbox.ts";
+import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { claimRestarts, finishRestarts, isBeingRestarted, restartOf } from "../team/restarts.ts";
+import { openTreeBell } from "../wakeup/watch-tree.ts";
+import { type LeadContext, requireLead } from "./context.ts";
+import { presentInstances } from "./presence.ts";
+import { reconcile } from "./reconcile.ts";
+import { type Restarted, restartClaimed } from "./restart-claimed.ts";
+import { type LeadOutcome, takeLead } from "./take-lead.ts";
+
+export interface ResumeOptions {
+  /** Where those live that are started again; where they lived without it. */
+  readonly mode?: TeammateMode;
+  /** Takes the lead also where nobody can see from here whether the lead's process lives. */
+  readonly force?: boolean;
+  /** Told of work that goes on behind the starts (the shell snapshot): a command that ends waits for it. */
+  readonly background?: (work: Promise<unknown>) => void;
+}
+
+export interface ResumedMember {
+  readonly name: string;
+  readonly color: string | null;
+  /**
+   * `alive` is left as it is; `restarted` by this call; `failed` could not be; `down` is one that another call had begun with
+   * and did not start; `unknown` cannot be judged from here (a foreign peer, another machine's).
+   */
+  readonly outcome: "alive" | "restarted" | "failed" | "down" | "unknown";
+  readonly backend: string | null;
+  readonly paneId: string | null;
+  /** The agent's own process. */
+  readonly pid: number | null;
+  /** Of a restarted one: the session that it goes on with; null where it had none. */
+  readonly conversation: string | null;
+  /** Of a restarted one: the tasks that are its own again. */
+  readonly taskIds: readonly string[];
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
+}
+
+export interface ResumeReport {
+  readonly lead: LeadOutcome;
+  /** Messages that wait for the lead. */
+  readonly unread: number;
+  readonly members: readonly ResumedMember[];
+}
+
+/**
+ * Takes a team up again: what lives stays as it is; what died is started with its conversation, its unread messages and the
+ * tasks that nobody else has; a lead whose process has died is followed by the caller. Done twice, or by two at once, it
+ * starts each member once.
+ * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
+ */
+export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}): Promise<ResumeReport> {
+  requireLead(ctx, "resume the team");
+  await awaitHangups(ctx);
+  // Who agreed to end leaves, and of the others the lead is told, before anything of their runs is taken away.
+  await reconcile(ctx);
+  const backendOf = await chooseBackends(ctx, options);
+  const lead = await takeLead(ctx, options.force ?? false);
+  const claims = await claimRestarts(ctx.ref, (member) =>
+    backendOf(member) === undefined ? undefined : downOf(ctx, member),
+  );
+  const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
+  await adoptBegun(ctx);
+  await waitWhile(ctx, () => othersOf(ctx).some(isBeingRestarted), OTHERS_MS);
+  return {
+    lead,
+    unread: unreadCount(ctx.ref, LEAD_NAME),
+    members: othersOf(ctx).map((member) => report(ctx, member, restarted.get(member.name))),
+  };
+}
+
+/** Milliseconds that an agent has to end once its terminal is gone: its shell commands have two. */
+const HANGUP_MS = 5_000;
+/** Milliseconds that another who resumes the same team at the same time has: a start is given up after 30 s. */
+const OTHERS_MS = 45_000;
+/** Longest wait between two looks, in milliseconds: one that is killed with its launch script changes no file. */
+const LOOK_AGAIN_MS = 250;
+
+/** An agent whose pane was closed just now, or died with its server, is about to end, and is not taken for a living one. */
+async function awaitHangups(ctx: LeadContext): Promise<void> {
+  const living = othersOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
+  const places = living.map((name) => ({ name, place: readPlace(ctx.ref, name) }));
+  const present = await presentInstances(
+    ctx,
+    places.flatMap(({ place }) => place ?? []),
+  );
+  const hungUp = places.flatMap(({ name, place }) =>
+    place !== undefined && !present.has(place.instance) ? [name] : [],
+  );
+  await waitWhile(ctx, () => hungUp.some((name) => isAlive(ctx, name)), HANGUP_MS);
+}
+
+function isAlive({ ref }: LeadContext, name: string): boolean {
+  const status = readStatus(ref, name);
+  return status !== undefined && livenessOf(status.process) === "alive";
+}
+
+/** @param forMs it is given up then */
+async function waitWhile(ctx: LeadContext, isSo: () => boolean, forMs: number): Promise<void> {
+  if (!isSo()) return;
+  const bell = openTreeBell([ctx.ref.paths.dir]);
+  const deadline = steadyNow() + forMs;
+  try {
+    while (isSo() && steadyNow() < deadline) await bell.wait({ timeoutMs: LOOK_AGAIN_MS });
+  } finally {
+    bell.close();
+  }
+}
+
+/** Every member but the lead, as the config has them now. */
+function othersOf({ ref }: LeadContext): readonly TeamMember[] {
+  return readTeam(ref).members.filter(({ name }) => name !== LEAD_NAME);
+}
+
+/**
+ * Where each of those that are down is started again; asked before anything is changed.
+ * @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT
+ */
+async function chooseBackends(
+  ctx: LeadContext,
+  { mode }: ResumeOptions,
+): Promise<(member: TeamMember) => Backend | undefined> {
+  const chosen = new Map<TeammateMode, Backend>();
+  for (const member of othersOf(ctx)) {
+    const wanted = mode ?? modeOf(member);
+    if (chosen.has(wanted) || downOf(ctx, member) === undefined) continue;
+    chosen.set(wanted, (await ctx.backends.choose(wanted, "single")).backend);
+  }
+  return (member) => chosen.get(mode ?? modeOf(member));
+}
+
+/** Where it lived; who lived in a lead's own process, or with a program of which nothing is known, gets what there is. */
+function modeOf({ backendType }: TeamMember): TeammateMode {
+  return backendType === "tmux" || backendType === "process" || backendType === "iterm2"
+    ? backendType
+    : "auto";
+}
+
+/** What is known of a member that may be started; undefined for one that lives, or that cannot be judged from here. */
+function downOf(
+  { ref, home }: LeadContext,
+  member: TeamMember,
+): { readonly session: string | undefined } | undefined {
+  const { name } = member;
+  const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
+  const begun = restartOf(member);
+  const { alive } = judge(member, records);
+  // A killed process had begun to start it again: the records of before are gone, and the agent has said nothing yet.
+  const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
+  if (alive !== false && !isHalfStarted) return undefined;
+  return { session: begunIn(home.root, records.status?.sessionId ?? begun?.session) };
+}
+
+/** The session, if it has begun; its id, read from a file, becomes the name of one. */
+function begunIn(root: string, id: string | undefined): string | undefined {
+  if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return undefined;
+  return entryOf(transcriptPath(root, id)) === undefined ? undefined : id;
+}
+
+/** One that a killed process had started again lives: that it was begun is no news any more. */
+async function adoptBegun(ctx: LeadContext): Promise<void> {
+  const begun = new Map<string, Restart>();
+  for (const member of othersOf(ctx)) {
+    const claim = restartOf(member);
+    if (claim !== undefined && !isBeingRestarted(member) && isAlive(ctx, member.name))
+      begun.set(member.name, claim);
+  }
+  if (begun.size === 0) return;
+  const paneOf = (name: string) => ({ tmuxPaneId: readStatus(ctx.ref, name)?.paneId ?? "" });
+  await finishRestarts(ctx.ref, begun, new Map([...begun.keys()].map((name) => [name, paneOf(name)])));
+}
+
+function report(ctx: LeadContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {
+  const { ref } = ctx;
+  const { name } = member;
+  const status = readStatus(ref, name);
+  const place = readPlace(ref, name);
+  const { alive } = judge(member, { status, place, exit: readExit(ref, name) });
+  const lives = alive === true;
+  return {
+    name,
+    color: member.color ?? null,
+    outcome: restarted?.outcome ?? (alive === null ? "unknown" : lives ? "alive" : "down"),
+    backend: member.backendType ?? null,
+    paneId: lives ? (place?.paneId ?? status?.paneId ?? null) : null,
+    pid: lives ? (status?.process.pid ?? null) : null,
+    conversation: restarted?.conversation ?? null,
+    taskIds: restarted?.taskIds ?? [],
+    error: restarted?.error === undefined ? null : errorOf(restarted.error),
+  };
+}
+
+function errorOf(error: Error): NonNullable<ResumedMember["error"]> {
+  const known = error instanceof TeamError ? error : undefined;
+  return { code: known?.code ?? "SPAWN_FAILED", message: error.message, hint: known?.hint ?? null };
+}

@@ -1,0 +1,251 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import type { ResumeReport } from "../../../src/lead/resume.ts";
+import type { Env } from "../../../src/os/env.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const ECHO = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
+const MODEL = ["--model", "scripted:play.json"];
+
+/** A team in panes, led by commands from the user's own. */
+async function inPanes(...names: readonly string[]) {
+  const t = privateTmux();
+  const { pane } = t.session();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(ECHO));
+  const ref = teamRef(homeOf(t.env), "crew");
+  const run = (words: readonly string[], from: Env = t.env) => teamsIn(from, t.home)(words);
+  const done = async (...words: string[]) => {
+    const ended = await run(words, t.inside(pane));
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
+  await done("create", "crew");
+  for (const name of names) await done("spawn", name, ...MODEL, "--prompt", `to ${name}`);
+  const said = (name: string) => conversationOf(readStatus(ref, name)?.transcript ?? "");
+  /** Waits until it has said so much, and is idle. */
+  const hasSaid = (name: string, count: number): Promise<unknown> =>
+    eventually(
+      `${name}'s ${count} turns`,
+      () => said(name).length === count && readStatus(ref, name)?.state === "idle",
+    );
+  await Promise.all(names.map((name) => hasSaid(name, 1)));
+  return {
+    t,
+    ref,
+    run,
+    done,
+    hasSaid,
+    pidOf: (name: string) => readStatus(ref, name)?.process.pid ?? 0,
+    said,
+  };
+}
+
+/** What an agent has said, as far as its file has whole lines. */
+function conversationOf(transcript: string): string[] {
+  if (!existsSync(transcript)) return [];
+  return readFileSync(transcript, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((text) => JSON.parse(text))
+    .flatMap(({ type, message }) =>
+      type === "assistant" ? message.content.map(({ text }: { text: string }) => text) : [],
+    );
+}
+
+/** The agents' processes of a name. */
+function agentsOf(ref: TeamRef, name: string): number[] {
+  const ofTeam = readTeam(ref).leadSessionId;
+  const listed = execFileSync("ps", ["-axwwo", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
+  const rows = listed.flatMap((row) => {
+    const [, pid, ppid, words = ""] = /^ *(\d+) +(\d+) (.*)/.exec(row) ?? [];
+    const isAgent = words.includes(`${name}@crew`) && words.includes(ofTeam) && !words.startsWith("/bin/sh");
+    return isAgent ? [{ pid: Number(pid), ppid: Number(ppid) }] : [];
+  });
+  // A child that has not executed its own program yet still looks like its parent.
+  return rows.filter(({ ppid }) => !rows.some(({ pid }) => pid === ppid)).map(({ pid }) => pid);
+}
+
+const panesIn = (t: PrivateTmux): string[] =>
+  t.tmux("list-panes", "-a", "-F", "#{window_name} #{@teams_agent_id}").split("\n").sort();
+
+it("after kill-server the status says so, and resume rebuilds panes, conversations, messages and tasks (S51)", async () => {
+  const { t, ref, run, hasSaid, said } = await inPanes("ada", "dev");
+  await run(["task", "add", "count"]);
+  await run(["task", "update", "1", "--owner", "dev", "--status", "in_progress"]);
+  await hasSaid("dev", 2);
+  const sessions = ["ada", "dev"].map((name) => readStatus(ref, name)?.sessionId);
+  await t.killServer();
+  await eventually("their ends", async () => {
+    const { members } = (await run(["status", "--json"])).json<{
+      members: { name: string; state: string }[];
+    }>();
+    return members.every(({ name, state }) => name === LEAD_NAME || state === "exited");
+  });
+  expect((await run(["send", "ada", "while you were away"])).out).toContain("waits for its restart");
+
+  const { pane } = t.session();
+  const ended = await run(["resume", "crew", "--json"], t.inside(pane));
+  expect([ended.code, ended.err]).toEqual([0, ""]);
+  expect(ended.json<ResumeReport>()).toMatchObject({
+    lead: "yours",
+    members: [
+      { name: "ada", outcome: "restarted", conversation: sessions[0], taskIds: [] },
+      { name: "dev", outcome: "restarted", conversation: sessions[1], taskIds: ["1"] },
+    ],
+  });
+  await Promise.all([hasSaid("ada", 2), hasSaid("dev", 3)]);
+  expect(said("ada")).toEqual(["I heard to ada", "I heard while you were away"]);
+  expect(said("dev")[2]).toContain("#1");
+  expect(panesIn(t)).toEqual(["crew ada@crew", "crew dev@crew", "mine "]);
+  expect(t.tmux("list-panes", "-t", "=work:crew", "-F", "#{pane_left}").split("\n")).toEqual(["0", "101"]);
+  expect(readdirSync(join(t.root, "teams-sessions")).sort()).toEqual(
+    sessions.map((id) => `${id}.jsonl`).sort(),
+  );
+  const task = (await run(["task", "show", "1", "--json"])).json<{ owner?: string }>();
+  expect(JSON.stringify(task)).toContain('"owner":"dev"');
+  expect((await run(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+  await leaves(t, nothing(["work:cat"]));
+});
+
+it("a pane that was closed by hand is exited, keeps nobody from spawning, and comes back by resume (S9)", async () => {
+  const { t, ref, done, hasSaid, pidOf, said } = await inPanes("ada", "dev");
+  const [ada, dev] = [pidOf("ada"), pidOf("dev")];
+  t.tmux("kill-pane", "-t", readPlace(ref, "dev")?.paneId ?? "");
+  await eventually("its end", () => agentsOf(ref, "dev").length === 0);
+  await done("spawn", "bob", ...MODEL);
+  const status = (await done("status", "--json")).json<{
+    members: { name: string; state: string }[];
+    approvals: [];
+  }>();
+  expect(status.members.find(({ name }) => name === "dev")?.state).toBe("exited");
+  expect(status.approvals).toEqual([]);
+
+  expect((await done("resume")).out).toContain("dev was started again with its conversation");
+  await hasSaid("dev", 1);
+  expect(said("dev")).toEqual(["I heard to dev"]);
+  expect([pidOf("ada"), agentsOf(ref, "dev").length]).toEqual([ada, 1]);
+  expect(pidOf("dev")).not.toBe(dev);
+  const again = await done("resume", "--json");
+  expect(again.json<ResumeReport>().members.map(({ name, outcome }) => [name, outcome])).toEqual([
+    ["ada", "alive"],
+    ["dev", "alive"],
+    ["bob", "alive"],
+  ]);
+  expect(readTeam(ref).members.map(({ tmuxPaneId }) => tmuxPaneId)).toEqual([
+    "",
+    ...["ada", "dev", "bob"].map((name) => readPlace(ref, name)?.paneId),
+  ]);
+  await done("kill", "crew", "--force", "--purge");
+  await leaves(t, nothing(["work:cat"]));
+});
+
+it("two who resume at once start each of the dead once, also one whose pane waits for a person", async () => {
+  const { t, ref, pidOf, hasSaid, done } = await inPanes("ada", "bob", "dev");
+  const names = ["ada", "bob", "dev"];
+  const bob = pidOf("bob");
+  for (const name of ["ada", "dev"]) signalProcess(pidOf(name), "SIGSEGV");
+  const held = () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
+  await eventually(
+    "the crashed panes' words",
+    () =>
+      held().filter((id) => t.tmux("capture-pane", "-p", "-t", id).includes("r + Enter starts it again"))
+        .length === 2,
+  );
+  const two = [1, 2].map(() => startTeams(["resume", "crew", "--json"], t.env, t.home));
+  const reports = await Promise.all(
+    two.map(async ({ child, ended }) => {
+      let out = "";
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        out += text;
+      });
+      expect(await ended).toBe(0);
+      return JSON.parse(out) as ResumeReport;
+    }),
+  );
+  const outcomes = names.map((name) =>
+    reports.map(({ members }) => members.find((one) => one.name === name)?.outcome).sort(),
+  );
+  expect(outcomes).toEqual([
+    ["alive", "restarted"],
+    ["alive", "alive"],
+    ["alive", "restarted"],
+  ]);
+  await Promise.all(names.map((name) => hasSaid(name, 1)));
+  expect(names.map((name) => agentsOf(ref, name))).toEqual(names.map((name) => [pidOf(name)]));
+  expect(pidOf("bob")).toBe(bob);
+  expect(panesIn(t)).toEqual([...names.map((name) => `crew ${name}@crew`), "mine "]);
+  expect(readTeam(ref).members.map(({ metadata }) => metadata?._restart)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  await done("kill", "crew", "--force", "--purge");
+  await leaves(t, nothing(["work:cat"]));
+});
+
+it("a lead that was killed leaves its teammates at work; resume takes its place, with what was written to it (S43, S50)", async () => {
+  const t = privateTmux();
+  const spawn = { name: "Agent", input: { name: "worker", prompt: "work" } };
+  const agents = {
+    [LEAD_NAME]: [
+      { tools: [spawn] },
+      { tools: [{ name: "Bash", input: { command: "touch led; sleep 300" } }] },
+    ],
+    worker: [{ say: "I am there." }, { say: "I heard {{input}}", repeat: true }],
+  };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
+  const words = [
+    "run",
+    "--team",
+    "crew",
+    "--playbook",
+    "play.json",
+    "--permission-mode",
+    "bypassPermissions",
+  ];
+  personInside(t, [...words, "--no-sidebar"]);
+  const ref = teamRef(homeOf(t.env), "crew");
+  await eventually("its work", () => existsSync(join(t.home, "led")), 20_000);
+  const { leadProcess, leadSessionId } = readTeam(ref);
+  const worker = readStatus(ref, "worker")?.process.pid;
+  signalProcess(leadProcess?.pid ?? 0, "SIGKILL");
+  const teams = teamsIn(t.env, t.home);
+  await eventually(
+    "the lead's end",
+    async () => (await teams(["status", "--json"])).json().leadAlive === false,
+  );
+  await teams(["send", LEAD_NAME, "are you there?", "--as", "worker"]);
+
+  const resumed = (await teams(["resume", "--json"])).json<ResumeReport>();
+  expect(resumed).toMatchObject({
+    lead: "taken",
+    members: [{ name: "worker", outcome: "alive", pid: worker }],
+  });
+  expect(resumed.unread).toBeGreaterThan(0);
+  const now = readTeam(ref);
+  expect(now.leadProcess).toBeUndefined();
+  expect(now.leadSessionId).not.toBe(leadSessionId);
+  const inbox = (await teams(["inbox", "--unread", "--json"])).json<{ messages: { text: string }[] }>();
+  expect(inbox.messages.map(({ text }) => text)).toContain("are you there?");
+  expect((await teams(["resume", "--json"])).json<ResumeReport>().lead).toBe("yours");
+  expect(readTeam(ref).leadSessionId).toBe(now.leadSessionId);
+  expect((await teams(["send", "worker", "go on"])).code).toBe(0);
+  await eventually(
+    "its answer",
+    () => conversationOf(readStatus(ref, "worker")?.transcript ?? "").at(-1) === "I heard go on",
+  );
+  expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+});
