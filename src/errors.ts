@@ -93,3 +93,16 @@ export function systemCode(error: unknown): string | undefined {
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && systemCode(error) !== undefined && "syscall" in error;
 }
+
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "Free some space there and do it again.",
+  EDQUOT: "Free some space there and do it again.",
+  EFBIG: "Free some space there, or raise the limit (ulimit -f), and do it again.",
+  EMFILE: "Too many files are open: end what holds them, or raise the limit (ulimit -n), and do it again.",
+  ENFILE: "Too many files are open on this machine: end what holds them, and do it again.",
+};
+
+/** What to do about a call that the system refused; for any other code where to look. */
+export function systemHint(error: unknown): string {
+  return HINTS[systemCode(error) ?? ""] ?? "Is the path this user's, and its file system whole and writable?";
+}

@@ -1,11 +1,11 @@
-import { EXIT, messageOf, systemCode, TeamError } from "../errors.ts";
+import { EXIT, messageOf, systemCode, systemHint, TeamError } from "../errors.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { Io } from "./io.ts";
 import { painter, wantsColors } from "./paint.ts";
 
 /** What a user or script is told of a failure. */
 export interface Failure {
-  /** One of protocol.md section 9, the system's own (`ENOSPC`), or `INTERNAL` for a defect of ours. */
+  /** One of protocol.md section 9, or `INTERNAL` for a defect of ours. */
   readonly code: string;
   readonly message: string;
   readonly hint: string | undefined;
@@ -13,30 +13,22 @@ export interface Failure {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
-
 /** Any thrown value as a failure with a code. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof TeamError) {
     const { code, message, hint, exitCode: exit, details } = error;
     return { code, message, hint, exit, details };
   }
-  const code = systemCode(error);
+  const errno = systemCode(error);
   const message = messageOf(error);
-  if (code !== undefined && DENIED.has(code)) {
-    const hint =
-      "Look at who owns that path and its permissions; `teams doctor` checks the ones that matter.";
+  if (errno !== undefined && /^E[A-Z0-9]+$/.test(errno)) {
     return {
       code: "PERMISSION_DENIED",
       message: `The system refused it: ${message}.`,
-      hint,
+      hint: systemHint(error),
       exit: EXIT.failed,
+      details: { errno },
     };
-  }
-  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) {
-    const hint =
-      code === "ENOSPC" || code === "EDQUOT" ? "Free some disk space and run it again." : undefined;
-    return { code, message: `The system could not do it: ${message}.`, hint, exit: EXIT.failed };
   }
   const hint = "This is a defect of teams: run it again with --verbose, and report what it prints.";
   return { code: "INTERNAL", message, hint, exit: EXIT.failed };

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { isSystemError, systemCode, TeamError } from "../errors.ts";
+import { isSystemError, systemCode, systemHint, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, readText } from "../os/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../schema/migrate.ts";
@@ -56,23 +56,14 @@ async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Pro
   }
 }
 
-const NO_ROOM: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-const NO_DESCRIPTOR: ReadonlySet<string> = new Set(["EMFILE", "ENFILE"]);
-
 /** What the system refuses on the way to the rename leaves the old content as it was. */
 function refused(path: string, error: Error): TeamError {
-  const code = systemCode(error) ?? "";
-  const hint = NO_ROOM.has(code)
-    ? "Free some space there and do it again."
-    : NO_DESCRIPTOR.has(code)
-      ? "Too many files are open: end what holds them, or raise the limit (ulimit -n), and do it again."
-      : "Is the directory this user's, and its file system whole and writable?";
   return new TeamError(
     "PERMISSION_DENIED",
     `${path} cannot be written (${error.message}); it is as it was.`,
     {
-      hint,
-      details: { file: path, errno: code },
+      hint: systemHint(error),
+      details: { file: path, errno: systemCode(error) },
       cause: error,
     },
   );

@@ -47,7 +47,7 @@ describe("failureOf", () => {
     [new TeamError("TASK_BLOCKED", "m", { hint: "h" }), "TASK_BLOCKED", 4],
     [system("EACCES"), "PERMISSION_DENIED", 1],
     [system("EROFS"), "PERMISSION_DENIED", 1],
-    [system("ENOSPC"), "ENOSPC", 1],
+    [system("ENOSPC"), "PERMISSION_DENIED", 1],
     [new TypeError("x is undefined"), "INTERNAL", 1],
     ["a string", "INTERNAL", 1],
   ])("gives %s a code and an exit status", (error, code, exit) => {
