@@ -19,8 +19,14 @@ export class GitError extends Error {
   }
 }
 
-/** Which repository is meant is said by the directory alone, not by what a hook or another git left in the environment. */
-const OTHERS = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|OBJECT_DIRECTORY)$/;
+/** What names a repository, or a part of one (`git rev-parse --local-env-vars`, without what configures git). */
+const OF_A_REPOSITORY =
+  /^GIT_(DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|COMMON_DIR|NAMESPACE|PREFIX|(ALTERNATE_)?OBJECT_DIRECTOR(Y|IES)|GRAFT_FILE|SHALLOW_FILE)$/;
+
+/** The environment in which the directory alone says which repository is meant, whatever a hook or another git left in it. Pure. */
+export function withoutRepository(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_A_REPOSITORY.test(name)));
+}
 
 /**
  * Runs git in a directory, with an argument vector; its words are English whatever the caller's locale.
@@ -33,9 +39,14 @@ export async function git(
   env: Env,
   extra: Env = {},
 ): Promise<string> {
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !OTHERS.test(name)));
   const { code, stdout, stderr, failure } = await run("git", ["-C", directory, ...args], {
-    env: { ...own, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", ...extra },
+    env: {
+      ...withoutRepository(env),
+      LC_ALL: "C",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_OPTIONAL_LOCKS: "0",
+      ...extra,
+    },
     timeoutMs: TIMEOUT_MS,
   });
   if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);

@@ -30,17 +30,22 @@ export function parseStatus(text: string): Changes {
 
 /** What is changed and untracked in a worktree; ignored files do not count. @throws GitError */
 export async function changesIn(directory: string, env: Env): Promise<Changes> {
-  const words = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
+  const shown = ["--untracked-files=normal", "--ignore-submodules=none"];
+  const words = ["status", "--porcelain=v2", "--branch", "-z", ...shown];
   return parseStatus(await git(directory, words, env));
 }
 
-/** Commits that the one has and the other lacks. @throws GitError when one of them is no commit */
+/**
+ * Commits that the HEAD has and the other lacks, and the other way round.
+ * @param since the name of a commit or branch
+ * @throws GitError when it is none
+ */
 export async function aheadBehind(
   directory: string,
-  base: string,
+  since: string,
   env: Env,
 ): Promise<{ readonly ahead: number; readonly behind: number }> {
-  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${base}...HEAD`, "--"];
+  const words = ["rev-list", "--left-right", "--count", "--end-of-options", `${since}...HEAD`, "--"];
   const [behind = "0", ahead = "0"] = (await git(directory, words, env)).trim().split(/\s+/);
   return { ahead: Number(ahead), behind: Number(behind) };
 }
@@ -52,7 +57,9 @@ export async function aheadBehind(
  */
 export async function commitsOnlyOn(directory: string, own: readonly string[], env: Env): Promise<number> {
   const refs = own.map((branch) => `refs/heads/${branch}`);
-  const known = (await git(directory, ["for-each-ref", "--format=%(refname)", ...refs], env)).split("\n");
+  const listed =
+    refs.length === 0 ? "" : await git(directory, ["for-each-ref", "--format=%(refname)", ...refs], env);
+  const known = listed.split("\n");
   const there = refs.filter((ref) => known.includes(ref));
   const others = own.map((branch) => `--exclude=${branch}`);
   const words = [

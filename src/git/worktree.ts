@@ -12,7 +12,7 @@ const DEFAULT_DIRECTORY = ".worktrees";
 export interface WorktreeRequest {
   /** Any directory of the repository; HEAD is that of its own worktree. */
   readonly from: string;
-  /** The new directory's name. */
+  /** The new directory's name; where it is taken, the next free of name-2, … */
   readonly name: string;
   /** Made from HEAD; where it exists it is checked out if the person named it, else the next free of name-2, … is made. */
   readonly branch: string;
@@ -21,6 +21,8 @@ export interface WorktreeRequest {
   readonly directory?: string | undefined;
   /** Takes along what is changed and untracked in `from`. */
   readonly withChanges?: boolean;
+  /** Told of what is about to be made while nothing of it is there, so that it is known also when this process is killed over it. */
+  readonly announce?: (worktree: Worktree) => Promise<void>;
   readonly env: Env;
 }
 
@@ -28,6 +30,10 @@ export interface Worktree {
   readonly path: string;
   /** The directory inside of it that `from` is in the repository. */
   readonly cwd: string;
+  /** The top of the worktree that `from` is in. */
+  readonly source: string;
+  /** The branch that was checked out there; undefined while its HEAD was detached. */
+  readonly startedFrom: string | undefined;
   readonly branch: string;
   /** The commit that it began with. */
   readonly base: string;
@@ -41,30 +47,49 @@ export interface Worktree {
  */
 export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
   const { env } = request;
-  const from = realPathOf(request.from);
-  const { top, repository } = await whereIs(from, env);
-  const base = (
-    await git(top, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], env).catch(noCommit)
-  ).trim();
-  const parent =
-    request.directory === undefined ? ownDirectory(repository) : resolve(repository, request.directory);
-  ensureDir(parent);
-  const path = freePath(parent, request.name);
-  const exists = await branchExists(top, request.branch, env);
-  const makes = !(exists && request.branchIsGiven);
-  const branch = makes && exists ? await freeBranch(top, request.branch, env) : request.branch;
+  const { worktree, parent, repository } = await plan(request);
+  const { path, branch, base, madeBranch, source } = worktree;
+  await request.announce?.(worktree);
+  makeParent(repository, parent);
   // By itself, so that what is taken back after a failure is a branch that this call made.
-  if (makes) await git(top, ["branch", "--no-track", "--end-of-options", branch, base], env);
+  if (madeBranch) await git(source, ["branch", "--no-track", "--end-of-options", branch, base], env);
   const words = ["worktree", "add", "--quiet", "--end-of-options", path, branch];
   try {
-    await git(top, words, env);
-    if (request.withChanges) await takeChanges(top, path, env);
+    await git(source, words, env);
+    if (request.withChanges) await takeChanges(source, path, env);
   } catch (error) {
-    const left = await undo(top, path, makes ? branch : undefined, env);
+    const left = await takeBackWorktree(worktree, env);
     throw left.length === 0 ? error : new GitError(words, [messageOf(error), ...left].join("; "));
   }
-  const start = makes ? base : (await git(path, ["rev-parse", "HEAD"], env)).trim();
-  return { path, cwd: join(path, relative(top, from)), branch, base: start, madeBranch: makes };
+  return worktree;
+}
+
+/** What a request comes to; nothing is made. */
+async function plan(
+  request: WorktreeRequest,
+): Promise<{ readonly worktree: Worktree; readonly parent: string; readonly repository: string }> {
+  const { env } = request;
+  const from = realPathOf(request.from);
+  const { top, repository } = await whereIs(from, env);
+  const head = await commitOf(top, "HEAD", env).catch(noCommit);
+  const exists = (await placeOfBranch(top, request.branch, env)) !== undefined;
+  const madeBranch = !(exists && request.branchIsGiven);
+  const branch = madeBranch && exists ? await freeBranch(top, request.branch, env) : request.branch;
+  const base = madeBranch ? head : await commitOf(top, `refs/heads/${branch}`, env);
+  if (request.withChanges && base !== head)
+    throw new GitError(["restore"], `what is uncommitted here belongs to another commit than ${branch}`);
+  const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
+  const path = freePath(parent, request.name);
+  const worktree = {
+    path,
+    cwd: join(path, relative(top, from)),
+    source: top,
+    startedFrom: (await git(top, ["branch", "--show-current"], env)).trim() || undefined,
+    branch,
+    base,
+    madeBranch,
+  };
+  return { worktree, parent, repository };
 }
 
 /** Why a worktree must stay; undefined when all of it is elsewhere too. */
@@ -84,10 +109,17 @@ export async function unsavedIn(
   madeBranch: string | undefined,
   env: Env,
 ): Promise<Unsaved | undefined> {
+  await whereIsWorktree(path, env);
   const { branch, changed, untracked } = await changesIn(path, env);
   const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
   const commits = await commitsOnlyOn(path, [...own], env);
   return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
+}
+
+/** Commits that would be lost with a worktree although every branch stays: those of a detached HEAD. @throws GitError */
+export async function commitsOnNoBranch(path: string, env: Env): Promise<number> {
+  await whereIsWorktree(path, env);
+  return commitsOnlyOn(path, [], env);
 }
 
 /**
@@ -96,27 +128,65 @@ export async function unsavedIn(
  * @throws GitError
  */
 export async function removeWorktree(path: string, madeBranch: string | undefined, env: Env): Promise<void> {
-  const { repository } = await whereIs(path, env);
-  await git(repository, ["worktree", "remove", "--end-of-options", path], env);
-  // Its commits are on another branch or a remote, which was asked before.
-  if (madeBranch !== undefined)
-    await git(repository, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
+  const { common } = await whereIsWorktree(path, env);
+  await git(common, ["worktree", "remove", "--end-of-options", path], env);
+  if (madeBranch === undefined) return;
+  // Its commits are on another branch or a remote, which was asked before. One that is checked out elsewhere is somebody's.
+  if ((await placeOfBranch(common, madeBranch, env)) !== "") return;
+  await git(common, ["branch", "-D", "--quiet", "--end-of-options", madeBranch], env);
 }
 
 /** Removes a worktree with all that is in it; its branch stays. @throws GitError */
 export async function discardWorktree(path: string, env: Env): Promise<void> {
-  const { repository } = await whereIs(path, env);
-  await git(repository, ["worktree", "remove", "--force", "--end-of-options", path], env);
+  const { common } = await whereIsWorktree(path, env);
+  await git(common, ["worktree", "remove", "--force", "--end-of-options", path], env);
 }
 
-async function whereIs(
-  directory: string,
+/**
+ * Takes back a worktree in which nobody has worked, and its branch if it was made for it and still is where it began.
+ * @returns what git would not let go
+ */
+export async function takeBackWorktree(
+  { path, source, branch, base, madeBranch }: Omit<Worktree, "cwd" | "startedFrom">,
   env: Env,
-): Promise<{ readonly top: string; readonly repository: string }> {
+): Promise<readonly string[]> {
+  const left: string[] = [];
+  const attempt = async (what: string, words: readonly string[]): Promise<void> => {
+    try {
+      await git(source, words, env);
+    } catch (error) {
+      left.push(`${what} stays: ${messageOf(error)}`);
+    }
+  };
+  if (isDirectory(path)) await attempt(path, ["worktree", "remove", "--force", "--end-of-options", path]);
+  if (madeBranch && left.length === 0)
+    await attempt(`branch ${branch}`, ["update-ref", "-d", `refs/heads/${branch}`, base]);
+  return left;
+}
+
+interface Where {
+  readonly top: string;
+  /** The `.git` directory that all worktrees of a repository share: it stays when one of them goes. */
+  readonly common: string;
+  readonly repository: string;
+}
+
+async function whereIs(directory: string, env: Env): Promise<Where> {
   const words = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
   const [top = "", common = ""] = (await git(directory, words, env)).split("\n");
   // Of a linked worktree the common directory is the main one's `.git`; a bare repository has no other top than this.
-  return { top, repository: basename(common) === ".git" ? dirname(common) : top };
+  return { top, common, repository: basename(common) === ".git" ? dirname(common) : top };
+}
+
+/** Inside of a repository, a directory that is no worktree any more would be taken for a part of the repository. */
+async function whereIsWorktree(path: string, env: Env): Promise<Where> {
+  const where = await whereIs(path, env);
+  if (where.top === realPathOf(path)) return where;
+  throw new GitError(["rev-parse"], "it is no worktree any more");
+}
+
+async function commitOf(directory: string, name: string, env: Env): Promise<string> {
+  return (await git(directory, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], env)).trim();
 }
 
 function noCommit(error: unknown): never {
@@ -125,13 +195,21 @@ function noCommit(error: unknown): never {
   throw error;
 }
 
-/** The directory hides itself from the repository's status; none of the repository's own files is touched. */
-function ownDirectory(repository: string): string {
-  const directory = join(repository, DEFAULT_DIRECTORY);
-  ensureDir(directory);
-  const ignore = join(directory, ".gitignore");
-  if (entryOf(ignore) === undefined) replaceFile(ignore, "*\n", { sync: false });
-  return directory;
+/** A directory that is made inside of the repository hides itself from its status; none of the repository's own files is touched. */
+function makeParent(repository: string, parent: string): void {
+  const isOurs = parent === join(repository, DEFAULT_DIRECTORY) || entryOf(parent) === undefined;
+  ensureDir(parent);
+  // A link in somebody's repository must not lead what is written there to another place.
+  if (isInside(repository, parent) && !isInside(repository, realPathOf(parent)))
+    throw new GitError(["worktree", "add"], `${parent} leads out of the repository`);
+  const ignore = join(parent, ".gitignore");
+  if (isOurs && isInside(repository, parent) && entryOf(ignore) === undefined)
+    replaceFile(ignore, "*\n", { sync: false });
+}
+
+function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way !== "" && way !== ".." && !way.startsWith("../");
 }
 
 function freePath(parent: string, name: string): string {
@@ -141,16 +219,18 @@ function freePath(parent: string, name: string): string {
   }
 }
 
-async function branchExists(top: string, branch: string, env: Env): Promise<boolean> {
-  const words = ["for-each-ref", "--format=%(refname)", `refs/heads/${branch}`];
-  const found = (await git(top, words, env)).split("\n");
-  return found.includes(`refs/heads/${branch}`);
+/** The worktree that has a branch checked out, "" for one that none has; undefined when there is no such branch. */
+async function placeOfBranch(directory: string, branch: string, env: Env): Promise<string | undefined> {
+  const ref = `refs/heads/${branch}`;
+  const words = ["for-each-ref", "--format=%(refname) %(worktreepath)", ref];
+  const line = (await git(directory, words, env)).split("\n").find((one) => one.startsWith(`${ref} `));
+  return line?.slice(ref.length + 1);
 }
 
 async function freeBranch(top: string, branch: string, env: Env): Promise<string> {
   for (let n = 2; ; n += 1) {
     const name = `${branch}-${n}`;
-    if (!(await branchExists(top, name, env))) return name;
+    if ((await placeOfBranch(top, name, env)) === undefined) return name;
   }
 }
 
@@ -169,20 +249,4 @@ async function takeChanges(top: string, path: string, env: Env): Promise<void> {
   } finally {
     removeTree(scratch);
   }
-}
-
-/** Takes back what a refused start has made. @returns what git would not let go, for the error that is on its way */
-async function undo(top: string, path: string, branch: string | undefined, env: Env): Promise<string[]> {
-  const left: string[] = [];
-  const attempt = async (what: string, words: readonly string[]): Promise<void> => {
-    try {
-      await git(top, words, env);
-    } catch (error) {
-      left.push(`${what} stays: ${messageOf(error)}`);
-    }
-  };
-  if (isDirectory(path)) await attempt(path, ["worktree", "remove", "--force", "--end-of-options", path]);
-  if (branch !== undefined)
-    await attempt(`branch ${branch}`, ["branch", "-D", "--quiet", "--end-of-options", branch]);
-  return left;
 }

@@ -1,12 +1,22 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { aheadBehind, changesIn } from "../../../src/git/status.ts";
 import {
   addWorktree,
+  commitsOnNoBranch,
   discardWorktree,
   removeWorktree,
+  takeBackWorktree,
   unsavedIn,
   type WorktreeRequest,
 } from "../../../src/git/worktree.ts";
@@ -118,6 +128,67 @@ describe("a worktree of a teammate", () => {
     expect(run(repository, "branch", "--format=%(refname:short)")).toBe("main");
   });
 
+  test("many at once in one repository: each has its own, and the second of a name another", async () => {
+    const names = ["ada", "ada", "ben", "cem", "dee"];
+    const first = await add();
+    const all = await Promise.all(
+      names.slice(1).map((name) => add({ name, branch: `teams/review/${name}` })),
+    );
+    const lines = [first, ...all].map(({ path, branch }) => `${path} ${branch}`);
+    const made = ["ada", "ada-2", "ben", "cem", "dee"];
+    expect(lines).toEqual(made.map((name) => `${join(repository, ".worktrees", name)} teams/review/${name}`));
+  });
+
+  test("is told of while nothing of it is there, and is not made when that fails", async () => {
+    let seen = "";
+    const announce =
+      (there: (path: string) => void) => async (worktree: { path: string; branch: string }) => {
+        there(worktree.path);
+        seen = `${worktree.path} ${run(repository, "branch", "--list", worktree.branch)}`;
+        throw new Error("not now");
+      };
+    const isThere = (path: string): void => expect(existsSync(path)).toBe(false);
+    await expect(add({ announce: announce(isThere) })).rejects.toThrow("not now");
+    expect(seen).toBe(`${join(repository, ".worktrees/ada")} `);
+    expect(existsSync(join(repository, ".worktrees"))).toBe(false);
+  });
+
+  test("goes where a setting says: hidden if that is a new directory of the repository, never through a link out of it", async () => {
+    const inside = await add({ directory: "trees" });
+    expect(inside.path).toBe(join(repository, "trees/ada"));
+    expect(run(repository, "status", "--porcelain", "--ignored=no")).toBe("");
+    const outside = join(realpathSync(temporaryDirectory()), "deep/trees");
+    expect((await add({ directory: outside, name: "ben", branch: "b" })).path).toBe(join(outside, "ben"));
+    expect(existsSync(join(outside, ".gitignore"))).toBe(false);
+    symlinkSync(outside, join(repository, "link"));
+    await expect(add({ directory: "link", name: "cem", branch: "c" })).rejects.toThrow(
+      /out of the repository/,
+    );
+    expect(existsSync(join(outside, "cem"))).toBe(false);
+  });
+
+  test("takes no changes to a branch of another commit, and nobody's GIT_DIR for its own", async () => {
+    run(repository, "branch", "old");
+    writeFileSync(join(repository, "src/two.txt"), "two\n");
+    commit(repository, "second");
+    const other = { branch: "old", branchIsGiven: true, withChanges: true };
+    await expect(add(other)).rejects.toThrow(/another commit than old/);
+    const env = { ...ENV, GIT_DIR: "/nowhere", GIT_WORK_TREE: "/", GIT_INDEX_FILE: "/nowhere" };
+    expect((await add({ env })).startedFrom).toBe("main");
+  });
+
+  test("in which nobody has worked is taken back; its branch stays where it has moved", async () => {
+    const first = await add();
+    writeFileSync(join(first.path, "left.txt"), "by a set-up command\n");
+    expect(await takeBackWorktree(first, ENV)).toEqual([]);
+    expect([existsSync(first.path), run(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
+    const second = await add();
+    writeFileSync(join(second.path, "new.txt"), "new\n");
+    commit(second.path, "second");
+    expect(await takeBackWorktree(second, ENV)).toEqual([expect.stringContaining(`branch ${MADE} stays`)]);
+    expect(run(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
+  });
+
   test("tells how far it is from where it began", async () => {
     const { path, base } = await add();
     expect(await aheadBehind(path, base, ENV)).toEqual({ ahead: 0, behind: 0 });
@@ -169,6 +240,46 @@ describe("S46: the end of a worktree", () => {
     writeFileSync(join(path, "late.txt"), "late\n");
     await expect(removeWorktree(path, branch, ENV)).rejects.toThrow(/modified or untracked/);
     expect(existsSync(join(path, "late.txt"))).toBe(true);
+  });
+
+  test("a directory that is no worktree any more is not taken for the repository around it", async () => {
+    const { path, branch } = await add();
+    rmSync(join(path, ".git"));
+    for (const ask of [
+      () => unsavedIn(path, MADE, ENV),
+      () => commitsOnNoBranch(path, ENV),
+      () => removeWorktree(path, branch, ENV),
+      () => discardWorktree(path, ENV),
+    ])
+      await expect(ask()).rejects.toThrow(/no worktree any more/);
+    expect(existsSync(join(repository, "src/one.txt"))).toBe(true);
+  });
+
+  test("of a bare repository it goes with its branch, and a branch that is checked out elsewhere by now stays", async () => {
+    const bare = join(realpathSync(temporaryDirectory()), "bare.git");
+    run(repository, "clone", "--quiet", "--bare", repository, bare);
+    const home = join(bare, "../main");
+    run(bare, "worktree", "add", "--quiet", home, "main");
+    const first = await add({ from: home });
+    await removeWorktree(first.path, first.branch, ENV);
+    expect(run(bare, "branch", "--format=%(refname:short)")).toBe("main");
+    const second = await add({ from: home });
+    run(second.path, "checkout", "--quiet", "--detach");
+    run(home, "checkout", "--quiet", second.branch);
+    await removeWorktree(second.path, second.branch, ENV);
+    expect(existsSync(second.path)).toBe(false);
+    expect(run(home, "branch", "--show-current")).toBe(second.branch);
+  });
+
+  test("commits of a detached HEAD that no branch has are known: they would go although every branch stays", async () => {
+    const { path } = await add();
+    writeFileSync(join(path, "new.txt"), "new\n");
+    commit(path, "second");
+    expect(await commitsOnNoBranch(path, ENV)).toBe(0);
+    run(path, "checkout", "--quiet", "--detach");
+    writeFileSync(join(path, "more.txt"), "more\n");
+    commit(path, "third");
+    expect(await commitsOnNoBranch(path, ENV)).toBe(1);
   });
 
   test("removed, its branch goes with it; discarded, the branch stays", async () => {
