@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -9,7 +8,8 @@ import { signalProcess } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { agentsOf } from "../../support/agents.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
@@ -62,19 +62,6 @@ function conversationOf(transcript: string): string[] {
     .flatMap(({ type, message }) =>
       type === "assistant" ? message.content.map(({ text }: { text: string }) => text) : [],
     );
-}
-
-/** The agents' processes of a name. */
-function agentsOf(ref: TeamRef, name: string): number[] {
-  const ofTeam = readTeam(ref).leadSessionId;
-  const listed = execFileSync("ps", ["-axwwo", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
-  const rows = listed.flatMap((row) => {
-    const [, pid, ppid, words = ""] = /^ *(\d+) +(\d+) (.*)/.exec(row) ?? [];
-    const isAgent = words.includes(`${name}@crew`) && words.includes(ofTeam) && !words.startsWith("/bin/sh");
-    return isAgent ? [{ pid: Number(pid), ppid: Number(ppid) }] : [];
-  });
-  // A child that has not executed its own program yet still looks like its parent.
-  return rows.filter(({ ppid }) => !rows.some(({ pid }) => pid === ppid)).map(({ pid }) => pid);
 }
 
 const panesIn = (t: PrivateTmux): string[] =>

@@ -37,6 +37,8 @@ test("what ends or mends a foreign team needs its name and --force (S76)", async
   const before = beside(teams, ownIdentity());
   for (const words of [
     ["delete", THEIRS],
+    ["resume", THEIRS],
+    ["down", THEIRS],
     ["kill", "--team", THEIRS],
     ["kill", `alpha@${THEIRS}`],
     ["kill", "--team", THEIRS, "--purge"],

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { type ResumeReport, resumeTeam } from "../../../src/lead/resume.ts";
+import { startOf } from "../../../src/os/identity.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { agentsOf } from "../../support/agents.ts";
+import { atEveryStep } from "../../support/at-every-step.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ledTeam } from "../../support/led-team.ts";
+import { script } from "../../support/run-ts.ts";
+
+const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const resume = script("resume");
+
+it("a resume that is killed at any step is gone on with by the next: one process, one conversation, every message once", async () => {
+  const outcomes = new Map<string, number>();
+  const steps = await atEveryStep(async (n) => {
+    const { ref, ctx, place, spawn } = await ledTeam({ dev: ECHO });
+    await spawn({ name: "dev", prompt: "before" });
+    await said(ref, ["I heard before"]);
+    const session = readStatus(ref, "dev")?.sessionId;
+    await kill(ref);
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "after" });
+    return {
+      child: resume(JSON.stringify(place.env), ref.team, String(n)),
+      check: async () => {
+        const behind: Promise<unknown>[] = [];
+        const [dev] = (await resumeTeam(ctx, { background: (work) => behind.push(work) })).members;
+        await Promise.all(behind);
+        count(outcomes, dev);
+        await said(ref, ["I heard before", "I heard after"]);
+        expect(readStatus(ref, "dev")?.sessionId, `killed at ${n}`).toBe(session);
+        expect(agentsOf(ref, "dev"), `killed at ${n}`).toEqual([readStatus(ref, "dev")?.process.pid]);
+        expect(readTeam(ref).members[1]?.metadata?._restart, `killed at ${n}`).toBeUndefined();
+      },
+    };
+  });
+  expect(steps).toBeGreaterThan(20);
+  expect([...outcomes.keys()].sort()).toEqual(["alive", "restarted"]);
+}, 240_000);
+
+function count(outcomes: Map<string, number>, dev: ResumeReport["members"][number] | undefined): void {
+  const outcome = dev?.outcome ?? "none";
+  outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+}
+
+async function kill(ref: TeamRef): Promise<void> {
+  const pids = [readStatus(ref, "dev")?.process.pid ?? 0, readPlace(ref, "dev")?.panePid ?? 0];
+  signalProcess(pids[0] ?? 0, "SIGKILL");
+  await eventually("its end", () => pids.every((pid) => startOf(pid) === undefined));
+}
+
+function said(ref: TeamRef, words: readonly string[]): Promise<unknown> {
+  return eventually(
+    `its words ${words.join(", ")}`,
+    () => {
+      const status = readStatus(ref, "dev");
+      if (status?.state !== "idle" || !existsSync(status.transcript)) return false;
+      const lines = readFileSync(status.transcript, "utf8").split("\n").slice(0, -1);
+      const texts = lines
+        .map((line) => JSON.parse(line))
+        .flatMap(({ type, message }) => (type === "assistant" ? [message.content[0]?.text] : []));
+      return JSON.stringify(texts) === JSON.stringify(words);
+    },
+    20_000,
+  );
+}
