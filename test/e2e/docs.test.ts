@@ -35,3 +35,16 @@ it("the commands of the README's tour are commands with such options", async () 
     for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(out).toContain(option);
   }
 });
+
+it("the commands that the page about files names are commands with such options", async () => {
+  const page = readFileSync(join(ROOT, "docs/files.md"), "utf8");
+  const own = privateTmux();
+  const teams = teamsIn(own.env, own.home);
+  const named = [...page.matchAll(/`teams ([a-z]+)([^`]*)`/g)];
+  expect(named.length).toBeGreaterThan(5);
+  for (const [, name = "", rest = ""] of named) {
+    const { code, out } = await teams([name, "--help"]);
+    expect({ name, code }).toEqual({ name, code: 0 });
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(out).toContain(option);
+  }
+});

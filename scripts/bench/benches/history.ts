@@ -74,7 +74,7 @@ async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   for (const size of sizes) {
     const inbox = usualInbox(place, size);
     usual.push(
-      ...(await costsInTurn(room.amount(9, 5), [inbox], {
+      ...(await costsInTurn(size < 10_000 ? room.amount(100, 30) : 9, [inbox], {
         deliver: () => usualSend(inbox, aMessage(randomUUID())),
         read: () => usualRead(inbox),
         mark: () => usualMark(inbox),
