@@ -19,8 +19,8 @@ export function takeShared(path: string): SharedLock | undefined {
   if (isHeldByLiving(path, beside)) return undefined;
   const shared = takeSharedLock(path);
   if (shared === undefined) return undefined;
+  const record = ownerRecord(shared.id);
   try {
-    const record = ownerRecord(shared.id);
     if (!createRecordLink(beside, record)) {
       // Left by one that could not be judged, and whose lock was stale.
       removeFile(beside);
@@ -34,9 +34,10 @@ export function takeShared(path: string): SharedLock | undefined {
     ...shared,
     release: () => {
       try {
-        shared.release();
+        // First the record: it must never stand beside a lock that somebody else has taken since.
+        if (readRecordLink(beside) === record) removeFile(beside);
       } finally {
-        removeFile(beside);
+        shared.release();
       }
     },
   };
@@ -54,7 +55,8 @@ function isHeldByLiving(path: string, beside: string): boolean {
     return false;
   }
   const liveness = ownerLiveness(left);
-  const isItsLock = lockDirectoryId(path) === ownerOf(left)?.word;
+  // Also by its mode: a file system gives a new directory the number of the last one, and its time within one tick.
+  const isItsLock = isSharedLockOurs(path) && lockDirectoryId(path) === ownerOf(left)?.word;
   if (isItsLock && liveness !== "dead") return liveness === "alive";
   if (isItsLock) breakSharedLock(path);
   removeFile(beside);

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmdirSync,
   rmSync,
   symlinkSync,
@@ -11,6 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { steadyNow } from "../../../src/os/clock.ts";
+import { lockDirectoryId } from "../../../src/os/shared-lock.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
 import { script } from "../../support/run-ts.ts";
@@ -19,6 +22,13 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 const holdLock = script("hold-lock");
 const countUp = script("count-up");
 const SHORT = { waitMs: 60 };
+
+/** The queue lock goes to somebody else; a retry is made at once. */
+function another(path: string): number {
+  rmSync(`${path}.q`, { force: true });
+  symlinkSync(ownerRecord(), `${path}.q`);
+  return 0;
+}
 
 test("a lock is free again after the work, and leaves nothing behind", async () => {
   const directory = temporaryDirectory();
@@ -53,6 +63,27 @@ test("a lock directory that somebody put something into is told, and keeps nobod
   });
   rmSync(`${path}.lock`, { recursive: true });
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
+});
+
+test("who waits while others of ours follow each other waits on, and gives up where one of them hangs", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const follow = () => another(path);
+  follow();
+  const until = steadyNow() + 2 * SHORT.waitMs;
+  const moving = () => (steadyNow() < until ? follow() : (rmSync(`${path}.q`), 0));
+  expect(await withLock(path, () => "mine", { ...SHORT, random: moving })).toBe("mine");
+  follow();
+  const stopping = () => (steadyNow() < until + SHORT.waitMs ? follow() : 0);
+  await expect(withLock(path, () => "never", { ...SHORT, random: stopping })).rejects.toMatchObject({
+    code: "LOCK_TIMEOUT",
+  });
+});
+
+test("who always finds others before it gives up at last, and says how long it waited", async () => {
+  const path = join(temporaryDirectory(), "f");
+  another(path);
+  const unlucky = withLock(path, () => "never", { waitMs: 250, random: () => another(path) });
+  await expect(unlucky).rejects.toThrow(/was locked for 1 s/);
 });
 
 test("calls of one process run one after the other, in their order", async () => {
@@ -104,6 +135,21 @@ test("a dead holder's record never frees a lock that somebody else has taken sin
   await holder.ended();
   rmdirSync(`${path}.lock`);
   mkdirSync(`${path}.lock`);
+  await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
+});
+
+test("a dead holder's record never frees a foreign lock, though the file system gave it the number and the time of the dead one's", async () => {
+  const path = join(temporaryDirectory(), "f");
+  const holder = holdLock(path);
+  await holder.line();
+  holder.child.kill("SIGKILL");
+  await holder.ended();
+  const [pid, start, host, space, boot] = readlinkSync(`${path}.lock.owner`).split(".");
+  rmdirSync(`${path}.lock`);
+  mkdirSync(`${path}.lock`);
+  rmSync(`${path}.lock.owner`);
+  const word = lockDirectoryId(path);
+  symlinkSync([pid, start, host, space, boot, word].join("."), `${path}.lock.owner`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
