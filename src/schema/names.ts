@@ -104,11 +104,30 @@ export function splitAddress(address: string): { readonly name: string; readonly
   return at < 0 ? { name: address } : { name: address.slice(0, at), team: address.slice(at + 1) };
 }
 
-/** First free of `name`, `name-2`, `name-3`, … among names that are taken (protocol.md section 2). */
+/**
+ * First free of `name`, `name-2`, `name-3`, … among names that are taken (protocol.md section 2). A long name is cut for its
+ * number, so that it stays one that the team or the member may have.
+ */
 export function freeName(name: string, taken: Iterable<string>): string {
   const folded = new Set([...taken].map(foldName));
-  if (!folded.has(foldName(name))) return name;
-  let n = 2;
-  while (folded.has(foldName(`${name}-${n}`))) n += 1;
-  return `${name}-${n}`;
+  for (let n = 1; ; n += 1) {
+    const free = n === 1 ? name : numbered(name, n);
+    if (!folded.has(foldName(free))) return free;
+  }
+}
+
+function numbered(name: string, n: number): string {
+  const end = `-${n}`;
+  return `${cut(name, MAX_NAME - end.length)}${end}`;
+}
+
+/** Cut between what is seen as one: half an emoji would be invisible characters. */
+function cut(name: string, most: number): string {
+  if ([...name].length <= most) return name;
+  let kept = "";
+  for (const { segment } of new Intl.Segmenter("en").segment(name)) {
+    if ([...kept].length + [...segment].length > most) break;
+    kept += segment;
+  }
+  return kept;
 }

@@ -132,6 +132,7 @@ test("the next free name is no taken one, and is refused by nobody who took the 
       for (let i = 0; i <= times; i += 1) taken.push(freeName(one, taken));
       const free = freeName(one, taken);
       expect(taken.some((other) => sameName(other, free))).toBe(false);
+      if (accepted(() => agentName(one)) !== undefined) expect(agentName(free)).toBe(free);
     }),
     cases(5_000),
   );

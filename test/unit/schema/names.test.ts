@@ -78,6 +78,14 @@ test("the next free name has the lowest number, and case does not make a name fr
   expect(freeName("new", ["rev"])).toBe("new");
 });
 
+test("a long name is cut for its number, and stays a name", () => {
+  const long = "a".repeat(64);
+  expect(freeName(long, [long])).toBe(`${"a".repeat(62)}-2`);
+  const couples = `${"👩‍💻".repeat(21)}x`;
+  expect(agentName(freeName(couples, [couples]))).toBe(`${"👩‍💻".repeat(20)}-2`);
+  expect(freeName("a".repeat(63), [])).toHaveLength(63);
+});
+
 test("an address is a name, or a name and its team", () => {
   expect(splitAddress("rev")).toEqual({ name: "rev" });
   expect(splitAddress("rev@crew")).toEqual({ name: "rev", team: "crew" });
