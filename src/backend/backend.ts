@@ -24,6 +24,11 @@ export interface SpawnRequest {
   readonly paths: AgentPaths;
   /** FIFOs that hear of the agent's end (the lead's bell). */
   readonly bells: readonly string[];
+  /**
+   * Told where it was put as soon as it is there, before it has announced itself: so that it can be found and ended also
+   * when the one that starts it is killed meanwhile.
+   */
+  readonly placed?: (place: PlaceRecord) => void;
 }
 
 /** Where new panes go (product.md, "In tmux"). */

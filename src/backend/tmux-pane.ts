@@ -50,6 +50,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             return { ok: false, name: request.name, error: notMade(request, errors) };
           }
           const place = placeOf(request, pane, spawnedAt);
+          request.placed?.(place);
           return settleStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
             close: () => closePanes(server, [place]),

@@ -132,10 +132,13 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     expect(nothingLeft()).toBe(true);
   });
 
-  test("ends what never says a word, however stubborn it is", async () => {
+  test("ends what never says a word, however stubborn it is; where it was put had been told at once", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make, 400);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
-    const [outcome] = await backend.spawn([request], placement);
+    const told: string[] = [];
+    const placed = ({ instance }: { instance: string }) => void told.push(instance);
+    const [outcome] = await backend.spawn([{ ...request, placed }], placement);
+    expect(told).toEqual([request.instance]);
     expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
     expect(
       processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`)),
