@@ -1,5 +1,4 @@
 import { endTree } from "../backend/end-process.ts";
-import { removeFile } from "../os/fs.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Restart } from "../schema/restart.ts";
@@ -44,8 +43,6 @@ export async function makeWay(ctx: LeadContext, member: TeamMember): Promise<rea
   const { name } = member;
   const place = readPlace(ref, name);
   if (place !== undefined) await closePlace(ctx, place);
-  // Until the new start has its place there is none, and no record of the old one makes the new agent look dead.
-  removeFile(ref.paths.agent(name).place);
   await dropShutdownRequests(ref, name);
   return giveBackTasks(ctx, member);
 }

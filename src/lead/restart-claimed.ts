@@ -142,13 +142,18 @@ async function startAll(
     ctx.callerPane === undefined ? ({ kind } as const) : ({ kind, callerPane: ctx.callerPane } as const);
   const outcomes = new Map<string, SpawnOutcome>();
   for (const backend of new Set(cleared.map((one) => one.backend))) {
-    const requests = cleared.flatMap((one) => (one.backend === backend ? [one.start.request] : []));
+    const requests = cleared.flatMap((one) =>
+      one.backend === backend ? [withPlace(ctx, one.start.request)] : [],
+    );
     for (const outcome of await spawnOn(backend, requests, placement)) {
-      if (outcome.ok) writePlace(ctx.ref, outcome.name, outcome.place);
       outcomes.set(outcome.name, outcome);
     }
   }
   return outcomes;
+}
+
+function withPlace({ ref }: LeadContext, request: SpawnRequest): SpawnRequest {
+  return { ...request, placed: (place) => writePlace(ref, request.name, place) };
 }
 
 /** What makes all of one kind impossible is each one's failure, and keeps nobody from living elsewhere. */

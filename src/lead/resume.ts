@@ -157,7 +157,7 @@ function downOf(
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   const begun = restartOf(member);
   const { alive } = judge(member, records);
-  // A killed process had begun to start it again: the records of before are gone, and the agent has said nothing yet.
+  // A killed process had begun to start one that had no place, as an imported one has none; it has said nothing yet.
   const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
   return { session: begunIn(home.root, records.status?.sessionId ?? begun?.session) };

@@ -62,6 +62,7 @@ export function restoreRun(
     exit,
   }: { readonly status?: StatusRecord; readonly place?: PlaceRecord; readonly exit?: ExitRecord },
 ): void {
+  clearRun(ref, agent);
   const paths = ref.paths.agent(agent);
   if (status !== undefined) writeRecord(ref, paths.status, status);
   if (place !== undefined) writeRecord(ref, paths.place, place);

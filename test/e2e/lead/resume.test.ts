@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { downTeam } from "../../../src/lead/down.ts";
+import { reconcile } from "../../../src/lead/reconcile.ts";
 import { resumeTeam } from "../../../src/lead/resume.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/lead/shutdown.ts";
 import { teamStatus } from "../../../src/lead/status.ts";
@@ -14,6 +15,7 @@ import { readTeam, updateTeam } from "../../../src/team/config.ts";
 import { history, unreadCount } from "../../../src/team/mailbox.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { staysAtItsEnd } from "../../../src/team/restarts.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { createTask, getTask } from "../../../src/team/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -87,6 +89,7 @@ describe("resume", () => {
     }));
     const session = readStatus(ref, "dev")?.sessionId;
     expect((await resume(ctx)).members).toMatchObject([{ outcome: "restarted", conversation: session }]);
+    expect(readStatus(ref, "dev")?.sessionId).toBe(session);
     expect(runs(pid)).toBe(true);
     expect([pidOf(ref) === pid, runs(pidOf(ref))]).toEqual([false, true]);
   });
@@ -151,13 +154,25 @@ describe("resume", () => {
     await claimTask(ref, "dev", "1");
     await claimTask(ref, "dev", "2");
     await killed(ref);
-    await eventually("the free task", async () => (await teamStatus(ctx)).tasks.pending === 2);
+    await reconcile(ctx);
     await claimTask(ref, "ada", "2");
     expect((await resume(ctx)).members[0]).toMatchObject({ outcome: "restarted", taskIds: ["1"] });
     expect([getTask(ref, "1").owner, getTask(ref, "2").owner]).toEqual(["dev", "ada"]);
     const argv = argvOf(pidOf(ref));
     expect(argv).toContain("--tools Read");
     expect(argv).toContain("--disallowedTools Bash(rm:*)");
+  });
+
+  it("ends first what the last start of a member had left at work", async () => {
+    const behind = { name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } };
+    const { ref, ctx, spawn: start, place } = await ledTeam({ dev: [{ tools: [behind] }] });
+    await start({ name: "dev", prompt: "before" });
+    await done(ref, "dev", "before");
+    const pid = Number(readFileSync(join(place.home, "behind"), "utf8"));
+    await killed(ref);
+    expect(runs(pid)).toBe(true);
+    expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
+    expect(runs(pid)).toBe(false);
   });
 
   it("is the lead's to call", async () => {
@@ -220,6 +235,8 @@ describe("down", () => {
     });
     expect(runs(pidOf(ref))).toBe(true);
     expect(membersOf(ref)).toEqual([LEAD_NAME, "dev", "ada"]);
+    // What it agrees to later is no answer to this.
+    expect(readTeam(ref).members.map(staysAtItsEnd)).toEqual([false, false, true]);
   });
 
   it("is past for one that is started again: a request that it had not read does not end it", async () => {

@@ -65,7 +65,7 @@ function conversationOf(transcript: string): string[] {
 }
 
 const panesIn = (t: PrivateTmux): string[] =>
-  t.tmux("list-panes", "-a", "-F", "#{window_name} #{@teams_agent_id}").split("\n").sort();
+  t.tmux("list-panes", "-a", "-F", "#{window_name}:#{@teams_agent_id}").split("\n").sort();
 
 it("after kill-server the status says so, and resume rebuilds panes, conversations, messages and tasks (S51)", async () => {
   const { t, ref, run, hasSaid, said } = await inPanes("ada", "dev");
@@ -95,7 +95,7 @@ it("after kill-server the status says so, and resume rebuilds panes, conversatio
   await Promise.all([hasSaid("ada", 2), hasSaid("dev", 3)]);
   expect(said("ada")).toEqual(["I heard to ada", "I heard while you were away"]);
   expect(said("dev")[2]).toContain("#1");
-  expect(panesIn(t)).toEqual(["crew ada@crew", "crew dev@crew", "mine "]);
+  expect(panesIn(t)).toEqual(["crew:ada@crew", "crew:dev@crew", "mine:"]);
   expect(t.tmux("list-panes", "-t", "=work:crew", "-F", "#{pane_left}").split("\n")).toEqual(["0", "101"]);
   expect(readdirSync(join(t.root, "teams-sessions")).sort()).toEqual(
     sessions.map((id) => `${id}.jsonl`).sort(),
@@ -134,6 +134,13 @@ it("a pane that was closed by hand is exited, keeps nobody from spawning, and co
     "",
     ...["ada", "dev", "bob"].map((name) => readPlace(ref, name)?.paneId),
   ]);
+
+  expect((await done("down")).out).toContain("dev has ended and stays in the team.");
+  expect(panesIn(t)).toEqual(["mine:"]);
+  const elsewhere = await done("resume", "--teammate-mode", "process", "--json");
+  expect(elsewhere.json<ResumeReport>().members).toMatchObject(
+    ["ada", "dev", "bob"].map((name) => ({ name, outcome: "restarted", backend: "process", paneId: null })),
+  );
   await done("kill", "crew", "--force", "--purge");
   await leaves(t, nothing(["work:cat"]));
 });
@@ -172,7 +179,7 @@ it("two who resume at once start each of the dead once, also one whose pane wait
   await Promise.all(names.map((name) => hasSaid(name, 1)));
   expect(names.map((name) => agentsOf(ref, name))).toEqual(names.map((name) => [pidOf(name)]));
   expect(pidOf("bob")).toBe(bob);
-  expect(panesIn(t)).toEqual([...names.map((name) => `crew ${name}@crew`), "mine "]);
+  expect(panesIn(t)).toEqual([...names.map((name) => `crew:${name}@crew`), "mine:"]);
   expect(readTeam(ref).members.map(({ metadata }) => metadata?._restart)).toEqual([
     undefined,
     undefined,
