@@ -21,6 +21,24 @@ const fields = z.looseObject({
 export const task = nullIsAbsent(fields);
 export type Task = z.infer<typeof task>;
 
+/** A task of which its file's name says which it is, whatever number a foreign writer put into it: under this one it is known. */
+export function taskNumbered(id: string): z.core.$ZodType<Task> {
+  return z.pipe(
+    task,
+    z.transform((value) => withNumber(value, id)),
+  );
+}
+
+/** The same of a value that needs no schema. */
+export function withNumber(value: Task, id: string): Task {
+  return value.id === id ? value : { ...value, id };
+}
+
+/** The highest number ever given to a task, as `.highwatermark` says it; undefined for a text that says none. */
+export function watermarkOf(text: string): number | undefined {
+  return /^\s*[0-9]{1,15}\s*$/.test(text) ? Number(text) : undefined;
+}
+
 const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);
 
 /**

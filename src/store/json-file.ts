@@ -29,7 +29,7 @@ export function readJsonFile<T>(
   wait();
   const second = attempt(path, schema);
   if (!("flaw" in second)) return second.value;
-  throw corrupt(path, second.flaw);
+  throw corruptFile(path, second.flaw);
 }
 
 /**
@@ -58,7 +58,7 @@ export interface JsonChange<T> {
 export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Plan<T> {
   return (text, isLocked) => {
     const read = parse(text, schema);
-    if ("flaw" in read && !isLocked) throw corrupt(path, read.flaw);
+    if ("flaw" in read && !isLocked) throw corruptFile(path, read.flaw);
     // A writer that keeps no lock may be in the middle even now, so that it is given its time.
     const current = "flaw" in read ? readJsonFile(path, schema) : read.value;
     if (current === undefined) throw missing();
@@ -72,7 +72,7 @@ function writable(path: string, value: unknown): string {
     return formatJson(value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw corrupt(path, "it is nested too deeply to be written again");
+    throw corruptFile(path, "it is nested too deeply to be written again");
   }
 }
 
@@ -97,7 +97,8 @@ function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt
   return { flaw: `${issue.path === "" ? "its content" : issue.path}: ${issue.message}` };
 }
 
-function corrupt(path: string, flaw: string): TeamError {
+/** A file that cannot be read for what is in it. @param flaw one half of a sentence */
+export function corruptFile(path: string, flaw: string): TeamError {
   return new TeamError("CORRUPT_FILE", `${path} cannot be read: ${flaw}. It was left as it is.`, {
     hint: "teams doctor says what is wrong with it, and teams doctor --fix saves what can be.",
     details: { file: path, flaw },

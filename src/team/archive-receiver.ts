@@ -10,7 +10,7 @@ import { type TeamConfig, teamConfig } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { agentName, foldName, isTeamDir } from "../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../schema/status.ts";
-import { task as taskSchema } from "../schema/task.ts";
+import { taskNumbered, watermarkOf } from "../schema/task.ts";
 import { formatJson } from "../store/json-file.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./archive-layout.ts";
 import { importedConversation, importedTask } from "./imported.ts";
@@ -157,8 +157,7 @@ export class ArchiveReceiver {
   }
 
   async #keepTask(name: string, id: string, file: PackedFile): Promise<void> {
-    const task = parsed(name, await allOf(file), taskSchema);
-    if (task.id !== id) throw flawed(`holds ${name} with the id ${task.id}`);
+    const task = parsed(name, await allOf(file), taskNumbered(id));
     const copy = importedTask(task);
     if (copy.owner !== task.owner) this.#freed.push(id);
     this.#tasks += 1;
@@ -166,9 +165,9 @@ export class ArchiveReceiver {
   }
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
-    const text = (await allOf(file)).toString("utf8").trim();
-    if (!/^[0-9]{1,15}$/.test(text)) throw flawed(`holds ${name} that is no number`);
-    this.#write(this.#inTasks(name), text);
+    const mark = watermarkOf((await allOf(file)).toString("utf8"));
+    if (mark === undefined) throw flawed(`holds ${name} that is no number`);
+    this.#write(this.#inTasks(name), String(mark));
   }
 
   #keepConversation(id: string, file: PackedFile): Promise<void> {

@@ -5,8 +5,8 @@ import { type Clock, pause, systemClock } from "../os/clock.ts";
 import { entryOf, listDir, readFrom } from "../os/fs.ts";
 import { agentFileName, planPath, transcriptPath } from "../protocol/paths.ts";
 import { ARCHIVE_VERSION, type ArchiveManifest } from "../schema/archive.ts";
-import { task } from "../schema/task.ts";
-import { formatJson, readJsonFile } from "../store/json-file.ts";
+import { task, watermarkOf } from "../schema/task.ts";
+import { corruptFile, formatJson, readJsonFile } from "../store/json-file.ts";
 import { IN_ARCHIVE, isSessionId, placeInArchive } from "./archive-layout.ts";
 import { readTeam } from "./config.ts";
 import { readExit, readStatus } from "./records.ts";
@@ -34,7 +34,7 @@ export interface TeamArchive {
 /**
  * Puts all that is kept of a team into one archive: config, messages, tasks, and the members' states, conversations and
  * plans. No lock is taken and nothing is written, so that a living team, also a foreign one, does not notice.
- * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE for a config or a task that cannot be read
+ * @throws TeamError TEAM_NOT_FOUND, CORRUPT_FILE for a config, a task or a watermark that cannot be read
  */
 export async function exportTeam(ref: TeamRef, clock: Clock = systemClock): Promise<TeamArchive> {
   const { files, isOneMoment } = await takeSnapshot(ref);
@@ -118,10 +118,16 @@ function marksOf(ref: TeamRef): string {
 }
 
 function readSource({ name, path, grows }: Source): FileToPack[] {
+  const kind = placeInArchive(name)?.kind;
   // One that cannot be read could not be restored either: better said now than then.
-  if (placeInArchive(name)?.kind === "task") readJsonFile(path, task);
+  if (kind === "task") readJsonFile(path, task);
   const content = grows ? wholeLinesOf(path) : readFrom(path, 0);
+  if (kind === "highWaterMark" && content !== undefined) assertWatermark(path, String(content));
   return content === undefined ? [] : [{ name, content }];
+}
+
+function assertWatermark(path: string, text: string): void {
+  if (watermarkOf(text) === undefined) throw corruptFile(path, "it is no number");
 }
 
 /** What is rewritten at every step of an agent, and so is of no moment: the config and who was in which state. */

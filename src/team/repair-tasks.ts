@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { listDir, readText, replaceFile } from "../os/fs.ts";
-import { type Task, task as taskSchema } from "../schema/task.ts";
+import { type Task, task as taskSchema, watermarkOf } from "../schema/task.ts";
 import { setAside } from "../store/broken-file.ts";
 import { salvageJson } from "../store/salvage.ts";
 import { type LinkRepair, repairLinks } from "./link-repair.ts";
 import type { TeamRef } from "./ref.ts";
 import { flawOf, repairJson } from "./repair-json.ts";
-import { changeTask, findTask, lockTasks, taskIds } from "./tasks.ts";
+import { changeTask, findTask, lockTasks, raiseWatermark, taskIds } from "./tasks.ts";
 
 /** What is left of a task's text; undefined when nobody could say what it was about. */
 export function salvageTask(text: string, id: string): Task | undefined {
@@ -47,8 +47,8 @@ export function repairTask(ref: TeamRef, id: string): Promise<string | undefined
     const repaired = await repairJson(ref, { path, schema: schemaOf(id), salvage });
     if (repaired === "whole") return undefined;
     if (repaired !== "lost") return repaired.original;
+    raiseWatermark(ref, id, held);
     held.assertOwned();
-    raiseWatermark(ref, Number(id));
     return setAside(path);
   });
 }
@@ -83,15 +83,14 @@ export function mendLinks(ref: TeamRef): Promise<LinkRepair[]> {
  */
 export function missingWatermark(ref: TeamRef): number | undefined {
   const text = readText(ref.paths.highWaterMark);
-  const isNumber = text === undefined || /^\s*[0-9]{1,15}\s*$/.test(text);
-  const mark = isNumber ? Number(text ?? 0) : -1;
+  const mark = text === undefined ? 0 : watermarkOf(text);
   const here = taskIds(ref).map(Number);
   const aside = listDir(ref.paths.tasks).flatMap(
     (name) => /^([1-9][0-9]{0,14})\.json\.broken-[0-9]+$/.exec(name)?.[1] ?? [],
   );
   const used = Math.max(0, ...aside.map(Number).filter((id) => !here.includes(id)));
-  if (mark >= used) return undefined;
-  return Math.max(used, ...(isNumber ? [] : here));
+  if (mark !== undefined && mark >= used) return undefined;
+  return Math.max(used, ...(mark === undefined ? here : []));
 }
 
 /** @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
@@ -99,12 +98,6 @@ export function mendWatermark(ref: TeamRef): Promise<void> {
   return lockTasks(ref, (held) => {
     const mark = missingWatermark(ref);
     if (mark === undefined) return;
-    held.assertOwned();
-    replaceFile(ref.paths.highWaterMark, String(mark));
+    replaceFile(ref.paths.highWaterMark, String(mark), { beforeRename: () => held.assertOwned() });
   });
-}
-
-function raiseWatermark(ref: TeamRef, id: number): void {
-  const now = Number.parseInt(readText(ref.paths.highWaterMark) ?? "0", 10) || 0;
-  if (now < id) replaceFile(ref.paths.highWaterMark, String(id));
 }

@@ -1,7 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { entryOf, listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
 import { splitAddress } from "../schema/names.ts";
-import { isPlainTask, type Task, task as taskSchema } from "../schema/task.ts";
+import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held, LockOptions } from "../store/lock.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
@@ -68,7 +68,7 @@ export function getTask(ref: TeamRef, id: string): Task {
 
 /** The same, undefined when there is none. */
 export function findTask(ref: TeamRef, id: string): Task | undefined {
-  return readJsonFile(ref.paths.task(id), taskSchema);
+  return readJsonFile(ref.paths.task(id), taskNumbered(id));
 }
 
 /**
@@ -98,7 +98,7 @@ export function readableTask(
 function plainTask(ref: TeamRef, id: string): Task | undefined {
   try {
     const value: unknown = JSON.parse(readText(ref.paths.task(id)) ?? "");
-    return isPlainTask(value) ? value : undefined;
+    return isPlainTask(value) ? withNumber(value, id) : undefined;
   } catch {
     return undefined;
   }
@@ -144,7 +144,7 @@ export async function changeTask(
   getTask(ref, id);
   const path = ref.paths.task(id);
   const missing = (): TeamError => taskNotFound(ref, id);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: taskSchema, missing, change }), options);
+  return changeInTeam(ref, path, jsonPlan({ path, schema: taskNumbered(id), missing, change }), options);
 }
 
 export interface TaskLinks {
@@ -217,9 +217,7 @@ export function deleteTask(
     const { blocks, blockedBy } = getTask(ref, id);
     const namedBy = [...new Set([...blocks, ...blockedBy])];
     await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
-      if (highWaterMark(ref) < Number(id)) {
-        replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
-      }
+      raiseWatermark(ref, id, held);
       await lockInTeam(ref, ref.paths.task(id), (own) => {
         assertMay(getTask(ref, id));
         own.assertOwned();
@@ -256,6 +254,13 @@ function highestId(ref: TeamRef): number {
   return highest;
 }
 
+/** Sees to it that the number of a task that goes is never used again; for the holder of the tasks' lock. */
+export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
+  if (highWaterMark(ref) >= Number(id)) return;
+  replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
+}
+
+/** What a broken one begins with counts too, since a number too high harms nobody. */
 function highWaterMark(ref: TeamRef): number {
   return Number.parseInt(readText(ref.paths.highWaterMark) ?? "0", 10) || 0;
 }

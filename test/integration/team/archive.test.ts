@@ -395,10 +395,6 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "holds a directory",
       () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
-    "a task of another number": [
-      "with the id 1",
-      () => described("crew", [...WHOLE, { name: "tasks/2.json", text: TASK }]),
-    ],
     "a task that is none": [
       "tasks/1.json that cannot be read",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
@@ -478,6 +474,20 @@ test("a task that cannot be read stops the export, which says how to mend it", a
   const ref = await richTeam();
   writeFileSync(ref.paths.task("1"), "{");
   await expect(exported(ref)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+});
+
+test("a watermark that cannot be read stops it too, since no import would take it", async () => {
+  const ref = await richTeam();
+  writeFileSync(ref.paths.highWaterMark, "x");
+  await expect(exported(ref)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+});
+
+test("a task under another number than it says comes back under the name of its file", async () => {
+  const ref = await richTeam();
+  writeFileSync(ref.paths.task("9"), TASK);
+  const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
+  expect(listTasks(copy).map(({ id }) => id)).toEqual(["1", "2", "9"]);
+  expect(JSON.parse(readFileSync(copy.paths.task("9"), "utf8"))).toMatchObject({ id: "9", subject: "x" });
 });
 
 test("what is no file of a team's stays out of its archive", async () => {

@@ -73,6 +73,22 @@ test("tasks are listed by number, without internal ones, and a bad file hides no
   expect(flaws).toEqual(["CORRUPT_FILE"]);
 });
 
+test("a task goes by the name of its file, whatever number a foreign writer put into it", async () => {
+  const ref = await testTeam();
+  writeFileSync(ref.paths.task("5"), JSON.stringify({ id: "7", subject: "s", status: "pending" }));
+  const plain = { id: "8", subject: "t", description: "", status: "pending", blocks: [], blockedBy: [] };
+  writeFileSync(ref.paths.task("6"), JSON.stringify(plain));
+  expect(listTasks(ref).map(({ id, subject }) => [id, subject])).toEqual([
+    ["5", "s"],
+    ["6", "t"],
+  ]);
+  expect(() => getTask(ref, "7")).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
+  expect(getTask(ref, "5").id).toBe("5");
+  await changeTask(ref, "5", (task) => ({ ...task, owner: "a" }));
+  expect(JSON.parse(readFileSync(ref.paths.task("5"), "utf8"))).toMatchObject({ id: "5", owner: "a" });
+  expect((await createTask(ref, { subject: "next" })).id).toBe("7");
+});
+
 test.each([["99"], ["0"], ["../../teams/crew/config"], [""]])("there is no task %j", async (id) => {
   const ref = await testTeam();
   expect(() => getTask(ref, id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
