@@ -9,6 +9,7 @@ import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkTeams } from "./teams.ts";
 import { checkInsideTmux, checkTerminal } from "./terminal.ts";
+import { checkTmuxOptions } from "./tmux-options.ts";
 
 export interface DoctorOptions {
   readonly env: Env;
@@ -34,6 +35,13 @@ const REACH_ROOT =
 const REACH_RUNTIME = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
 const REACH_BOTH = `${REACH_ROOT} For the bells: set XDG_RUNTIME_DIR.`;
 
+const LOOK_AT_TMUX = "Run `tmux -V` and `tmux ls`, and see what is wrong with it.";
+
+/** Of a tmux that cannot be used nothing more is asked. */
+async function withOptions(env: Env, tmux: Finding): Promise<readonly Finding[]> {
+  return tmux.level === "ok" ? [tmux, ...(await checkTmuxOptions(env))] : [tmux];
+}
+
 /** Looks at everything that a team needs, and says of each how it is. */
 export async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const { env, root, runtime, clock = systemClock } = options;
@@ -42,7 +50,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };
   const [tmux, git, model] = await Promise.all([
-    attempt("tmux", () => checkTmux(env), "Run `tmux -V` and see what is wrong with it."),
+    attempt("tmux", async () => withOptions(env, await checkTmux(env)), LOOK_AT_TMUX),
     attempt("git", () => checkGit(env), "Run `git --version` and see what is wrong with it."),
     options.online ? checkModelOnline(env) : checkModel(env),
   ]);

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { checkTmuxOptions } from "../../../src/doctor/tmux-options.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+describe("the doctor's look at tmux", () => {
+  test("starts no server, and says that none runs", async () => {
+    const { env, server } = privateTmux();
+    expect(await checkTmuxOptions(env)).toEqual([
+      { name: "tmux options", level: "ok", text: "no server runs; they are looked at once one does" },
+    ]);
+    await expect(server.call(["list-sessions"])).rejects.toThrow(/no server running|error connecting/);
+  });
+
+  test("names what makes agents' panes worse, each with its remedy", async () => {
+    const config = [
+      "set -g default-terminal screen",
+      "set -s escape-time 500",
+      "set -g mouse off",
+      "set -s set-clipboard off",
+      "set -g base-index 1",
+      "setw -g pane-base-index 1",
+      "set-hook -g after-split-window 'select-layout tiled'",
+      "set-hook -g client-attached 'select-layout tiled'",
+    ].join("\n");
+    const tmux = privateTmux({ config });
+    const { session, pane } = tmux.session();
+    await tmux.attach(session, { width: 70, height: 20 });
+    const findings = await checkTmuxOptions(tmux.inside(pane));
+    const told = Object.fromEntries(findings.map(({ name, level, text }) => [name, `${level}: ${text}`]));
+    expect(told).toEqual({
+      "tmux default-terminal": "warn: screen: programs in panes believe in few colours",
+      // The terminal that looks is a tmux too, and answers for itself.
+      "tmux true colour": "ok: passed on",
+      "tmux escape-time": "warn: 500 ms: Esc interrupts an agent that much later",
+      "tmux mouse": "warn: off: the sidebar takes keys only, and the wheel does not scroll",
+      "tmux clipboard": "warn: off: what you copy in a pane stays in tmux",
+      "tmux numbering": "ok: windows from 1, panes from 1",
+      "tmux hooks": "warn: after-split-window may rearrange agents' panes",
+      "tmux size": "warn: 70×20: a window holds fewer than two agents",
+    });
+    for (const { level, remedy } of findings) expect(remedy !== undefined).toBe(level !== "ok");
+  });
+
+  test("finds nothing to say where all is well, also with several terminals", async () => {
+    const config = [
+      "set -g default-terminal tmux-256color",
+      "set -s escape-time 10",
+      "set -g mouse on",
+      "set -s set-clipboard on",
+      "set -as terminal-features ',*:RGB'",
+      "set -g window-size latest",
+    ].join("\n");
+    const tmux = privateTmux({ config });
+    const { session, pane } = tmux.session();
+    await tmux.attach(session, { width: 200, height: 50 });
+    await tmux.attach(session, { width: 100, height: 40 });
+    expect((await checkTmuxOptions(tmux.inside(pane))).filter(({ level }) => level !== "ok")).toEqual([]);
+    tmux.tmux("set-option", "-g", "window-size", "smallest");
+    const size = (await checkTmuxOptions(tmux.inside(pane))).find(({ name }) => name === "tmux size");
+    expect(size).toMatchObject({ level: "warn", text: expect.stringContaining("as small as the smallest") });
+  });
+});
