@@ -106,3 +106,12 @@ const HINTS: Readonly<Record<string, string>> = {
 export function systemHint(error: unknown): string {
   return HINTS[systemCode(error) ?? ""] ?? "Is the path this user's, and its file system whole and writable?";
 }
+
+/** Of a file that the system does not let us read, or write. @param rest what is safe, as the end of the sentence */
+export function systemRefusal(path: string, verb: "read" | "written", error: unknown, rest = ""): TeamError {
+  return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${messageOf(error)})${rest}.`, {
+    hint: systemHint(error),
+    details: { file: path, errno: systemCode(error) },
+    cause: error,
+  });
+}

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { TeamError } from "../errors.ts";
+import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
 import { readText } from "../os/fs.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
@@ -17,7 +17,7 @@ export function formatJson(value: unknown): string {
  * Reads a file of JSON; one that does not parse is read again once, since a foreign writer may be in the middle.
  * @param wait gives that writer its time
  * @returns undefined when the file is not there
- * @throws TeamError CORRUPT_FILE, with the file left as it is
+ * @throws TeamError CORRUPT_FILE, with the file left as it is; PERMISSION_DENIED with what the system said
  */
 export function readJsonFile<T>(
   path: string,
@@ -36,6 +36,7 @@ export function readJsonFile<T>(
  * Reads a record: a file that comes into being whole and has one writer, so that what does not parse is somebody's mistake
  * and tells nothing.
  * @returns undefined when there is no such record
+ * @throws TeamError PERMISSION_DENIED with what the system said
  */
 export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T | undefined {
   const read = attempt(path, schema);
@@ -79,7 +80,11 @@ function writable(path: string, value: unknown): string {
 type Attempt<T> = { readonly value: T | undefined } | { readonly flaw: string };
 
 function attempt<T>(path: string, schema: z.core.$ZodType<T>): Attempt<T> {
-  return parse(readText(path), schema);
+  try {
+    return parse(readText(path), schema);
+  } catch (error) {
+    throw isSystemError(error) ? systemRefusal(path, "read", error) : error;
+  }
 }
 
 function parse<T>(text: string | undefined, schema: z.core.$ZodType<T>): Attempt<T> {

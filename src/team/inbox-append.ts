@@ -1,4 +1,4 @@
-import { systemCode } from "../errors.ts";
+import { TeamError } from "../errors.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { changeInbox } from "./inbox-file.ts";
 import { messageKey } from "./inbox-text.ts";
@@ -99,6 +99,6 @@ function journalQueued(ref: TeamRef, agent: string, postings: readonly Posting[]
     appendJournal(ref, lines);
   } catch (error) {
     // The messages are in the inbox, which is what their senders are told; the receiver journals what is missing here.
-    if (systemCode(error) === undefined) throw error;
+    if (!(error instanceof TeamError) || error.code !== "PERMISSION_DENIED") throw error;
   }
 }

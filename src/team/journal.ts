@@ -1,3 +1,4 @@
+import { isSystemError, systemRefusal } from "../errors.ts";
 import { isMissing } from "../os/fs.ts";
 import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
@@ -19,7 +20,7 @@ export interface JournalOptions {
 
 /**
  * Appends to the team's journal: every message and what became of it. Two writers' lines never mix.
- * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
+ * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile, PERMISSION_DENIED with what the system said
  */
 export function appendJournal(
   ref: TeamRef,
@@ -29,7 +30,8 @@ export function appendJournal(
   try {
     appendJsonLines(ref.paths.journal, maskValue(lines, secrets), { sync });
   } catch (error) {
-    throw isMissing(error) ? teamNotFound(ref) : error;
+    if (isMissing(error)) throw teamNotFound(ref);
+    throw isSystemError(error) ? systemRefusal(ref.paths.journal, "written", error) : error;
   }
 }
 

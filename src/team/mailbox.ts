@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { messageOf, TeamError } from "../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { fileSize } from "../os/fs.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
@@ -63,13 +63,20 @@ async function put(
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
   });
-  const status = readStatus(ref, to.name);
-  if (status?.bell !== undefined) ring(status.bell);
-  return {
-    messageId: messageKey(message),
-    to: to.name,
-    queuedForRestart: status !== undefined && isDown(ref, to.name, status),
-  };
+  return { messageId: messageKey(message), to: to.name, queuedForRestart: !wake(ref, to.name) };
+}
+
+/** Rings a member's bell. @returns false when it is known to be down */
+function wake(ref: TeamRef, agent: string): boolean {
+  try {
+    const status = readStatus(ref, agent);
+    if (status?.bell !== undefined) ring(status.bell);
+    return status === undefined || !isDown(ref, agent, status);
+  } catch (error) {
+    // The message is in the file, and whoever was told otherwise would send it twice; a bell may be lost.
+    if (!isSystemError(error) && !(error instanceof TeamError)) throw error;
+    return true;
+  }
 }
 
 function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
@@ -103,11 +110,11 @@ export async function broadcast(
   const skipped: string[] = [];
   for (const member of config.members) {
     if (sameName(member.name, splitAddress(mail.from).name)) continue;
-    if (isDown(ref, member.name)) {
-      skipped.push(member.name);
-      continue;
-    }
     try {
+      if (isDown(ref, member.name)) {
+        skipped.push(member.name);
+        continue;
+      }
       await put(ref, config, member, { ...mail, to: member.name }, clock);
     } catch (error) {
       throw halfSent(member.name, recipients, error);

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { isSystemError, systemCode, systemHint, TeamError } from "../errors.ts";
+import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, readText } from "../os/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../schema/migrate.ts";
@@ -52,21 +52,9 @@ async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Pro
     }
   } catch (error) {
     if (isMissing(error)) assertTeam(ref);
-    throw isSystemError(error) ? refused(path, error) : error;
+    // What the system refuses on the way to the rename leaves the old content as it was.
+    throw isSystemError(error) ? systemRefusal(path, "written", error, "; it is as it was") : error;
   }
-}
-
-/** What the system refuses on the way to the rename leaves the old content as it was. */
-function refused(path: string, error: Error): TeamError {
-  return new TeamError(
-    "PERMISSION_DENIED",
-    `${path} cannot be written (${error.message}); it is as it was.`,
-    {
-      hint: systemHint(error),
-      details: { file: path, errno: systemCode(error) },
-      cause: error,
-    },
-  );
 }
 
 /** @throws TeamError TEAM_NOT_FOUND when there is no such team, or not any more */

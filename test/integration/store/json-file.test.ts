@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { changeFile } from "../../../src/store/change-file.ts";
-import { jsonPlan, readJsonFile } from "../../../src/store/json-file.ts";
+import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });
@@ -24,6 +24,17 @@ test("what is not JSON, or not of its shape, is refused with the file left as it
     expect(() => readJsonFile(file, shape)).toThrow(flaw);
     expect(readFileSync(file, "utf8")).toBe(content);
   }
+});
+
+test("a file that the system does not let us read is told with a code, and the system's own beside it", () => {
+  const directory = temporaryDirectory();
+  const refusal = expect.objectContaining({
+    code: "PERMISSION_DENIED",
+    message: expect.stringContaining(`${directory} cannot be read`),
+    details: { file: directory, errno: "EISDIR" },
+  });
+  expect(() => readJsonFile(directory, shape)).toThrow(refusal);
+  expect(() => readRecordFile(directory, shape)).toThrow(refusal);
 });
 
 test("a file in the middle of a foreign write is read again (S24)", () => {

@@ -162,6 +162,34 @@ test("all that wait for an inbox that cannot be written are told so, and the nex
   expect(await textsOf(ref)).toEqual(["three"]);
 });
 
+test("a message that is in the file counts as sent, whatever the system refuses behind that", async () => {
+  const ref = await testTeam(["a"]);
+  mkdirSync(ref.paths.agent("a").status, { recursive: true });
+  expect(await send(ref, "once")).toMatchObject({ to: "a", queuedForRestart: false });
+  expect(unreadCount(ref, "a")).toBe(1);
+});
+
+test("what the system refuses in the middle of a broadcast does not hide who has it by then", async () => {
+  const ref = await testTeam(["a", "b"]);
+  mkdirSync(ref.paths.agent("b").status, { recursive: true });
+  await expect(broadcast(ref, { from: "team-lead", text: "x" })).rejects.toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: expect.stringMatching(/reached a and stopped at b: .*EISDIR/),
+    details: { recipients: ["a"] },
+  });
+});
+
+test("a journal that cannot be written is told with a code, and stops no message", async () => {
+  const ref = await testTeam(["a"]);
+  mkdirSync(ref.paths.journal);
+  await send(ref, "x");
+  expect(await textsOf(ref)).toEqual(["x"]);
+  await expect(noteProgress(ref, "a", ["k"], "done")).rejects.toMatchObject({
+    code: "PERMISSION_DENIED",
+    details: { errno: "EISDIR" },
+  });
+});
+
 test("a broadcast goes to the living, names the others, and succeeds with nobody there", async () => {
   const ref = await testTeam(["a", "b", "down"]);
   writeStatus(ref, "down", statusOf({ process: deadProcess() }));
