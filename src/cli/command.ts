@@ -18,6 +18,8 @@ export interface OptionSpec {
   readonly short?: string;
   /** The word for its value in the help; without it the option is a switch. */
   readonly value?: string;
+  /** May be given without its value, and is `true` then; a word behind it is its value. */
+  readonly valueOptional?: boolean;
   /** May be given more than once. */
   readonly many?: boolean;
   /** The only values that it takes. */
@@ -49,7 +51,9 @@ type OptionValue<O extends OptionSpec> = O extends { readonly value: string }
     ? readonly string[]
     : O extends { readonly choices: readonly (infer C)[] }
       ? C | undefined
-      : string | undefined
+      : O extends { readonly valueOptional: true }
+        ? string | true | undefined
+        : string | undefined
   : boolean;
 type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
 

@@ -83,7 +83,8 @@ function parserOf(command: Command): Commander {
 
 function optionOf(key: string, spec: OptionSpec): Option {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
-  const value = spec.value === undefined ? "" : ` <${spec.value}>`;
+  const word = spec.valueOptional ? `[${spec.value}]` : `<${spec.value}>`;
+  const value = spec.value === undefined ? "" : ` ${word}`;
   const choices = spec.choices === undefined ? "" : ` (${spec.choices.join(", ")})`;
   const option = new Option(`${short}--${longName(key)}${value}`, `${spec.summary}${choices}`);
   return spec.many

@@ -23,6 +23,7 @@ import { type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
 import { homeOf } from "./team.ts";
 import { readTypedLines } from "./typed-lines.ts";
+import { keptLines } from "./worktree-text.ts";
 
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
 const END_TIMEOUT = 10_000;
@@ -167,8 +168,9 @@ async function finish(
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
-  for (const { name, outcome, left } of await endRun(ctx, { timeoutMs, keep: plan.keep })) {
+  for (const { name, outcome, left, worktree } of await endRun(ctx, { timeoutMs, keep: plan.keep })) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
+    for (const kept of keptLines([worktree])) view.note(kept);
   }
   view.end(end === "stopped" ? "" : lastWords);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);

@@ -20,7 +20,7 @@ import { assembleAgent } from "./agent-parts.ts";
 import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
 import type { PaneView } from "./pane-view.ts";
-import type { LoadedSettings } from "./settings.ts";
+import { type LoadedSettings, worktreeSettings } from "./settings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a run was asked to be; everything in it has been checked. */
@@ -134,7 +134,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     agentType: "general-purpose",
     sessionId,
     settings,
-    spawn: plan.spawn,
+    spawn: { ...plan.spawn, worktrees: worktreeSettings(settings) },
     alone: !io.terminal.stdin,
   });
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
+import type { WorktreeSettings } from "../lead/worktree-start.ts";
 import { platform } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { permissionMode } from "../schema/config.ts";
@@ -22,8 +23,10 @@ const permissions = z.looseObject({
 });
 
 const ours = z.looseObject({
-  /** Where worktrees of teammates go; without it beside the repository. */
-  worktreeDir: z.optional(z.string()),
+  /** Where worktrees of teammates go, relative to the repository; `.worktrees` in it by default. */
+  worktreeDir: z.optional(z.string().check(z.minLength(1))),
+  /** Shell command that is run in each new worktree before its teammate starts; none by default. */
+  worktreeSetup: z.optional(z.string().check(z.minLength(1))),
   hooks: z.prefault(
     z.looseObject({
       /** Times in a row that a hook may send an idle teammate back to work. */
@@ -91,6 +94,11 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
 /** JSON Schema of the settings file, with its defaults. */
 export function settingsJsonSchema(): object {
   return z.toJSONSchema(settingsSchema, { io: "input" });
+}
+
+/** What they say of worktrees, as a spawn takes it. */
+export function worktreeSettings({ teams }: Settings): WorktreeSettings {
+  return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
 }
 
 function managedFile(): string {

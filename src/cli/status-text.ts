@@ -28,21 +28,33 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "pain
     return 'Nobody but the lead yet. Try: teams spawn <name> --prompt "…"';
   }
   const { paint } = out;
+  const asked = members.some(({ git }) => git !== undefined);
   const rows = members.map((member): Cell[] => [
     paint(member.name, { member: member.color ?? undefined }),
     isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
     member.taskIds.map((id) => `#${id}`).join(" "),
     mailOf(member),
     tokensOf(member),
+    ...(asked ? [worktreeText(member)] : []),
     doing(member),
   ]);
-  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS", "DOES"];
+  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS", ...(asked ? ["WORKTREE"] : []), "DOES"];
   return table(headings, rows, { columns: out.columns, right: [4] });
 }
 
 /** A lead without a process has no state: a person or a script leads. */
 function isByHand(name: string, leadAlive: boolean | null): boolean {
   return name === LEAD_NAME && leadAlive === null;
+}
+
+/** `teams/crew/dev +2 -1, 3 uncommitted`; nothing without a worktree. */
+function worktreeText({ git }: MemberStatus): string {
+  if (git === null || git === undefined) return "";
+  if ("problem" in git) return git.problem;
+  const { branch, ahead, behind, changed, untracked, dirty } = git;
+  const distance = [...(ahead === 0 ? [] : [`+${ahead}`]), ...(behind === 0 ? [] : [`-${behind}`])];
+  const where = [branch ?? "detached", ...distance].join(" ");
+  return dirty ? `${where}, ${changed + untracked} uncommitted` : where;
 }
 
 /** What it does now; of one that ended, how. */

@@ -4,7 +4,7 @@ import { createTemporaryDirectory } from "../os/create.ts";
 import type { Env } from "../os/env.ts";
 import { ensureDir, entryOf, isDirectory, realPathOf, removeTree, replaceFile } from "../os/fs.ts";
 import { GitError, git } from "./git.ts";
-import { changesIn, commitsOnlyOn } from "./status.ts";
+import { type Changes, changesIn, commitsOnlyOn } from "./status.ts";
 
 /** Where worktrees go unless a setting says otherwise: inside the repository, so that they are found and go with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
@@ -109,11 +109,16 @@ export async function unsavedIn(
   madeBranch: string | undefined,
   env: Env,
 ): Promise<Unsaved | undefined> {
-  await whereIsWorktree(path, env);
-  const { branch, changed, untracked } = await changesIn(path, env);
+  const { branch, changed, untracked } = await changesInWorktree(path, env);
   const own = new Set([branch, madeBranch].filter((name) => name !== undefined));
   const commits = await commitsOnlyOn(path, [...own], env);
   return changed + untracked + commits === 0 ? undefined : { changed, untracked, commits };
+}
+
+/** What is changed and untracked in a worktree. @throws GitError also for a directory that is none any more */
+export async function changesInWorktree(path: string, env: Env): Promise<Changes> {
+  await whereIsWorktree(path, env);
+  return changesIn(path, env);
 }
 
 /** Commits that would be lost with a worktree although every branch stays: those of a detached HEAD. @throws GitError */

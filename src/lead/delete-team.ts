@@ -8,19 +8,26 @@ import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { isAlive, isElsewhere, killEverybody } from "./kill.ts";
 import { awaitSettled, closePlace } from "./settle-ending.ts";
+import { clearTeamWorktrees, type WorktreeEnd } from "./worktree-end.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */
   readonly force?: boolean;
   /** Called when nothing stands in the way any more and nobody was ended yet; what it throws ends the deletion. */
   readonly backup?: () => Promise<void>;
+  /** Worktrees that were seen to just now, by whoever ended the members. */
+  readonly worktrees?: readonly WorktreeEnd[];
 }
 
 /**
- * Removes a team: its files, tasks, FIFOs, and what is left of its panes.
+ * Removes a team: its files, tasks, FIFOs, what is left of its panes, and the worktrees in which nothing is unsaved.
+ * @returns what became of its worktrees; those that stay are the caller's to name
  * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; nothing was removed then
  */
-export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}): Promise<void> {
+export async function deleteTeam(
+  ctx: LeadContext,
+  options: DeleteOptions = {},
+): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
   const members = readTeam(ctx.ref)
     .members.map((member) => member.name)
@@ -37,7 +44,7 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
     );
   }
   await options.backup?.();
-  if (active.length > 0) await killEverybody(ctx, { force: true });
+  const killed = active.length > 0 ? await killEverybody(ctx, { force: true }) : [];
   // Whoever sees to the end of a former member has its pane to close yet.
   for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitSettled(ctx, name);
   for (const name of members) {
@@ -46,5 +53,10 @@ export async function deleteTeam(ctx: LeadContext, options: DeleteOptions = {}):
     await endProcesses(ctx, name);
     await closePlace(ctx, place);
   }
+  const worktrees = await clearTeamWorktrees(ctx, [
+    ...(options.worktrees ?? []),
+    ...killed.flatMap(({ worktree }) => worktree ?? []),
+  ]);
   await removeTeamFiles(ctx.ref);
+  return worktrees;
 }

@@ -30,7 +30,8 @@ export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<
     names.filter((name) => name !== LEAD_NAME),
     { timeoutMs: options.timeoutMs },
   );
-  if (!options.keep) await deleteTeam(ctx, { force: true });
+  const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
+  if (!options.keep) await deleteTeam(ctx, { force: true, worktrees });
   // Its bell rings for nobody any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;

@@ -1,3 +1,4 @@
+import { worktreeOf } from "../schema/worktree.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding } from "../team/endings.ts";
 import { memberOf, toFormer } from "../team/members.ts";
@@ -50,6 +51,7 @@ export async function finishMember(
       tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,
+      worktree: worktreeOf(member),
     },
     // Not one that took the name meanwhile.
     (config) =>

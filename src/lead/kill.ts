@@ -8,6 +8,8 @@ import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { finishMember } from "./finish-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
+import { setDiscard, type WorktreeEnd } from "./worktree-end.ts";
+import { withWorktrees } from "./worktree-report.ts";
 
 /** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
 export const KILL_TIMEOUT = 5_000;
@@ -21,19 +23,24 @@ export interface KillReport {
   readonly outcome: "shut down" | "killed" | "gone" | "out of reach";
   /** Processes that outlived SIGKILL; empty when all went well. */
   readonly left: readonly number[];
+  /** What became of its worktree, where it had one. */
+  readonly worktree?: WorktreeEnd;
 }
 
 export interface KillOptions {
   readonly timeoutMs?: number;
   /** Skips the asking. */
   readonly force?: boolean;
+  /** Their worktrees go with all that is in them; the branches stay. */
+  readonly discardWorktrees?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Ends members: asks first, then signals to the whole process tree, then the pane and the membership.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; nothing was touched then. INTERRUPTED by the signal while it asks, and
- * PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
+ * Ends members: asks first, then signals to the whole process tree, then the pane and the membership, and the worktree if
+ * nothing is unsaved in it.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, WORKTREE_DIRTY; nothing was touched then. INTERRUPTED by the signal while it
+ * asks, and PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
  */
 export async function killTeammates(
   ctx: LeadContext,
@@ -42,7 +49,24 @@ export async function killTeammates(
 ): Promise<readonly KillReport[]> {
   requireLead(ctx, "end a teammate");
   const config = readTeam(ctx.ref);
-  const members = names.map((name) => findMember(config, name).name).filter((name) => name !== LEAD_NAME);
+  const found = names.map((name) => findMember(config, name)).filter(({ name }) => name !== LEAD_NAME);
+  const members = found.map(({ name }) => name);
+  if (!options.discardWorktrees) return withWorktrees(ctx, found, await endAll(ctx, members, options));
+  await setDiscard(ctx, members, true);
+  try {
+    return await withWorktrees(ctx, found, await endAll(ctx, members, options), true);
+  } catch (error) {
+    // Who has not ended keeps its worktree as any other.
+    await setDiscard(ctx, members, false);
+    throw error;
+  }
+}
+
+async function endAll(
+  ctx: LeadContext,
+  members: readonly string[],
+  options: KillOptions,
+): Promise<readonly KillReport[]> {
   const living = members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
   const agreed = options.force ? [] : await ask(ctx, living, options);
   if (options.signal?.aborted && !options.force) requireAll(living, agreed);

@@ -17,23 +17,26 @@ import { giveBack } from "../team/task-release.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";
+import { settleWorktree } from "./worktree-end.ts";
 
 /** Those after which nothing of the member's run is kept. */
 const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismissed"]);
 
 /**
  * Does everything that follows from a claimed end: requests are closed, tasks come free, the lead is told; of a member
- * that left for good, what it had started ends, its pane is closed and its files go. Every step may be done twice: one
- * whose process was killed in between is gone on with by the next look.
+ * that left for good, what it had started ends, its worktree goes if nothing is unsaved in it, its pane is closed and its
+ * files go. Every step may be done twice: one whose process was killed in between is gone on with by the next look.
  */
 export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
   const { ref } = ctx;
   const work = async (): Promise<void> => {
     closeRequestsOf(ref, taken.name);
     const freed = await giveBack(ref, taken);
+    const stays = FOR_GOOD.has(taken.how) ? await settleWorktree(ctx, taken) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
     const [first = "", ...lines] = taken.news.split("\n");
-    const news = [list === "" ? first : `${first} Free again: ${list}.`, ...lines].join("\n");
+    const told = list === "" ? first : `${first} Free again: ${list}.`;
+    const news = [told, ...(stays === undefined ? [] : [stays]), ...lines].join("\n");
     await tellLead(ctx, taken, news);
     if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
     else await removeStaleFifos(ref, taken.name);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import * as z from "zod/mini";
 import type { SpawnRequest } from "../backend/backend.ts";
 import { TeamError } from "../errors.ts";
+import { withoutRepository } from "../git/git.ts";
 import { childEnvironment } from "../launch/environment.ts";
 import { type AgentFlags, agentArgv } from "../launch/flags.ts";
 import { isDirectory } from "../os/fs.ts";
@@ -15,6 +16,7 @@ import { readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
 import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
 import { spawnModel, spawnType } from "./spawn-settings.ts";
+import type { WantedWorktree } from "./worktree-start.ts";
 
 export interface SpawnInput {
   readonly name: string;
@@ -28,6 +30,8 @@ export interface SpawnInput {
   readonly disallowedTools?: readonly string[];
   readonly tools?: readonly string[];
   readonly cwd?: string;
+  /** Works in a worktree of its own, in the directory that `cwd` is in the repository. */
+  readonly worktree?: WantedWorktree;
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
 }
@@ -114,7 +118,11 @@ export function startOf(
     instance,
     cwd: member.cwd,
     argv: [...ctx.program, "agent", ...agentArgv(flags)],
-    env: childEnvironment(ctx.env, { ...snapshotVariable(snapshot), TEAMS_INSTANCE: instance }),
+    // Its directory says which repository is its own.
+    env: childEnvironment(member.worktreePath === undefined ? ctx.env : withoutRepository(ctx.env), {
+      ...snapshotVariable(snapshot),
+      TEAMS_INSTANCE: instance,
+    }),
     paths,
     bells: [readStatus(ctx.ref, LEAD_NAME)?.bell ?? ctx.ref.paths.agent(LEAD_NAME).bell],
   };

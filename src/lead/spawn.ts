@@ -2,7 +2,9 @@ import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
 import { plainText } from "../protocol/messages.ts";
+import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { worktreeOf } from "../schema/worktree.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
 import { addMembers, removeMember } from "../team/members.ts";
@@ -11,11 +13,13 @@ import { type LeadContext, requireNoNesting } from "./context.ts";
 import { awaitSettled } from "./settle-ending.ts";
 import { beginSnapshot } from "./shell-snapshot.ts";
 import { draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
+import { type StartedWorktree, startWorktree, type WorktreeSettings } from "./worktree-start.ts";
 
 export interface SpawnOptions {
   readonly mode?: TeammateMode;
   readonly command?: "run" | "single";
   readonly placement?: Placement["kind"];
+  readonly worktrees?: WorktreeSettings;
   /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
   readonly background?: (work: Promise<unknown>) => void;
 }
@@ -27,6 +31,10 @@ export interface SpawnedTeammate {
   readonly model: string;
   readonly color: string;
   readonly planModeRequired: boolean;
+  readonly cwd: string;
+  /** Where it has one of its own, and the branch that is checked out in it. */
+  readonly worktree: string | null;
+  readonly branch: string | null;
   readonly paneId: string | null;
   /** The agent's own process. */
   readonly pid: number | null;
@@ -58,16 +66,56 @@ export async function spawnTeammates(
   );
   const snapshot = beginSnapshot(ctx);
   if (snapshot !== undefined) options.background?.(snapshot.taken);
-  const starts = members.map((member, i) =>
-    startOf(ctx, config, member, inputs[i] ?? { name: member.name }, snapshot),
+  const housed = members.map((member, i) => house(ctx, member, inputs[i] ?? { name: member.name }, options));
+  const houses = await Promise.all(housed);
+  const ready = houses.filter((one) => one.ok);
+  const starts = ready.map(({ member, input }) => startOf(ctx, config, member, input, snapshot));
+  const launched = await launch(ctx, backend, starts, options.placement ?? "team-window").catch(
+    async (error: unknown) => {
+      await takeBackAll(ready);
+      for (const { name } of members) await undo(ctx, name);
+      throw error;
+    },
   );
-  const outcomes = await launch(ctx, backend, starts, options.placement ?? "team-window");
+  const outcomes = [...houses.filter((one) => !one.ok), ...launched];
   const failed = outcomes.filter((outcome) => !outcome.ok);
+  const left = await takeBackAll(
+    ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
+  );
   for (const { name } of failed) await undo(ctx, name);
   await recordPlaces(ctx, outcomes);
   const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
-  if (failed.length > 0) throw spawnFailure(failed, spawned);
+  if (failed.length > 0) throw spawnFailure(failed, spawned, left);
   return spawned;
+}
+
+/** A member that can be started: it has the worktree that it is to have. */
+interface Housed extends Partial<Pick<StartedWorktree, "takeBack">> {
+  readonly ok: true;
+  readonly member: TeamMember;
+  readonly input: SpawnInput;
+}
+
+async function house(
+  ctx: LeadContext,
+  member: TeamMember,
+  input: SpawnInput,
+  { worktrees = {} }: SpawnOptions,
+): Promise<Housed | Extract<SpawnOutcome, { ok: false }>> {
+  if (input.worktree === undefined) return { ok: true, member, input };
+  try {
+    return { ok: true, input, ...(await startWorktree(ctx, member, input.worktree, worktrees)) };
+  } catch (error) {
+    // Its own failure alone: the others start.
+    return { ok: false, name: member.name, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** @returns what git would not let go */
+async function takeBackAll(houses: readonly Housed[]): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const { takeBack } of houses) left.push(...((await takeBack?.()) ?? []));
+  return left;
 }
 
 /** Prompt first, then the process: it finds its first message when it looks. */
@@ -77,17 +125,19 @@ async function launch(
   starts: readonly Start[],
   kind: Placement["kind"],
 ): Promise<readonly SpawnOutcome[]> {
+  if (starts.length === 0) return [];
   for (const { member, input } of starts) {
     if (!input.prompt) continue;
     await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text: plainText(input.prompt) });
   }
   const placement = ctx.callerPane === undefined ? { kind } : { kind, callerPane: ctx.callerPane };
-  const outcomes = await backend.spawn(
-    starts.map(({ request }) => request),
+  return backend.spawn(
+    starts.map(({ request }) => ({
+      ...request,
+      placed: (place) => writePlace(ctx.ref, request.name, place),
+    })),
     placement,
   );
-  for (const outcome of outcomes) if (outcome.ok) writePlace(ctx.ref, outcome.name, outcome.place);
-  return outcomes;
 }
 
 async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[]): Promise<void> {
@@ -127,6 +177,9 @@ function describe(
       model: member.model ?? "",
       color: member.color ?? "",
       planModeRequired: member.planModeRequired ?? false,
+      cwd: member.cwd,
+      worktree: member.worktreePath ?? null,
+      branch: worktreeOf(member)?.branch ?? null,
       paneId: outcome.place.paneId ?? null,
       pid: readStatus(ctx.ref, member.name)?.process.pid ?? null,
       backend: backend.type,
@@ -138,6 +191,7 @@ function describe(
 function spawnFailure(
   failed: readonly Extract<SpawnOutcome, { ok: false }>[],
   spawned: readonly SpawnedTeammate[],
+  left: readonly string[],
 ): TeamError {
   const [first] = failed;
   const error = first?.error;
@@ -146,7 +200,7 @@ function spawnFailure(
   const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
   return new TeamError(
     error instanceof TeamError ? error.code : "SPAWN_FAILED",
-    `${first?.name}${others} could not be started: ${error?.message}${running}`,
+    [`${first?.name}${others} could not be started: ${error?.message}${running}`, ...left].join("\n"),
     {
       cause: error,
       ...(error instanceof TeamError && error.hint !== undefined ? { hint: error.hint } : {}),

@@ -15,6 +15,7 @@ import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
 import { presentInstances } from "./presence.ts";
+import { lookAtWorktrees, type WorktreeLook } from "./worktree-status.ts";
 
 /** What `teams status --json` prints (product.md). */
 export interface TeamStatus {
@@ -52,6 +53,8 @@ export interface MemberStatus {
   readonly startedAt: number | null;
   readonly lastActivityAt: number | null;
   readonly exit: AgentExit | null;
+  /** Only where git was asked: its worktree, null without one. */
+  readonly git?: WorktreeLook | null;
 }
 
 export interface TaskSummary {
@@ -63,8 +66,14 @@ export interface TaskSummary {
   readonly list: readonly Task[];
 }
 
-/** Everything that is known of a team, from files, processes and at most one look at tmux. */
-export async function teamStatus(ctx: LeadContext): Promise<TeamStatus> {
+/**
+ * Everything that is known of a team, from files, processes and at most one look at tmux.
+ * @param options.git asks git of each worktree; nothing else forks it
+ */
+export async function teamStatus(
+  ctx: LeadContext,
+  { git = false }: { readonly git?: boolean } = {},
+): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
   const tasks = withLapsedFree(listTasks(ctx.ref));
   const records = config.members.map((member) => recordsOf(ctx.ref, member));
@@ -73,7 +82,11 @@ export async function teamStatus(ctx: LeadContext): Promise<TeamStatus> {
     records.flatMap(({ place }) => place ?? []),
   );
   const begun = begunTasks(tasks);
-  const members = records.map((known) => memberStatus(ctx.ref, known, begun, present));
+  const looks = git ? await lookAtWorktrees(ctx) : undefined;
+  const members = records.map((known) => ({
+    ...memberStatus(ctx.ref, known, begun, present),
+    ...(looks && { git: looks.get(known.member.name) ?? null }),
+  }));
   const alive = leadAlive(config);
   return {
     team: config.name,

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { metadata, milliseconds, nullIsAbsent } from "./json.ts";
 import { migrateConfig } from "./migrate.ts";
 import { processIdentity } from "./process.ts";
+import { worktreeRecord } from "./worktree.ts";
 
 /** Colours by order of joining; the lead has none. */
 export const COLORS = ["blue", "green", "yellow", "purple", "orange", "pink", "cyan", "red"] as const;
@@ -49,6 +50,8 @@ export const formerMember = z.looseObject({
   agentId: z.string(),
   endedAt: z.number(),
   how: z.string(),
+  /** Ours: the worktree that it had, which may have stayed. */
+  worktree: z.catch(z.optional(worktreeRecord), undefined),
 });
 export type FormerMember = z.infer<typeof formerMember>;
 

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { processIdentity } from "./process.ts";
 import { placeRecord } from "./status.ts";
+import { worktreeRecord } from "./worktree.ts";
 
 /** How an end is told: an agreed or forced one is for good, of the others the member stays. */
 export const ENDING_KINDS = ["shutdown", "killed", "dismissed", "crashed", "exited"] as const;
@@ -22,6 +23,7 @@ export const ending = z.object({
   /** The process that ended, and where it lived; nothing else is touched, whoever has the name by then. */
   process: z.optional(processIdentity),
   place: z.optional(placeRecord),
+  worktree: z.optional(worktreeRecord),
   /** Who does it, and since when in milliseconds since the epoch. */
   by: processIdentity,
   at: z.number(),

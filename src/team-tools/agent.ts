@@ -26,6 +26,9 @@ const input = z.object({
   allowedTools: z.optional(z.array(z.string())),
   disallowedTools: z.optional(z.array(z.string())),
   run_in_background: z.optional(z.boolean()),
+  isolation: z
+    .optional(z.enum(["worktree"]))
+    .check(z.describe("worktree: it works on a branch of its own, in its own git worktree")),
 });
 
 /** How much a mode allows without asking: a lead's model cannot give more than it has (protocol.md section 6). */
@@ -49,6 +52,7 @@ function inputOf(call: z.infer<typeof input>): SpawnInput {
     plan: call.plan_mode_required,
     allowedTools: call.allowedTools,
     disallowedTools: call.disallowedTools,
+    worktree: call.isolation && {},
   });
 }
 
@@ -96,6 +100,7 @@ export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
           team_name: ctx.ref.team,
           plan_mode_required: spawned.planModeRequired,
           pane_id: spawned.paneId,
+          ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
         },
         `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
       );

@@ -4,6 +4,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import type { ExitRecord, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
+import { WORKTREE } from "../schema/worktree.ts";
 import { TOLD_END } from "./endings.ts";
 import { withoutLease } from "./task-lease.ts";
 
@@ -14,8 +15,8 @@ import { withoutLease } from "./task-lease.ts";
 export const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
 
 /**
- * A config for the copy of a team: its own name and ids, no lead's process, no places of the original, and nothing left to
- * be done about an end, which would be done to the original's processes.
+ * A config for the copy of a team: its own name and ids, no lead's process, no places or worktrees of the original, which the
+ * copy's end would take from it, and nothing left to be done about an end, which would be done to the original's processes.
  * @param copy.endOf names the end of a member, which nobody needs to be told of
  */
 export function importedConfig(
@@ -37,16 +38,24 @@ export function importedConfig(
     leadAgentId: idOf(LEAD_NAME),
     leadSessionId: copy.leadSessionId,
     members: config.members.map((one) => importedMember(one, idOf(one.name), copy.endOf(one.name))),
-    ...(config.former && { former: config.former.map((one) => ({ ...one, agentId: idOf(one.name) })) }),
+    ...(config.former && {
+      former: config.former.map(({ worktree: _, ...one }) => ({ ...one, agentId: idOf(one.name) })),
+    }),
     ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
     schemaVersion: SCHEMA_VERSION,
   };
 }
 
 function importedMember(member: TeamMember, agentId: string, end: string | undefined): TeamMember {
-  const { isActive: _active, ...rest } = member;
-  const told = end === undefined ? {} : { metadata: { ...member.metadata, [TOLD_END]: end } };
-  return { ...rest, agentId, tmuxPaneId: "", ...told };
+  const { isActive: _active, worktreePath: _path, metadata = {}, ...rest } = member;
+  const { [WORKTREE]: _worktree, ...kept } = metadata;
+  const told = end === undefined ? kept : { ...kept, [TOLD_END]: end };
+  return {
+    ...rest,
+    agentId,
+    tmuxPaneId: "",
+    ...(Object.keys(told).length === 0 ? {} : { metadata: told }),
+  };
 }
 
 /** What an imported agent's status says: it has ended, and where its conversation is. */

@@ -4,6 +4,7 @@ import { replaceFile } from "../os/fs.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../schema/config.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
 import { didYouMean } from "../schema/nearest.ts";
+import { worktreeOf } from "../schema/worktree.ts";
 import { formatJson } from "../store/json-file.ts";
 import { readTeam, updateTeam } from "./config.ts";
 import { dropInbox, resetInbox } from "./inbox-file.ts";
@@ -162,7 +163,14 @@ export async function retireMember(
 export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
   const member = memberOf(config, name);
   if (member === undefined) return undefined;
-  const entry = { name: member.name, agentId: member.agentId, endedAt: now, how };
+  const worktree = worktreeOf(member);
+  const entry = {
+    name: member.name,
+    agentId: member.agentId,
+    endedAt: now,
+    how,
+    ...(worktree && { worktree }),
+  };
   const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
   return { ...without(config, member), former };
 }

@@ -8,6 +8,7 @@ import { defineCommand } from "../command.ts";
 import { leadContext, requireOurs } from "../context.ts";
 import { line } from "../paint.ts";
 import { deciderOf, homeOf, openTeam } from "../team.ts";
+import { keptLines } from "../worktree-text.ts";
 
 export const command = defineCommand({
   name: "delete",
@@ -20,7 +21,8 @@ export const command = defineCommand({
     backup: { summary: "save it before, as `teams export` does; when that fails nothing is deleted" },
   },
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
-  notes: "It refuses while a member's process lives: shut them down first (teams shutdown --all).",
+  notes:
+    "It refuses while a member's process lives: shut them down first (teams shutdown --all). Worktrees in which something is unsaved stay and are named.",
   async run(call) {
     const { args, options, io, out } = call;
     const name = args.name ?? options.team;
@@ -42,11 +44,12 @@ export const command = defineCommand({
       const { saveTeam } = await import("../archive-file.ts");
       saved = await saveTeam(open.ref, io.cwd);
     };
-    await deleteTeam(await leadContext(call, open), { force: options.force, backup });
+    const worktrees = await deleteTeam(await leadContext(call, open), { force: options.force, backup });
     const { team } = open.ref;
-    out.done({ team, deleted: true, ...(saved && { backup: saved.file }) }, () =>
+    out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
       [
         line`Team ${team} is deleted.`,
+        ...keptLines(worktrees),
         ...(saved
           ? [line`Its archive: ${saved.file}`, line`To have it back: teams import ${shellWord(saved.file)}`]
           : []),

@@ -7,6 +7,7 @@ import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
 import { resolveTarget } from "../team.ts";
 import { secondsOption } from "../text.ts";
+import { keptLines } from "../worktree-text.ts";
 
 export const command = defineCommand({
   name: "kill",
@@ -18,10 +19,12 @@ export const command = defineCommand({
       summary: `how long to ask before signals; ${KILL_TIMEOUT / 1000} by default`,
     },
     force: { summary: "do not ask" },
+    discardWorktree: { summary: "remove its worktree with all that is in it; the branch stays" },
     purge: { summary: "of a team: remove its tasks and inboxes too" },
   },
   examples: ["teams kill reviewer", "teams kill review --purge", "teams kill reviewer@review --force"],
-  notes: "Tasks and inboxes stay, unless --purge.",
+  notes:
+    "Tasks and inboxes stay, unless --purge. A worktree goes when nothing in it is changed or untracked and its commits are on another branch or a remote; otherwise it stays and is named.",
   async run(call) {
     const { args, options, io, out } = call;
     if (args.name === undefined && options.team === undefined) {
@@ -35,18 +38,21 @@ export const command = defineCommand({
     const how = {
       timeoutMs: secondsOption(options.timeout, "timeout") ?? KILL_TIMEOUT,
       force: options.force,
+      discardWorktrees: options.discardWorktree,
       signal: io.interruption(),
     };
     const reports =
       target.kind === "member"
         ? await killTeammates(ctx, [target.member.name], how)
         : await killEverybody(ctx, how);
-    if (options.purge) await deleteTeam(ctx, { force: true });
+    const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
+    const all = options.purge ? await deleteTeam(ctx, { force: true, worktrees }) : worktrees;
     const { team } = target.open.ref;
-    out.done({ team, kills: reports, purged: options.purge }, () =>
+    out.done({ team, kills: reports, worktrees: all, purged: options.purge }, () =>
       [
         ...reports.map(sentence),
         ...(reports.length === 0 ? ["Nobody but the lead was there."] : []),
+        ...keptLines(all),
         ...(options.purge ? [line`Team ${team} is deleted.`] : []),
       ].join("\n"),
     );

@@ -1,4 +1,5 @@
 import { SHUTDOWN_TIMEOUT, type ShutdownReport, shutdownTeammates } from "../../lead/shutdown.ts";
+import { withWorktrees } from "../../lead/worktree-report.ts";
 import { operand } from "../../os/shell-words.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { defineCommand } from "../command.ts";
@@ -8,6 +9,7 @@ import { usageError } from "../parse.ts";
 import { exitOfShutdowns } from "../shutdown-exit.ts";
 import { memberOf, openTeam } from "../team.ts";
 import { secondsOption } from "../text.ts";
+import { keptLines } from "../worktree-text.ts";
 
 export const command = defineCommand({
   name: "shutdown",
@@ -35,13 +37,16 @@ export const command = defineCommand({
       ? open.config.members.map(({ name }) => name).filter((name) => name !== LEAD_NAME)
       : args.agent.map((address) => memberOf(open.ref, open.config, address).name);
     const timeoutMs = secondsOption(options.timeout, "timeout") ?? SHUTDOWN_TIMEOUT;
-    const reports = await shutdownTeammates(await leadContext(call, open), names, {
+    const ctx = await leadContext(call, open);
+    const asked = await shutdownTeammates(ctx, names, {
       timeoutMs,
       signal: io.interruption(),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     });
+    const reports = await withWorktrees(ctx, open.config.members, asked);
+    const kept = keptLines(reports.map(({ worktree }) => worktree));
     out.done({ team: open.ref.team, shutdowns: reports }, () =>
-      reports.length === 0 ? "Nobody is there to shut down." : reports.map(sentence).join("\n"),
+      reports.length === 0 ? "Nobody is there to shut down." : [...reports.map(sentence), ...kept].join("\n"),
     );
     return exitOfShutdowns(reports, io.interruption().aborted);
   },

@@ -5,6 +5,7 @@ import { TeamError } from "../../errors.ts";
 import { toolList } from "../../launch/flags.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import type { SpawnInput } from "../../lead/spawn-draft.ts";
+import type { WantedWorktree } from "../../lead/worktree-start.ts";
 import { operand } from "../../os/shell-words.ts";
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -12,7 +13,8 @@ import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
 import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
-import { loadSettings } from "../settings.ts";
+import { usageError } from "../parse.ts";
+import { loadSettings, worktreeSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
@@ -30,6 +32,12 @@ export const command = defineCommand({
     disallowedTools: { value: "rules", summary: "tools that never run", many: true },
     tools: { value: "names", summary: "the only tools it has", many: true },
     cwd: { value: "directory", summary: "where it works; here by default" },
+    worktree: {
+      value: "branch",
+      valueOptional: true,
+      summary: "in a git worktree of its own, on this branch; teams/<team>/<name> without one",
+    },
+    withChanges: { summary: "bring what is uncommitted here into its worktree" },
     teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
     here: { summary: "split this window instead of using the team's own" },
     window: { summary: "in the team's own window (the default)" },
@@ -39,7 +47,7 @@ export const command = defineCommand({
   examples: [
     'teams spawn reviewer --prompt "Review src/auth for security holes."',
     "teams spawn planner --plan --agent-type architect --prompt - < brief.md",
-    "teams spawn dev --model scripted:play.json --teammate-mode process --json",
+    'teams spawn dev --worktree --prompt "Fix the flaky test, and commit."',
   ],
   async run(call) {
     const { args, options, io, out } = call;
@@ -47,6 +55,8 @@ export const command = defineCommand({
     const open = openTeam(io.env, options);
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
+    if (options.withChanges && options.worktree === undefined)
+      throw usageError(command, "takes --with-changes with --worktree only.");
     const ctx = await leadContext(call, open, settings);
     if (options.model !== undefined && isScripted(options.model)) {
       // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
@@ -65,12 +75,16 @@ export const command = defineCommand({
       disallowedTools: toolList(options.disallowedTools),
       tools: toolList(options.tools),
       cwd: options.cwd,
+      worktree: wantedWorktree(options),
     });
+    // A set-up command takes its time, and is ended by Ctrl-C together with what was made for it.
+    const signal = settings.teams.worktreeSetup !== undefined && input.worktree && io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
     const behind: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
       placement: placementOf(options),
+      worktrees: { ...worktreeSettings(settings), ...(signal && { signal }) },
       background: (work) => behind.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
@@ -79,6 +93,9 @@ export const command = defineCommand({
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
       return [
         line`${out.paint(spawned.name, { member: spawned.color })} is ready: ${place}, pid ${spawned.pid ?? "?"}.`,
+        ...(spawned.worktree === null
+          ? []
+          : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
         ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
         line`See it: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
@@ -88,6 +105,17 @@ export const command = defineCommand({
     await Promise.all(behind);
   },
 });
+
+function wantedWorktree({
+  worktree,
+  withChanges,
+}: {
+  readonly worktree: string | true | undefined;
+  readonly withChanges: boolean;
+}): WantedWorktree | undefined {
+  if (worktree === undefined) return undefined;
+  return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
+}
 
 /** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */
 function silence(name: string, builtIn: string): string {

@@ -7,6 +7,7 @@ import { hasNews } from "../../team/task-tell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
 import { follow } from "../follow.ts";
+import { usageError } from "../parse.ts";
 import { statusLine, statusText } from "../status-text.ts";
 import { openTeam } from "../team.ts";
 
@@ -16,11 +17,13 @@ export const command = defineCommand({
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     watch: { short: "w", summary: "draw it anew whenever something changes" },
+    git: { summary: "ask git of each worktree: its branch, commits ahead and behind, what is uncommitted" },
     line: { summary: "one line, for a status bar; reads files only" },
   },
-  examples: ["teams status", "teams status review --json", "teams status --watch"],
+  examples: ["teams status", "teams status review --json --git", "teams status --watch"],
   async run(call) {
     const { args, options, io, out } = call;
+    if (options.line && options.git) throw usageError(command, "takes --line or --git, not both.");
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.line) {
       const status = await teamStatus(filesContext(call, open));
@@ -28,17 +31,21 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const ctx = await leadContext(call, open);
-    if (options.watch) return watch(call, ctx);
-    const status = await current(ctx);
+    if (options.watch) return watch(call, ctx, options);
+    const status = await current(ctx, options);
     out.answer(status, () => statusText(status, out));
     return EXIT.done;
   },
 });
 
+interface Asked {
+  readonly git: boolean;
+}
+
 /** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
-async function current(ctx: LeadContext): Promise<TeamStatus> {
+async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
-  const status = await teamStatus(ctx);
+  const status = await teamStatus(ctx, { git });
   const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
   await tellTaskNews(
     ctx,
@@ -49,13 +56,13 @@ async function current(ctx: LeadContext): Promise<TeamStatus> {
 
 const CLEAR = "\x1b[H\x1b[2J";
 
-async function watch({ io, out }: AnyCall, ctx: LeadContext): Promise<number> {
+async function watch({ io, out }: AnyCall, ctx: LeadContext, asked: Asked): Promise<number> {
   const signal = io.interruption();
   let before = "";
   await follow(
     ctx.ref,
     async () => {
-      const status = await current(ctx);
+      const status = await current(ctx, asked);
       const picture = out.json ? JSON.stringify(status) : statusText(status, out);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));

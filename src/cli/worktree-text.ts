@@ -1,0 +1,15 @@
+import type { WorktreeEnd } from "../lead/worktree-end.ts";
+import { shellWord } from "../os/shell-words.ts";
+import { line } from "./paint.ts";
+
+/** A line for each worktree that stays: why, and how it is removed all the same. */
+export function keptLines(worktrees: readonly (WorktreeEnd | undefined)[]): string[] {
+  return worktrees.flatMap((worktree) => {
+    if (worktree === undefined || worktree.kept === null) return [];
+    const { path, branch, kept } = worktree;
+    const command = `git -C ${shellWord(path)} worktree remove --force ${shellWord(path)}`;
+    return [
+      line`The worktree ${path} stays: ${kept}. To remove it with all that is in it (branch ${branch} stays): ${command}`,
+    ];
+  });
+}

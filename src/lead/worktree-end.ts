@@ -1,0 +1,187 @@
+import { TeamError } from "../errors.ts";
+import { GitError } from "../git/git.ts";
+import {
+  changesInWorktree,
+  commitsOnNoBranch,
+  discardWorktree,
+  removeWorktree,
+  type Unsaved,
+  unsavedIn,
+} from "../git/worktree.ts";
+import { entryOf } from "../os/fs.ts";
+import { livenessOf } from "../os/identity.ts";
+import { shellWord } from "../os/shell-words.ts";
+import type { TeamConfig } from "../schema/config.ts";
+import type { Ending } from "../schema/ending.ts";
+import { WORKTREE, type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
+import type { LeadContext } from "./context.ts";
+import { endStarted } from "./end-processes.ts";
+
+/** What became of the worktree of one that has left. */
+export interface WorktreeEnd {
+  readonly path: string;
+  readonly branch: string;
+  /** Why it stays; null when it is gone. */
+  readonly kept: string | null;
+}
+
+/**
+ * Removes a worktree in which nothing is unsaved, and with `discard` any whose commits a branch keeps.
+ * @returns also for one that is gone already
+ */
+export async function clearWorktree(ctx: LeadContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
+  const { path, branch } = worktree;
+  return { path, branch, kept: (await tryToRemove(ctx, worktree)) ?? null };
+}
+
+async function tryToRemove(ctx: LeadContext, worktree: WorktreeRecord): Promise<string | undefined> {
+  const { path, branch, madeBranch, discard } = worktree;
+  const { env } = ctx;
+  if (entryOf(path) === undefined) return undefined;
+  const other = inhabitantOf(readTeam(ctx.ref), path);
+  if (other !== undefined) return `${other} works in it`;
+  try {
+    if (discard) {
+      const commits = await commitsOnNoBranch(path, env);
+      if (commits > 0) return onNoBranch(commits);
+      await discardWorktree(path, env);
+      return undefined;
+    }
+    const made = madeBranch ? branch : undefined;
+    const unsaved = await unsavedIn(path, made, env);
+    if (unsaved !== undefined) return wordsOf(unsaved);
+    await removeWorktree(path, made, env);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    // Where two see to the same end, one of them comes too late.
+    return entryOf(path) === undefined ? undefined : error.message;
+  }
+}
+
+/** A member (of a team that shares it) that works in a worktree and has another one, or none, for its own. */
+function inhabitantOf({ members }: TeamConfig, path: string): string | undefined {
+  return members.find(
+    ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
+  )?.name;
+}
+
+function wordsOf({ changed, untracked, commits }: Unsaved): string {
+  const parts = [
+    [changed, "changed"],
+    [untracked, "untracked"],
+  ] as const;
+  const files = parts.flatMap(([n, word]) => (n === 0 ? [] : [`${n} ${word}`])).join(" and ");
+  return [
+    ...(files === "" ? [] : [`${files} ${changed + untracked === 1 ? "file" : "files"}`]),
+    ...(commits === 0 ? [] : [`${counted(commits)} on no other branch or remote`]),
+  ].join(", ");
+}
+
+function counted(commits: number): string {
+  return commits === 1 ? "1 commit that is" : `${commits} commits that are`;
+}
+
+function onNoBranch(commits: number): string {
+  return `its HEAD is detached, with ${counted(commits)} on no branch`;
+}
+
+/**
+ * The worktree's part of an end for good, once what was started in it has ended.
+ * @returns the sentence that says that it stays
+ */
+export async function settleWorktree(ctx: LeadContext, taken: Ending): Promise<string | undefined> {
+  const { worktree, process, place } = taken;
+  if (worktree === undefined || entryOf(worktree.path) === undefined) return undefined;
+  const left = await endStarted({ process, place, instance: place?.instance });
+  const isInUse = left.length > 0 || (process !== undefined && livenessOf(process) !== "dead");
+  const { kept } = isInUse ? inUse(worktree) : await clearWorktree(ctx, worktree);
+  return kept === null ? undefined : `Its worktree stays: ${worktree.path} (${kept}).`;
+}
+
+/** What it is said of a worktree whose processes could not be ended, or live where no signal arrives. */
+export function inUse({ path, branch }: WorktreeRecord): WorktreeEnd {
+  return { path, branch, kept: "what was started in it may still run" };
+}
+
+/**
+ * The worktrees that a team has left behind: of members that are there, and of former ones whose worktree stayed.
+ * @param seen those that were seen to just now
+ */
+export async function clearTeamWorktrees(
+  ctx: LeadContext,
+  seen: readonly WorktreeEnd[],
+): Promise<readonly WorktreeEnd[]> {
+  const { members, former = [] } = readTeam(ctx.ref);
+  const ends = new Map(seen.map((end) => [end.path, end]));
+  for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
+    ends.set(worktree.path, await clearWorktree(ctx, worktree));
+  for (const { worktree } of former.toReversed()) {
+    if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
+    const end = (await isStill(ctx, worktree)) ? await clearWorktree(ctx, worktree) : somebodyElses(worktree);
+    ends.set(worktree.path, end);
+  }
+  return [...ends.values()];
+}
+
+/** Whether the worktree at a path still is that of the former member, as far as can be told: its branch is checked out. */
+async function isStill({ env }: LeadContext, { path, branch }: WorktreeRecord): Promise<boolean> {
+  try {
+    return (await changesInWorktree(path, env)).branch === branch;
+  } catch (error) {
+    if (error instanceof GitError) return false;
+    throw error;
+  }
+}
+
+function somebodyElses({ path, branch }: WorktreeRecord): WorktreeEnd {
+  return { path, branch, kept: `${branch} is not checked out in it any more` };
+}
+
+/**
+ * Sets whether the worktrees of these members go with all that is in them; whoever sees to their end does so.
+ * @throws TeamError WORKTREE_DIRTY for one with commits that no branch keeps; nothing was changed then
+ */
+export async function setDiscard(
+  ctx: LeadContext,
+  names: readonly string[],
+  discard: boolean,
+): Promise<void> {
+  const isMeant = ({ name }: { readonly name: string }): boolean => names.includes(name);
+  if (discard) {
+    const worktrees = readTeam(ctx.ref)
+      .members.filter(isMeant)
+      .flatMap((one) => worktreeOf(one) ?? []);
+    for (const worktree of worktrees) await requireKeptCommits(ctx, worktree);
+  }
+  await updateTeam(ctx.ref, (config) => {
+    const members = config.members.map((member) => {
+      const worktree = isMeant(member) ? worktreeOf(member) : undefined;
+      if (worktree === undefined || (worktree.discard ?? false) === discard) return member;
+      return { ...member, metadata: { ...member.metadata, [WORKTREE]: { ...worktree, discard } } };
+    });
+    return members.every((member, i) => member === config.members[i]) ? undefined : { ...config, members };
+  });
+}
+
+async function requireKeptCommits({ env }: LeadContext, { path }: WorktreeRecord): Promise<void> {
+  if (entryOf(path) === undefined) return;
+  let commits: number;
+  try {
+    commits = await commitsOnNoBranch(path, env);
+  } catch (error) {
+    // What git cannot tell of it is said when it comes to the removal.
+    if (error instanceof GitError) return;
+    throw error;
+  }
+  if (commits === 0) return;
+  throw new TeamError(
+    "WORKTREE_DIRTY",
+    `${path} would take commits with it: ${onNoBranch(commits)}. Nobody was ended.`,
+    {
+      hint: `Give them a branch first: git -C ${shellWord(path)} switch -c <name>`,
+      details: { worktree: path, commits },
+    },
+  );
+}

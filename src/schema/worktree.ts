@@ -1,0 +1,27 @@
+import * as z from "zod/mini";
+
+/** A member's worktree: in the member's metadata while it is one, then in the record of its end and in `former`. */
+export const worktreeRecord = z.object({
+  path: z.string().check(z.startsWith("/")),
+  branch: z.string(),
+  /** The commit that it began with, and the branch that was checked out where it was asked for. */
+  base: z.string(),
+  startedFrom: z.optional(z.string()),
+  /** The branch was made for it, and goes with it when nothing on it would be lost. */
+  madeBranch: z.boolean(),
+  /** It goes with all that is in it, and its branch stays. */
+  discard: z.optional(z.boolean()),
+});
+export type WorktreeRecord = z.infer<typeof worktreeRecord>;
+
+/** Key in a member's metadata: what is known of its worktree besides the path. */
+export const WORKTREE = "_worktree";
+
+/** The worktree that was made for a member; undefined where it has none, or one that another program speaks of. Pure. */
+export function worktreeOf(member: {
+  readonly worktreePath?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}): WorktreeRecord | undefined {
+  const { data } = worktreeRecord.safeParse(member.metadata?.[WORKTREE]);
+  return data?.path === member.worktreePath ? data : undefined;
+}

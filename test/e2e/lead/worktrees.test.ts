@@ -1,0 +1,315 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { type Finished, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+/** What git needs to commit, and nobody's settings. */
+const IDENTITY = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_SYSTEM: "/dev/null",
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@example.com",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@example.com",
+};
+
+interface Spawned {
+  readonly cwd: string;
+  readonly worktree: string;
+  readonly branch: string;
+}
+interface Kept {
+  readonly path: string;
+  readonly branch: string;
+  readonly kept: string | null;
+}
+
+/** A person with a team and a repository of their own, in whose subdirectory `app` they are. */
+async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
+  const t = privateTmux({ env: IDENTITY });
+  const repository = join(realpathSync(t.home), "repo");
+  const here = join(repository, "app");
+  mkdirSync(here, { recursive: true });
+  const git = (directory: string, ...words: string[]): string =>
+    execFileSync("git", ["-C", directory, ...words], {
+      env: { ...process.env, ...IDENTITY },
+      encoding: "utf8",
+    }).trim();
+  const commit = (directory: string, file: string): void => {
+    writeFileSync(join(directory, file), `${file}\n`);
+    git(directory, "add", "--all");
+    git(directory, "commit", "--quiet", "--message", file);
+  };
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  commit(repository, "app/one.txt");
+  const playbook = join(t.home, "play.json");
+  writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
+  const run = teamsIn(t.env, here);
+  const teams = async <T = Record<string, unknown>>(...words: string[]): Promise<T> => {
+    const ended = await run([...words, "--json"]);
+    expect([ended.code, ended.err], words.join(" ")).toEqual([0, ""]);
+    return ended.json<T>();
+  };
+  await teams("create", "crew");
+  const mode = ["--teammate-mode", "process", "--model", `scripted:${playbook}`];
+  const spawn = (name: string, ...words: string[]): Promise<Finished> =>
+    run(["spawn", name, ...mode, ...words, "--json"]);
+  const spawned = async (name: string, ...words: string[]): Promise<Spawned> => {
+    const ended = await spawn(name, ...words);
+    expect([ended.code, ended.err], name).toEqual([0, ""]);
+    return ended.json<Spawned>();
+  };
+  const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
+  const settings = (teamsSettings: object): void =>
+    writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: teamsSettings }));
+  return { t, repository, here, git, commit, run, teams, spawn, spawned, branches, settings };
+}
+
+describe("a teammate with a worktree", () => {
+  it("S66: two at once have two toplevels and branches, and each works in its own", async () => {
+    const writes: Turn = {
+      tools: [
+        { name: "Bash", input: { command: "git rev-parse --show-toplevel --abbrev-ref HEAD > where.txt" } },
+      ],
+    };
+    const p = await person({ "*": [writes, { say: "done" }] });
+    const bypass = ["--permission-mode", "bypassPermissions", "--prompt", "go"];
+    const [ada, ben] = await Promise.all(
+      ["ada", "ünï ben"].map((name) => p.spawned(name, "--worktree", ...bypass)),
+    );
+    expect(ada).toMatchObject({
+      cwd: join(p.repository, ".worktrees/crew-ada/app"),
+      worktree: join(p.repository, ".worktrees/crew-ada"),
+      branch: "teams/crew/ada",
+    });
+    expect(ben?.branch).toBe("teams/crew/%C3%BCn%C3%AF%20ben");
+    for (const one of [ada, ben]) {
+      const file = join(one?.cwd ?? "", "where.txt");
+      const wanted = `${one?.worktree}\n${one?.branch}\n`;
+      await eventually("its words", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
+    }
+    expect(p.git(p.repository, "status", "--porcelain")).toBe("");
+    const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");
+    expect(members.map(({ worktree }) => worktree)).toEqual([null, ada?.worktree, ben?.worktree]);
+  });
+
+  it("begins with a named branch, with what is uncommitted, in a directory of the settings, behind a set-up command", async () => {
+    const p = await person();
+    const trees = join(p.t.home, "my trees");
+    p.settings({
+      worktreeDir: "~/my trees",
+      worktreeSetup: 'cp "$TEAMS_WORKTREE_SOURCE/.env" "$TEAMS_WORKTREE/app/.env" && pwd > app/pwd.txt',
+    });
+    writeFileSync(join(p.repository, ".env"), "from the source\n");
+    writeFileSync(join(p.here, "one.txt"), "changed\n");
+    p.git(p.repository, "branch", "feature");
+    const dev = await p.spawned("dev", "--with-changes", "--worktree", "feature");
+    expect(dev).toMatchObject({ worktree: join(realpathSync(trees), "crew-dev"), branch: "feature" });
+    const read = (file: string): string => readFileSync(join(dev.cwd, file), "utf8");
+    expect([read(".env"), read("one.txt"), read("pwd.txt")]).toEqual([
+      "from the source\n",
+      "changed\n",
+      `${dev.worktree}\n`,
+    ]);
+    const own = await p.spawned("other", "--worktree", "new/one");
+    expect(own.branch).toBe("new/one");
+  });
+
+  it("is not started where git or the set-up command fails, and nothing is left of it (S13, S66)", async () => {
+    const p = await person();
+    const config = (): string => readFileSync(join(p.t.root, "teams/crew/config.json"), "utf8");
+    const before = config();
+    const refused = async (message: RegExp, ...words: string[]): Promise<void> => {
+      const ended = await p.spawn("dev", ...words);
+      expect([ended.code, ended.error().code], ended.err).toEqual([1, "SPAWN_FAILED"]);
+      expect(ended.error().message).toMatch(message);
+      expect(p.branches()).toEqual(["main"]);
+      expect(p.git(p.repository, "worktree", "list").split("\n")).toHaveLength(1);
+      expect(existsSync(join(p.repository, ".worktrees/crew-dev"))).toBe(false);
+      expect(config()).toBe(before);
+    };
+    await refused(/not a valid branch name/, "--worktree", "not..a branch");
+    await refused(/already checked out|already used/, "--worktree", "main");
+    await refused(/not a git repository/, "--worktree", "--cwd", p.t.home);
+    p.settings({ worktreeSetup: "echo half > half.txt; echo no packages here >&2; exit 3" });
+    await refused(/exit code 3[\s\S]*no packages here/, "--worktree");
+    p.settings({ worktreeSetup: "chmod +x does-not-matter; kill -TERM $$" });
+    await refused(/SIGTERM/, "--worktree");
+    p.settings({});
+    const without = await p.spawn("dev", "--with-changes");
+    expect([without.code, without.error().code]).toEqual([2, "INVALID_INPUT"]);
+  });
+
+  it("a project's own set-up command does not run: it is named as ignored", async () => {
+    const p = await person();
+    mkdirSync(join(p.here, ".claude"));
+    const file = join(p.here, ".claude/settings.json");
+    writeFileSync(file, JSON.stringify({ teams: { worktreeSetup: "touch owned" } }));
+    const ended = await p.run(["spawn", "dev", "--worktree", "--teammate-mode", "process"]);
+    expect([ended.code, ended.err]).toEqual([0, expect.stringContaining(`ignored: ${file}: teams`)]);
+    expect(existsSync(join(p.repository, ".worktrees/crew-dev/owned"))).toBe(false);
+  });
+});
+
+it("status --git shows how far each is from where it began; without it git is never asked", async () => {
+  const p = await person();
+  const dev = await p.spawned("dev", "--worktree");
+  await p.spawned("plain");
+  p.commit(dev.cwd, "two.txt");
+  p.commit(dev.cwd, "three.txt");
+  p.commit(p.repository, "four.txt");
+  writeFileSync(join(dev.cwd, "new.txt"), "new\n");
+  type Members = { members: { git?: object | null }[] };
+  const gits = async (...words: string[]) =>
+    (await p.teams<Members>("status", ...words)).members.map(({ git }) => git);
+  const look = { branch: "teams/crew/dev", ahead: 2, behind: 1, dirty: true, changed: 0, untracked: 1 };
+  expect(await gits("--git")).toEqual([null, look, null]);
+  expect((await p.run(["status", "--git"])).out).toContain("teams/crew/dev +2 -1, 1 uncommitted");
+  const path = join(p.t.home, "bin");
+  mkdirSync(path);
+  writeFileSync(join(path, "git"), `#!/bin/sh\necho "$@" >> ${p.t.home}/asked\nexit 1\n`, { mode: 0o755 });
+  const env = { PATH: `${path}:${p.t.env.PATH}` };
+  expect((await p.run(["status", "--json"], { env })).json<Members>().members[1]).not.toHaveProperty("git");
+  expect(existsSync(join(p.t.home, "asked"))).toBe(false);
+  const failing = await p.run(["status", "--git", "--json"], { env });
+  expect(failing.json<Members>().members[1]?.git).toEqual({ problem: expect.any(String) });
+});
+
+describe("S46: the end of a teammate with a worktree", () => {
+  it.each([
+    ["kill", ["kill", "dev"]],
+    ["kill --force", ["kill", "dev", "--force"]],
+    ["shutdown", ["shutdown", "dev"]],
+  ])(
+    "by %s takes one in which nothing is unsaved, with its branch; else it stays and is named",
+    async (_how, words) => {
+      const p = await person();
+      const end = async (): Promise<Kept | undefined> => {
+        const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
+        return (told.kills ?? told.shutdowns)?.[0]?.worktree;
+      };
+      const clean = await p.spawned("dev", "--worktree");
+      expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
+      expect([existsSync(clean.worktree), p.branches()]).toEqual([false, ["main"]]);
+
+      const dirty = await p.spawned("dev", "--worktree");
+      p.commit(dirty.cwd, "two.txt");
+      writeFileSync(join(dirty.cwd, "one.txt"), "changed\n");
+      writeFileSync(join(dirty.cwd, "new.txt"), "new\n");
+      const why = "1 changed and 1 untracked files, 1 commit that is on no other branch or remote";
+      expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
+      expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
+      const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
+      const news = messages.filter(({ text }) =>
+        text.includes(`Its worktree stays: ${dirty.worktree} (${why})`),
+      );
+      expect(news).toHaveLength(1);
+
+      const next = await p.spawned("dev", "--worktree");
+      expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
+      const text = await p.run(["kill", "dev"]);
+      expect(text.out).not.toContain("stays");
+    },
+  );
+
+  it("a kill with --discard-worktree removes it with all that is in it, and its branch stays", async () => {
+    const p = await person();
+    const dev = await p.spawned("dev", "--worktree");
+    p.commit(dev.cwd, "two.txt");
+    writeFileSync(join(dev.cwd, "new.txt"), "new\n");
+    const { kills } = await p.teams<{ kills: { worktree: Kept }[] }>("kill", "dev", "--discard-worktree");
+    expect(kills[0]?.worktree).toEqual({ path: dev.worktree, branch: dev.branch, kept: null });
+    expect([existsSync(dev.worktree), p.branches()]).toEqual([false, ["main", dev.branch]]);
+    const clean = await p.spawned("clean", "--worktree");
+    await p.teams("kill", "clean", "--discard-worktree", "--force");
+    expect([existsSync(clean.worktree), p.branches()]).toEqual([
+      false,
+      ["main", "teams/crew/clean", dev.branch],
+    ]);
+  });
+
+  it("of commits that no branch keeps a discard is refused, before anybody is asked to end", async () => {
+    const p = await person();
+    const dev = await p.spawned("dev", "--worktree");
+    p.git(dev.worktree, "checkout", "--quiet", "--detach");
+    p.commit(dev.cwd, "two.txt");
+    const ended = await p.run(["kill", "crew", "--discard-worktree", "--json"]);
+    expect([ended.code, ended.error().code]).toEqual([1, "WORKTREE_DIRTY"]);
+    const { members } = await p.teams<{ members: { name: string; alive: boolean }[] }>("status");
+    expect(members.find(({ name }) => name === "dev")?.alive).toBe(true);
+    expect(existsSync(dev.worktree)).toBe(true);
+  });
+
+  it("stays while another member works in it", async () => {
+    const p = await person();
+    const dev = await p.spawned("dev", "--worktree");
+    await p.spawned("guest", "--cwd", dev.cwd);
+    const { kills } = await p.teams<{ kills: { worktree: Kept }[] }>("kill", "dev", "--force");
+    expect(kills[0]?.worktree.kept).toBe("guest works in it");
+    expect(existsSync(dev.worktree)).toBe(true);
+  });
+
+  it("the deletion of the team takes what was merged meanwhile, and names what stays (also purged)", async () => {
+    const p = await person();
+    const [merged, open] = [await p.spawned("merged", "--worktree"), await p.spawned("open", "--worktree")];
+    for (const one of [merged, open]) p.commit(one.cwd, `${one.branch.replaceAll("/", "-")}.txt`);
+    await p.teams("shutdown", "--all");
+    expect(existsSync(merged.worktree)).toBe(true);
+    p.git(p.repository, "merge", "--quiet", merged.branch);
+    const { worktrees } = await p.teams<{ worktrees: Kept[] }>("delete", "crew");
+    expect(worktrees).toContainEqual({ path: merged.worktree, branch: merged.branch, kept: null });
+    expect(worktrees).toContainEqual({
+      path: open.worktree,
+      branch: open.branch,
+      kept: "1 commit that is on no other branch or remote",
+    });
+    expect([existsSync(merged.worktree), existsSync(open.worktree), p.branches()]).toEqual([
+      false,
+      true,
+      ["main", open.branch],
+    ]);
+    await p.teams("create", "crew");
+    const last = await p.spawned("last", "--worktree");
+    writeFileSync(join(last.cwd, "new.txt"), "new\n");
+    const purged = await p.run(["kill", "crew", "--purge", "--force"]);
+    expect(purged.out).toContain(`The worktree ${last.worktree} stays: 1 untracked file.`);
+    expect(purged.out).toContain("Team crew is deleted.");
+    const command = /: (git -C .*)$/m.exec(purged.out)?.[1] ?? "";
+    execFileSync("/bin/sh", ["-c", command], { cwd: p.here });
+    expect(existsSync(last.worktree)).toBe(false);
+  });
+});
+
+it("a lead's model gives its teammate a worktree by isolation, and TeamDelete names the one that stays", async () => {
+  const p = await person();
+  const playbook = join(p.t.home, "lead.json");
+  const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
+  const down = { type: "shutdown_request", recipient: "dev" };
+  const lead: Turn[] = [
+    { tools: [{ name: "TeamCreate", input: { team_name: "led" } }, agent] },
+    {
+      on: { contains: "teammate_spawned" },
+      tools: [
+        { name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt && echo copied" } },
+      ],
+    },
+    { on: { contains: "copied" }, tools: [{ name: "SendMessage", input: down }] },
+    { on: { contains: "has shut down" }, tools: [{ name: "TeamDelete", input: {}, as: "gone" }] },
+    { on: { contains: "deleted" }, say: "{{gone.message}}" },
+  ];
+  writeFileSync(
+    playbook,
+    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
+  );
+  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
+  const ended = await p.run([...words, "--teammate-mode", "process", "--json"]);
+  expect(ended.code, ended.err).toBe(0);
+  const path = join(p.repository, ".worktrees/led-dev");
+  expect(ended.json<{ result: string }>().result).toContain(`${path} (1 untracked file)`);
+  expect(readFileSync(join(path, "left.txt"), "utf8")).toBe("app/one.txt\n");
+});
