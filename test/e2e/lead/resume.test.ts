@@ -2,13 +2,14 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Backend } from "../../../src/backend/backend.ts";
 import { downTeam } from "../../../src/lead/down.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
 import { resumeTeam } from "../../../src/lead/resume.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/lead/shutdown.ts";
 import { teamStatus } from "../../../src/lead/status.ts";
 import { identityOf, ownIdentity, startOf } from "../../../src/os/identity.ts";
-import { signalProcess } from "../../../src/os/process-table.ts";
+import { processTable, signalProcess } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../src/team/config.ts";
@@ -18,6 +19,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { staysAtItsEnd } from "../../../src/team/restarts.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { createTask, getTask } from "../../../src/team/tasks.ts";
+import { agentsOf } from "../../support/agents.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LedTeam, ledTeam } from "../../support/led-team.ts";
 import { contextOf } from "../../support/worker.ts";
@@ -173,6 +175,32 @@ describe("resume", () => {
     expect(runs(pid)).toBe(true);
     expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
     expect(runs(pid)).toBe(false);
+  });
+
+  it("takes one whose place is gone, and that is still at its end, for no living one", async () => {
+    const { ref, ctx, spawn: start } = await ledTeam();
+    await start("dev");
+    const pid = pidOf(ref);
+    const outer = readPlace(ref, "dev")?.panePid ?? 0;
+    const inner = processTable().find(({ ppid }) => ppid === outer)?.pid ?? 0;
+    for (const script of [inner, outer]) signalProcess(script, "SIGKILL");
+    await eventually("the end of its launch script", () => !runs(outer) && !runs(inner));
+    const of = (type: string) => {
+      const backend = ctx.backends.of(type);
+      return backend && { ...backend, present: endsAt(backend.present) };
+    };
+    // Its terminal's end has not reached it yet when its place is looked for.
+    const endsAt =
+      (present: Backend["present"]): Backend["present"] =>
+      async (places) => {
+        const seen = await present(places);
+        signalProcess(pid, "SIGTERM");
+        return seen;
+      };
+    expect(outcomesOf(await resume({ ...ctx, backends: { ...ctx.backends, of } }))).toEqual([
+      "dev restarted",
+    ]);
+    expect(agentsOf(ref, "dev")).toEqual([pidOf(ref)]);
   });
 
   it("is the lead's to call", async () => {

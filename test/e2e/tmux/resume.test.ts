@@ -243,3 +243,29 @@ it("a lead that was killed leaves its teammates at work; resume takes its place,
   );
   expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
 });
+
+it("one whose pane was closed a moment ago, and that is still at its end, is not taken for a living one", async () => {
+  const { t, ref, done } = await inPanes();
+  const long = { name: "Bash", input: { command: "trap '' HUP; touch working; sleep 300" } };
+  writeFileSync(
+    join(t.home, "long.json"),
+    JSON.stringify({ version: 1, agents: { dev: [{ tools: [long] }] } }),
+  );
+  await done(
+    "spawn",
+    "dev",
+    "--model",
+    "scripted:long.json",
+    "--permission-mode",
+    "bypassPermissions",
+    "--prompt",
+    "begin",
+  );
+  await eventually("its work", () => existsSync(join(t.home, "working")));
+  t.tmux("kill-pane", "-t", readPlace(ref, "dev")?.paneId ?? "");
+  const { members } = (await done("resume", "--json")).json<ResumeReport>();
+  expect(members).toMatchObject([
+    { name: "dev", outcome: "restarted", paneId: readPlace(ref, "dev")?.paneId },
+  ]);
+  expect(agentsOf(ref, "dev")).toEqual([readStatus(ref, "dev")?.process.pid]);
+});
