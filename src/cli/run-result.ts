@@ -1,6 +1,7 @@
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
-import { isMissing, readText, replaceFile } from "../os/fs.ts";
+import { isMissing, readText } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { failureOf } from "./report.ts";
 
 /** How a run ended: what `teams run --json` prints. */

@@ -2,7 +2,8 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { messageOf } from "../errors.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
 import type { Env } from "../os/env.ts";
-import { ensureDir, entryOf, isDirectory, realPathOf, removeTree, replaceFile } from "../os/fs.ts";
+import { ensureDir, entryOf, isDirectory, realPathOf, removeTree } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { GitError, git } from "./git.ts";
 import { type Changes, changesIn, commitsOnlyOn } from "./status.ts";
 

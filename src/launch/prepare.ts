@@ -1,5 +1,6 @@
 import { ensureRuntimeDirectory } from "../os/directories.ts";
-import { ensureDir, removeFile, removeIfEmpty, replaceFile } from "../os/fs.ts";
+import { ensureDir, removeFile, removeIfEmpty } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
 import { type LaunchScriptInput, launchScript } from "./script.ts";

@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
-import { isMissing, realPathOf, replaceFile } from "./fs.ts";
+import { isMissing, realPathOf } from "./fs.ts";
+import { replaceFile } from "./replace.ts";
 
 /** What stands at a path, links followed. */
 export interface FileLook {

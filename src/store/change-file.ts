@@ -1,4 +1,5 @@
-import { readText, type StagedFile, stageFile } from "../os/fs.ts";
+import { readText } from "../os/fs.ts";
+import { type StagedFile, stageFile } from "../os/replace.ts";
 import { type Held, inQueue, type LockOptions, type Turn } from "./lock.ts";
 
 /** What a file is to hold, and what the caller is told. */

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
-import { ensureDir, entryOf, listDir, removeIfEmpty, removeTree, rename, replaceFile } from "../os/fs.ts";
+import { ensureDir, entryOf, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { operand } from "../os/shell-words.ts";
 import { type TeamConfig, teamConfig } from "../schema/config.ts";
 import { SCHEMA_VERSION } from "../schema/migrate.ts";

@@ -1,16 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { readArchive } from "../os/archive.ts";
-import {
-  ensureDir,
-  entryOf,
-  listDir,
-  readText,
-  removeIfEmpty,
-  removeTree,
-  rename,
-  replaceFile,
-} from "../os/fs.ts";
+import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { agentFileName, planPath, transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
 import { formatJson } from "../store/json-file.ts";

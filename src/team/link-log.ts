@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { fileSize, removeFile, replaceFile } from "../os/fs.ts";
+import { fileSize, removeFile } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import type { Task } from "../schema/task.ts";
 import { formatJson, readRecordFile } from "../store/json-file.ts";
 import type { TeamRef } from "./ref.ts";

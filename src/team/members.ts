@@ -1,6 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
-import { replaceFile } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../schema/config.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
 import { didYouMean } from "../schema/nearest.ts";

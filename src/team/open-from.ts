@@ -1,4 +1,5 @@
-import { readText, replaceFile } from "../os/fs.ts";
+import { readText } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import type { Task } from "../schema/task.ts";
 import type { TeamRef } from "./ref.ts";
 import { lockInTeam } from "./team-lock.ts";

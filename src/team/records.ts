@@ -2,8 +2,9 @@ import { dirname } from "node:path";
 import { makeDirBelow } from "../os/create.ts";
 import { ensureRuntimeDirectory } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
-import { entryOf, isMissing, removeFile, removeTree, replaceFile } from "../os/fs.ts";
+import { entryOf, isMissing, removeFile, removeTree } from "../os/fs.ts";
 import { bootId, pidSpace } from "../os/identity.ts";
+import { replaceFile } from "../os/replace.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
 import {
   type ExitRecord,

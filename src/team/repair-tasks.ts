@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { listDir, readText, replaceFile } from "../os/fs.ts";
+import { listDir, readText } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { type Task, task as taskSchema, watermarkOf } from "../schema/task.ts";
 import { setAside } from "../store/broken-file.ts";
 import { salvageJson } from "../store/salvage.ts";

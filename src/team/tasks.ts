@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
-import { entryOf, listDir, readText, removeFile, replaceFile } from "../os/fs.ts";
+import { entryOf, listDir, readText, removeFile } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
 import { splitAddress } from "../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";

@@ -3,10 +3,12 @@ import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-/** The module as a process loads it that has just begun. */
-async function startedAnew(): Promise<typeof import("../../../src/os/fs.ts")> {
+/** The modules as a process loads them that has just begun. */
+async function startedAnew() {
   vi.resetModules();
-  return import("../../../src/os/fs.ts");
+  const { temporaryBeside, temporaryWriter } = await import("../../../src/os/fs.ts");
+  const { replaceFile } = await import("../../../src/os/replace.ts");
+  return { temporaryBeside, temporaryWriter, replaceFile };
 }
 
 test("what a killed process was writing is in nobody's way, nor touched by one that has its pid (S77)", async () => {

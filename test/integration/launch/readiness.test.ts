@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { discardLaunch, prepareLaunches } from "../../../src/launch/prepare.ts";
 import { announceReady, awaitReady } from "../../../src/launch/readiness.ts";
-import { listDir, replaceFile } from "../../../src/os/fs.ts";
+import { listDir } from "../../../src/os/fs.ts";
+import { replaceFile } from "../../../src/os/replace.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
