@@ -12,7 +12,7 @@ export interface Home {
   readonly runtime: string;
 }
 
-/** Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create or delete. */
+/** Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete. */
 export function findLeftovers({ root, runtime }: Home, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
@@ -20,7 +20,7 @@ export function findLeftovers({ root, runtime }: Home, now: number): string[] {
     .map((team) => join(runtime, team));
   const halves = [teams, join(root, "tasks")].flatMap((dir) =>
     listDir(dir)
-      .filter((name) => /^\..+\.(new|deleted)-[0-9a-f-]{36}$/.test(name))
+      .filter((name) => /^\..+\.(new|deleted|leftover)-[0-9a-f-]{36}$/.test(name))
       .map((name) => join(dir, name)),
   );
   return [...bells, ...halves].filter((path) => isDirectory(path) && ageOf(path, now) > IN_WORK_MS);

@@ -3,14 +3,14 @@ import { closeSync, constants, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import { TeamError } from "../errors.ts";
 import type { Env } from "./env.ts";
-import { PRIVATE_FILE } from "./fs.ts";
+import { PRIVATE_FILE, setMode } from "./fs.ts";
 import { signalProcess } from "./process-table.ts";
 
 export interface DetachedOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
-  /** stdout and stderr go to the end of this file, made 0600. */
+  /** stdout and stderr go to the end of this file, 0600 whatever the umask. */
   readonly logFile: string;
 }
 
@@ -36,6 +36,7 @@ export async function spawnDetached(
     PRIVATE_FILE,
   );
   try {
+    setMode(log, PRIVATE_FILE);
     const child = spawn(file, args, {
       cwd: options.cwd,
       env: { ...options.env },

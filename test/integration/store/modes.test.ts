@@ -23,6 +23,7 @@ test.each(["0", "22", "277", "777"])(
       "ensured/twice",
       "lines.jsonl",
       "replaced",
+      "spawned",
       "temporary",
       "whole",
     ]);

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkRoot, checkRuntime } from "../../../src/doctor/directories.ts";
 import { checkLeftovers, checkTaskLists } from "../../../src/doctor/leftovers.ts";
@@ -113,16 +113,16 @@ describe("leftovers", () => {
     make(join(runtime, "living"), 600);
     make(join(runtime, "young"), 5);
     const bell = make(join(runtime, "ended"), 120);
-    const half = make(
-      join(root, "teams", `.x.deleted-${"0".repeat(8)}-aaaa-bbbb-cccc-${"1".repeat(12)}`),
-      120,
+    const halves = ["deleted", "new", "leftover"].map((word) =>
+      make(join(root, "teams", `.x.${word}-${"0".repeat(8)}-aaaa-bbbb-cccc-${"1".repeat(12)}`), 120),
     );
+    const tasks = make(join(root, "tasks", basename(halves[1] ?? "")), 120);
     const found = checkLeftovers({ root, runtime }, now, false);
     expect(found).toMatchObject({ level: "warn", remedy: expect.stringContaining("--fix") });
     expect(found.text).toContain(bell);
-    expect(found.text).toContain(half);
-    expect(found.text).toMatch(/^2 /);
-    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 2/);
+    expect(found.text).toMatch(/^5 /);
+    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 5/);
+    for (const gone of [bell, ...halves, tasks]) expect(existsSync(gone)).toBe(false);
     expect(checkLeftovers({ root, runtime }, now, false)).toMatchObject({ level: "ok", text: "none" });
   });
 });
