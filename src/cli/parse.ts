@@ -44,22 +44,32 @@ export function parseQuickly(command: Command, words: readonly string[]): Parsed
  * @throws TeamError INVALID_INPUT
  */
 export function bind(command: Command, line: ParsedLine): Pick<RawCall, "args" | "options"> {
-  return { args: bindOperands(command, line.operands), options: bindOptions(command, line.options) };
+  return { args: bindOperands(command, line), options: bindOptions(command, line.options) };
 }
 
-function bindOperands(command: Command, operands: readonly string[]): RawCall["args"] {
-  const rest = [...operands];
+function bindOperands(command: Command, line: ParsedLine): RawCall["args"] {
+  const rest = [...line.operands];
   const args: Record<string, string | readonly string[] | undefined> = {};
   for (const spec of command.args) {
     const taken = spec.many ? rest.splice(0) : rest.splice(0, 1);
     if (taken.length === 0 && !spec.optional) {
-      throw usageError(command, `needs <${spec.name}>: ${spec.summary}.`);
+      throw usageError(command, `needs <${spec.name}>: ${spec.summary}.`, takenFor(command, line.options));
     }
     args[spec.name] = spec.many ? taken : taken[0];
   }
   const extra = rest[0];
   if (extra === undefined) return args;
   throw usageError(command, `takes no ${JSON.stringify(extra)}: it is one word too many.`);
+}
+
+/** Where a word is missing, an option that may stand without a value may have taken it. */
+function takenFor(command: Command, given: ParsedLine["options"]): string | undefined {
+  for (const [key, spec] of Object.entries(command.options)) {
+    const value = given[key];
+    if (spec.valueOptional && typeof value === "string")
+      return `${JSON.stringify(value)} was taken for the ${spec.value} of --${longName(key)}; write the option last.`;
+  }
+  return undefined;
 }
 
 function bindOptions(command: Command, given: ParsedLine["options"]): RawCall["options"] {

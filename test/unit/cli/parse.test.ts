@@ -16,6 +16,7 @@ const sample = defineCommand({
     description: { short: "d", value: "text", summary: "a value" },
     teammateMode: { value: "mode", summary: "a choice", choices: ["auto", "tmux"] },
     blockedBy: { value: "ids", summary: "a list", many: true },
+    worktree: { value: "branch", valueOptional: true, summary: "a value that may be left out" },
     force: { short: "f", summary: "a switch" },
     noSidebar: { summary: "a switch that begins with no" },
   },
@@ -42,6 +43,8 @@ const ACCEPTED: readonly (readonly string[])[] = [
   ["a", "--no-sidebar"],
   ["a", "--blocked-by", "1", "--blocked-by", "2,3"],
   ["a", "--teammate-mode", "tmux", "--team", "x", "--as", "me"],
+  ["a", "--worktree", "b", "c"],
+  ["--worktree=b", "a"],
   ["a", "--description", "one", "--description", "two"],
   ["--", "-a", "--force"],
   ["a", "--", "--", "b"],
@@ -92,6 +95,14 @@ describe("parseQuickly and explain", () => {
     expect(slowly(sample, words)).toMatchObject({ options: { description: "-x" } });
   });
 
+  it.each([[["a", "--worktree"]], [["a", "--worktree", "--force"]], [["--worktree", "-f", "a"]]])(
+    "leaves an option without its value to the slow way, where it may be: %j",
+    (words) => {
+      expect(parseQuickly(sample, words)).toBeUndefined();
+      expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
+    },
+  );
+
   it("leave the help to the slow way", () => {
     expect(parseQuickly(sample, ["--help"])).toBeUndefined();
     expect(slowly(sample, ["a", "-h"])).toHaveProperty("help");
@@ -103,6 +114,11 @@ describe("bind", () => {
 
   it("names a missing operand", () => {
     expect(() => parse()).toThrow(/needs <first>: one word/);
+  });
+
+  it("tells where an option took the word that is missing", () => {
+    const hint = expect.stringContaining('"a" was taken for the branch of --worktree');
+    expect(() => parse("--worktree", "a")).toThrow(expect.objectContaining({ hint }));
   });
 
   it("names a wrong choice and the right ones", () => {

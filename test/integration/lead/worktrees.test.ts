@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { deleteTeam } from "../../../src/lead/delete-team.ts";
+import { killTeammates } from "../../../src/lead/kill.ts";
+import { reconcile } from "../../../src/lead/reconcile.ts";
+import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { startWorktree } from "../../../src/lead/worktree-start.ts";
+import { bootId } from "../../../src/os/identity.ts";
+import type { Ending } from "../../../src/schema/ending.ts";
+import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
+import { readTeam, updateTeam } from "../../../src/team/config.ts";
+import { importedConfig } from "../../../src/team/imported.ts";
+import { findMember, patchMember, toFormer } from "../../../src/team/members.ts";
+import { writeStatus } from "../../../src/team/records.ts";
+import { eventually } from "../../support/eventually.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
+import { testTeam } from "../../support/team.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+import { contextOf } from "../../support/worker.ts";
+
+const GIT = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+
+function git(directory: string, ...words: string[]): string {
+  const as = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+  const env = { ...process.env, ...GIT };
+  return execFileSync("git", ["-C", directory, ...as, ...words], { env, encoding: "utf8" }).trim();
+}
+
+/** A team whose member dev has a worktree and no process. */
+async function housed() {
+  const repository = realpathSync(temporaryDirectory());
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  git(repository, "commit", "--quiet", "--allow-empty", "--message", "first");
+  const ref = await testTeam(["dev"]);
+  const ctx = contextOf(ref, undefined, { env: GIT, cwd: repository });
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: dev } = await startWorktree(ctx, member, {}, {});
+  const worktree = worktreeOf(dev);
+  if (worktree === undefined) throw new Error("It has none.");
+  const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
+  return { ref, ctx, repository, worktree, branches };
+}
+
+test("a member that no signal reaches keeps its worktree, also when it is taken out by force and the team is deleted (S77)", async () => {
+  const { ref, ctx, worktree } = await housed();
+  const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]", bootId: bootId() };
+  writeStatus(ref, "dev", statusOf({ process: elsewhere, instance: "i" }));
+  const kept = "what was started in it may still run";
+  const { path, branch } = worktree;
+  expect(await deleteTeam(ctx, { force: true })).toEqual([{ path, branch, kept }]);
+  expect(existsSync(path)).toBe(true);
+});
+
+test("whoever takes over an end that a killed process had begun sees to its worktree too", async () => {
+  const { ref, ctx, worktree, branches } = await housed();
+  const by = deadProcess();
+  const left = {
+    id: "left",
+    name: "dev",
+    how: "shutdown" as const,
+    news: "dev has shut down.",
+    tasks: [] as string[],
+  };
+  const ending: Ending = { ...left, worktree, by, at: Date.now(), tries: 1 };
+  await updateTeam(ref, (config) => {
+    const next = toFormer(config, "dev", "shutdown", 5);
+    return next && { ...next, metadata: { _endings: [ending] } };
+  });
+  await reconcile(ctx);
+  expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
+});
+
+test("a worktree that another program speaks of is not ours to remove", async () => {
+  const { ref, ctx, worktree } = await housed();
+  await patchMember(ref, "dev", { metadata: {} });
+  expect(await killTeammates(ctx, ["dev"], { discardWorktrees: true })).toEqual([
+    { name: "dev", outcome: "gone", left: [] },
+  ]);
+  expect(existsSync(worktree.path)).toBe(true);
+  expect(
+    worktreeOf({ worktreePath: "../x", metadata: { [WORKTREE]: { ...worktree, path: "../x" } } }),
+  ).toBeUndefined();
+});
+
+test("what is in the place of a former member's worktree by now is left alone by the deletion of the team", async () => {
+  const { ref, ctx, worktree } = await housed();
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  await killTeammates(ctx, ["dev"]);
+  git(worktree.path, "clean", "--quiet", "--force");
+  git(worktree.path, "checkout", "--quiet", "-b", "mine");
+  const { path, branch } = worktree;
+  const kept = `${branch} is not checked out in it any more`;
+  expect(await deleteTeam(ctx)).toEqual([{ path, branch, kept }]);
+  expect(existsSync(ref.paths.dir)).toBe(false);
+  expect(existsSync(path)).toBe(true);
+});
+
+test("an imported copy of a team has no worktree: its members' would be taken from the original", async () => {
+  const { ref, ctx, worktree } = await housed();
+  const copy = { team: "copy", displayName: undefined, leadSessionId: "s", endOf: () => undefined };
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  const texts = [JSON.stringify(importedConfig(readTeam(ref), copy))];
+  await killTeammates(ctx, ["dev"]);
+  expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
+  texts.push(JSON.stringify(importedConfig(readTeam(ref), copy)));
+  for (const text of texts) expect(text).not.toMatch(/worktreePath|_worktree|"worktree"/);
+});
+
+test("one that was removed by hand keeps nobody from leaving", async () => {
+  const { ref, ctx, repository, worktree } = await housed();
+  git(repository, "worktree", "remove", worktree.path);
+  const { path, branch } = worktree;
+  expect(await killTeammates(ctx, ["dev"])).toMatchObject([{ worktree: { path, branch, kept: null } }]);
+  expect(readTeam(ref).members).toHaveLength(1);
+});
+
+test("a start that fails behind the worktree, in whatever way, takes it back with the member", async () => {
+  const { ref, ctx, repository, branches } = await housed();
+  const spawn = (): Promise<unknown> => Promise.reject(new Error("no such server"));
+  const backend = { ...ctx.backends.of("process"), spawn };
+  const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
+  const inputs = [{ name: "ada", worktree: {} }, { name: "ben" }];
+  await expect(spawnTeammates({ ...ctx, backends }, inputs)).rejects.toThrow("no such server");
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
+  mkdirSync(join(repository, "sub"));
+  const refused = { ...ctx, backends, cwd: join(repository, "sub") };
+  await expect(spawnTeammates(refused, [{ name: "cem", worktree: { branch: "-x" } }])).rejects.toMatchObject({
+    code: "SPAWN_FAILED",
+  });
+});
+
+test("a set-up that is interrupted ends, and the worktree is taken back", async () => {
+  const { ref, ctx, branches, repository } = await housed();
+  const stop = new AbortController();
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const marker = join(repository, "begun");
+  const setup = `echo x > '${marker}'; sleep 60 & wait`;
+  const start = startWorktree(ctx, member, { branch: "other" }, { setup, signal: stop.signal });
+  const refused = expect(start).rejects.toMatchObject({ code: "INTERRUPTED" });
+  await eventually("the set-up", () => existsSync(marker));
+  stop.abort();
+  await refused;
+  expect(branches()).toEqual(["main", "teams/crew/dev"]);
+});
