@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
-import type { TeamConfig, TeamMember } from "../schema/config.ts";
+import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { type Restart, restart } from "../schema/restart.ts";
 import { updateTeam } from "./config.ts";
+import { findMember } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
 
 /** Milliseconds after which a restart is anybody's: a start is given up after 30 s, and what it follows has 5 s to end. */
@@ -13,6 +14,7 @@ const TAKEN_FOR_MS = 60_000;
 const CLAIM = "_restart";
 const STAYS = "_stays";
 const HELD = "_held";
+const MODE = "_mode";
 
 /** The restart that somebody has begun; a record that does not parse tells nothing. */
 export function restartOf({ metadata }: TeamMember): Restart | undefined {
@@ -124,6 +126,27 @@ export function withHeldTasks(member: TeamMember, ids: readonly string[]): TeamM
 export function heldTasks({ metadata }: TeamMember): readonly string[] {
   const ids = metadata?.[HELD];
   return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
+}
+
+/** The mode that a member was given while it worked, by an approved plan or a request of the lead. */
+export function modeGiven({ metadata }: TeamMember): PermissionMode | undefined {
+  const parsed = permissionMode.safeParse(metadata?.[MODE]);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * Says that a member is in a turn, and in which mode.
+ * @param mode one that it was given while it worked, in which it is to go on when it is started again
+ * @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND
+ */
+export async function noteTurn(ref: TeamRef, name: string, mode: PermissionMode | undefined): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const member = findMember(config, name);
+    const kept = mode ?? modeGiven(member);
+    if (member.isActive === true && modeGiven(member) === kept) return undefined;
+    const next = withMetadata({ ...member, isActive: true }, { [MODE]: kept });
+    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+  });
 }
 
 /** @param change undefined takes a key away; a metadata that holds nothing goes too */

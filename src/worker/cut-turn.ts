@@ -1,4 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
+import { toolResultsOf, toolUsesOf } from "../agent/conversation.ts";
+import type { ConversationMessage } from "../agent/model/model.ts";
 import { fileSize } from "../os/fs.ts";
 import { peekInbox } from "../team/inbox-file.ts";
 import { messageKey } from "../team/inbox-text.ts";
@@ -39,6 +41,16 @@ export function cutTurn(
   if (turns.isOver) return undefined;
   return turns.begun < MAX_BEGUN ? "again" : "given-up";
 }
+
+/** Whether the last thing in a conversation is a plan that was sent: its verdict would have been the next turn. */
+export function endsWithPlan(messages: readonly ConversationMessage[]): boolean {
+  const [call, result] = messages.slice(-2);
+  if (call?.role !== "assistant" || result?.role !== "user") return false;
+  const sent = new Set(toolUsesOf(call).flatMap(({ id, name }) => (name === EXIT_PLAN_MODE ? [id] : [])));
+  return toolResultsOf(result).some(({ toolUseId, isError }) => sent.has(toolUseId) && !isError);
+}
+
+const EXIT_PLAN_MODE = "ExitPlanMode";
 
 /** Why a turn that was cut off too often is not tried again, for people. */
 export const GIVEN_UP = `The agent's process ended ${MAX_BEGUN} times in the middle of this turn; it was not tried again.`;

@@ -7,7 +7,7 @@ import { type PermissionMode, permissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, openRequest } from "../team/requests.ts";
+import { closeRequest, listRequests, openRequest } from "../team/requests.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { WorkerView } from "./view.ts";
 
@@ -39,6 +39,11 @@ export class PlanGate {
 
   get mode(): PermissionMode {
     return this.#mode;
+  }
+
+  /** The mode, where it is another than the one that this process began with. */
+  get modeGiven(): PermissionMode | undefined {
+    return this.#mode === this.#options.mode ? undefined : this.#mode;
   }
 
   /** Whether a plan is with the lead and its verdict still out. */
@@ -83,6 +88,17 @@ export class PlanGate {
     );
     await deliver(ref, { from: name, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
     return { requestId };
+  }
+
+  /** Sends the plan once more whose verdict an earlier process of this agent had waited for: its request ended with that one. */
+  async submitAgain(): Promise<void> {
+    if (this.#mode !== "plan") return;
+    const { ref, name, view } = this.#options;
+    for (const { id, from, kind } of listRequests(ref)) {
+      if (from === name && kind === "plan") closeRequest(ref, id);
+    }
+    const sent = await this.submit();
+    if ("refusal" in sent) view.note(sent.refusal);
   }
 
   /** Takes a verdict. @returns false for one that names no open request: it does nothing. */

@@ -13,9 +13,10 @@ import { deliver, type InboxEntry, noteProgress } from "../team/mailbox.ts";
 import { patchMember } from "../team/members.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeQuestionsOf } from "../team/requests.ts";
+import { noteTurn } from "../team/restarts.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { actAtOnce } from "./at-once.ts";
-import { cutTurn, GIVEN_UP, hasConversation } from "./cut-turn.ts";
+import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation } from "./cut-turn.ts";
 import { type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
@@ -255,7 +256,10 @@ export class Worker {
     status.happened("turn_started", "looks at what it was doing");
     const agent = await this.#agentOnce();
     const cut = cutTurn(this.ref, this.name, agent);
-    if (cut === undefined) return status.happened("turn_ended", "");
+    if (cut === undefined) {
+      if (endsWithPlan(agent.messages)) await this.#inTeam(() => this.plan.submitAgain());
+      return status.happened("turn_ended", "");
+    }
     const { restoredKeys: keys } = agent;
     view.note("goes on with the turn in which its process ended");
     status.happened("turn_started", "goes on with what it was doing", keys.length);
@@ -282,7 +286,7 @@ export class Worker {
 
   /** Runs a turn of these messages, unless the team is gone, and tells what came of it. */
   async #inTurn(keys: readonly string[], run: (signal: AbortSignal) => Promise<TurnSummary>): Promise<void> {
-    await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: true }));
+    await this.#inTeam(() => noteTurn(this.ref, this.name, this.plan.modeGiven));
     if (this.#end !== undefined) return;
     const turn = new AbortController();
     this.#turn = turn;

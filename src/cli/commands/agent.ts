@@ -18,6 +18,7 @@ import { readTeam } from "../../team/config.ts";
 import { findMember } from "../../team/members.ts";
 import { readStatus } from "../../team/records.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
+import { modeGiven } from "../../team/restarts.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-keeper.ts";
 import { Worker, type WorkerEnd } from "../../worker/worker.ts";
 import { borderOf } from "../border.ts";
@@ -157,12 +158,15 @@ function openView(io: Io, member: TeamMember): PaneView {
   });
 }
 
-/** Plan mode by flag or variable; what an approval gives is the mode it was spawned with, else the lead's. */
-function firstMode({ flags, io, config }: Self): { now: PermissionMode; afterPlan: PermissionMode } {
+/**
+ * The mode that it was given while it worked, by an earlier process of it; else plan mode by flag or variable. What an
+ * approval gives is the mode it was spawned with, else the lead's.
+ */
+function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; afterPlan: PermissionMode } {
   const lead = permissionMode.safeParse(config.members.find(({ name }) => name === LEAD_NAME)?.mode);
   const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
   const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
-  return { now: planned ? "plan" : given, afterPlan: given };
+  return { now: modeGiven(member) ?? (planned ? "plan" : given), afterPlan: given };
 }
 
 /** Loads what an agent needs, at its first need. */

@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Backend } from "../../../src/backend/backend.ts";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { downTeam } from "../../../src/lead/down.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
 import { resumeTeam } from "../../../src/lead/resume.ts";
@@ -13,7 +14,7 @@ import { processTable, signalProcess } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../src/team/config.ts";
-import { history, unreadCount } from "../../../src/team/mailbox.ts";
+import { deliver, history, unreadCount } from "../../../src/team/mailbox.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { staysAtItsEnd } from "../../../src/team/restarts.ts";
@@ -163,6 +164,38 @@ describe("resume", () => {
     const argv = argvOf(pidOf(ref));
     expect(argv).toContain("--tools Read");
     expect(argv).toContain("--disallowedTools Bash(rm:*)");
+  });
+
+  it("lets an agent whose plan was approved go on with it, and asks once more for one that had no verdict", async () => {
+    const plan = [
+      { tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content: "# Do it" } }] },
+      { tools: [{ name: "ExitPlanMode", input: {} }] },
+    ];
+    const work = { on: { contains: "go on" }, tools: [{ name: "Bash", input: { command: "touch made" } }] };
+    const {
+      ref,
+      ctx,
+      spawn: start,
+      place,
+    } = await ledTeam({ dev: [...plan, { say: "I begin" }, work], ada: plan });
+    const input = { prompt: "plan", plan: true, permissionMode: "bypassPermissions" } as const;
+    await start({ name: "dev", ...input }, { name: "ada", ...input });
+    const requests = await eventually("their plans", () => {
+      const all = listApprovals(ref);
+      return all.length === 2 && all;
+    });
+    await answerApproval(ctx, requests.find(({ from }) => from === "dev")?.id ?? "", { approve: true });
+    await done(ref, "dev", "plan_approval_response");
+    await Promise.all([killed(ref), killed(ref, "ada")]);
+    expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted", "ada restarted"]);
+    const [again, ...others] = await eventually("the plan", () => {
+      const all = listApprovals(ref);
+      return all.length > 0 && all;
+    });
+    expect([again?.from, again?.kind, others]).toEqual(["ada", "plan", []]);
+    expect(requests.map(({ id }) => id)).not.toContain(again?.id);
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await eventually("its work", () => existsSync(join(place.home, "made")));
   });
 
   it("ends first what the last start of a member had left at work", async () => {

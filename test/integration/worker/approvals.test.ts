@@ -6,9 +6,12 @@ import { requestShutdown } from "../../../src/lead/shutdown.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config.ts";
 import { deliver, history, pending } from "../../../src/team/mailbox.ts";
+import { findMember } from "../../../src/team/members.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { modeGiven } from "../../../src/team/restarts.ts";
 import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -354,6 +357,33 @@ describe("a plan (S64)", () => {
     expect(dev.worker.plan.mode).toBe("bypassPermissions");
     expect(dev.inputs[1]).toContain("mind the tests");
     expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("is sent again by the agent's next process when its own has ended while it waited", async () => {
+    const { ref, dev, request } = await waiting();
+    await dev.stop();
+    const again = await start(ref, {
+      mode: "plan",
+      modeAfterPlan: "bypassPermissions",
+      turns: planned() as [],
+    });
+    const next = await eventually("the request", () =>
+      listApprovals(ref).find(({ id }) => id !== request.id),
+    );
+    expect(listApprovals(ref)).toEqual([next]);
+    expect(next).toMatchObject({ kind: "plan", from: "dev", summary: "Rename it" });
+    await eventually("its waiting", () => stateOf(ref) === "awaiting-approval");
+    await answerApproval(contextOf(ref), next.id, { approve: true });
+    await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
+  });
+
+  it("that was approved leaves its mode to the agent's next process", async () => {
+    const { ref, request, made } = await waiting();
+    const given = () => modeGiven(findMember(readTeam(ref), "dev"));
+    expect(given()).toBeUndefined();
+    await answerApproval(contextOf(ref), request.id, { approve: true });
+    await eventually("the work", () => stateOf(ref) === "idle" && made());
+    expect(given()).toBe("bypassPermissions");
   });
 
   it.each<[string, PermissionMode | "root" | undefined, PermissionMode, PermissionMode]>([
