@@ -45,7 +45,7 @@ const memberFields = z.looseObject({
 export const teamMember = nullIsAbsent(memberFields);
 export type TeamMember = z.infer<typeof teamMember>;
 
-export const formerMember = z.looseObject({
+const formerMember = z.looseObject({
   name: z.string(),
   agentId: z.string(),
   endedAt: z.number(),
@@ -53,7 +53,6 @@ export const formerMember = z.looseObject({
   /** Ours: the worktree that it had, which may have stayed. */
   worktree: z.catch(z.optional(worktreeRecord), undefined),
 });
-export type FormerMember = z.infer<typeof formerMember>;
 
 const configFields = z.looseObject({
   name: z.string().check(z.minLength(1)),

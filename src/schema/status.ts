@@ -28,8 +28,7 @@ export type TokenCount = z.infer<typeof tokenCount>;
 export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** The tmux server that a pane lives in: its socket, and who that server is. */
-export const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
-export type TmuxServerRecord = z.infer<typeof tmuxServerRecord>;
+const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 
 /**
  * `run/<agent>/place.json`, written by the one that spawned: where the agent was put. It stands apart from

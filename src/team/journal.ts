@@ -91,7 +91,7 @@ export function turnsOf(
 }
 
 /** Whether nothing comes behind this state. */
-export function isFinal(state: DeliveryState): boolean {
+function isFinal(state: DeliveryState): boolean {
   return state === "done" || state === "bounced";
 }
 

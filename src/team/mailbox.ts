@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
-import { fileSize } from "../os/fs.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
@@ -300,10 +299,4 @@ function inboxViews(ref: TeamRef, agent: string): MessageView[] {
 /** How many messages wait for an agent. */
 export function unreadCount(ref: TeamRef, agent: string): number {
   return peekInbox(ref, agent).filter(({ read }) => !read).length;
-}
-
-/** Makes an agent's inbox, empty, where it has none. */
-export async function ensureInbox(ref: TeamRef, agent: string): Promise<void> {
-  if (fileSize(ref.paths.inbox(agent)) !== undefined) return;
-  await changeInbox(ref, agent, (entries) => (entries.length === 0 ? entries : undefined));
 }

@@ -140,26 +140,11 @@ export async function patchMember(
 }
 
 /**
- * Moves a member to `former`: it has ended for good.
+ * The config with a member moved to `former`: it has ended for good.
  * @param how in a word or two (`shutdown`, `killed`)
- * @returns false when it was gone already
+ * @param now milliseconds since the epoch
+ * @returns undefined when it is no member (any more)
  */
-export async function retireMember(
-  ref: TeamRef,
-  name: string,
-  how: string,
-  now: number = systemClock.now(),
-): Promise<boolean> {
-  let retired = false;
-  await updateTeam(ref, (config) => {
-    const next = toFormer(config, name, how, now);
-    retired = next !== undefined;
-    return next;
-  });
-  return retired;
-}
-
-/** The config with a member moved to `former`; undefined when it is no member. */
 export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
   const member = memberOf(config, name);
   if (member === undefined) return undefined;

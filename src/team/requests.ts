@@ -8,8 +8,7 @@ import { formatJson, readRecordFile } from "../store/json-file.ts";
 import type { TeamRef } from "./ref.ts";
 import { assertTeam, teamNotFound } from "./team-lock.ts";
 
-export const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
-export type RequestKind = (typeof REQUEST_KINDS)[number];
+const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
 
 /** Something that waits for somebody's decision (protocol.md section 1, `requests/`). */
 const requestRecord = z.looseObject({

@@ -2,10 +2,11 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
-import { addMembers, retireMember } from "../../../src/team/members.ts";
+import { addMembers } from "../../../src/team/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
+import { retireMember } from "../../support/retire.ts";
 
 interface Message {
   readonly from: string;

@@ -6,7 +6,7 @@ import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config.ts";
 import { repairLinks } from "../../../src/team/link-repair.ts";
 import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
-import { addMembers, removeMember, retireMember } from "../../../src/team/members.ts";
+import { addMembers, removeMember } from "../../../src/team/members.ts";
 import { readStatus, writeStatus } from "../../../src/team/records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
@@ -19,6 +19,7 @@ import {
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { changeTask, findTask, getTask, listTasks, taskIds } from "../../../src/team/tasks.ts";
 import { statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 
 export interface Case {
   /** As the script `stopped` knows it, where it differs. */

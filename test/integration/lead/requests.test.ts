@@ -5,9 +5,9 @@ import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts
 import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history, pending } from "../../../src/team/mailbox.ts";
-import { retireMember } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
+import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
 

@@ -9,7 +9,6 @@ import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { history, pending } from "../../../src/team/mailbox.ts";
-import { retireMember } from "../../../src/team/members.ts";
 import { prepareRun, readStatus, writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
@@ -17,6 +16,7 @@ import { getTask, listTasks } from "../../../src/team/tasks.ts";
 import { teamTools } from "../../../src/team-tools/registry.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf, type RunningWorker, startWorker } from "../../support/worker.ts";
 

@@ -18,12 +18,12 @@ import {
   pending,
   unreadCount,
 } from "../../../src/team/mailbox.ts";
-import { retireMember } from "../../../src/team/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
 

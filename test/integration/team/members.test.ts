@@ -1,16 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config.ts";
-import { deliver, ensureInbox, history, pending } from "../../../src/team/mailbox.ts";
-import {
-  addMembers,
-  findMember,
-  patchMember,
-  removeMember,
-  retireMember,
-} from "../../../src/team/members.ts";
+import { deliver, history, pending } from "../../../src/team/mailbox.ts";
+import { addMembers, findMember, patchMember, removeMember } from "../../../src/team/members.ts";
 import { readStatus, writeStatus } from "../../../src/team/records.ts";
 import { statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
 
@@ -152,13 +147,4 @@ test("a name used again in another spelling leaves nothing of its former holder'
   expect(await history(ref, "Rev", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
   await deliver(ref, { from: "team-lead", to: "REV", text: "to the new one" });
   expect(await pending(ref, rev?.name ?? "")).toMatchObject([{ message: { text: "to the new one" } }]);
-});
-
-test("an inbox is made once, and never emptied by that", async () => {
-  const ref = await testTeam(["a"]);
-  await ensureInbox(ref, "a");
-  expect(readFileSync(ref.paths.inbox("a"), "utf8")).toBe("[]");
-  await deliver(ref, { from: "team-lead", to: "a", text: "x" });
-  await ensureInbox(ref, "a");
-  expect(await pending(ref, "a")).toHaveLength(1);
 });

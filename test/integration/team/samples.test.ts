@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config.ts";
 import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { addMembers, retireMember } from "../../../src/team/members.ts";
+import { addMembers } from "../../../src/team/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { changeTask, listTasks } from "../../../src/team/tasks.ts";
+import { retireMember } from "../../support/retire.ts";
 import { testHome } from "../../support/team.ts";
 
 const PEERS = fileURLToPath(new URL("../../fixtures/peers/", import.meta.url));

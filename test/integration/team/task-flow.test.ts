@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/identity.ts";
 import { pending } from "../../../src/team/mailbox.ts";
-import { retireMember } from "../../../src/team/members.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { changeTask, getTask, listTasks, lockTasks } from "../../../src/team/tasks.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
 
