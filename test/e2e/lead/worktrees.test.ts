@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { type Finished, teamsIn } from "../../support/built.ts";
+import { type Finished, startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 /** What git needs to commit, and nobody's settings. */
@@ -67,7 +68,16 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
   const branches = (): string[] => git(repository, "branch", "--format=%(refname:short)").split("\n");
   const settings = (teamsSettings: object): void =>
     writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: teamsSettings }));
-  return { t, repository, here, git, commit, run, teams, spawn, spawned, branches, settings };
+  /** Starts a spawn whose set-up command goes on until it is ended. */
+  const inSetUp = async () => {
+    const begun = join(t.home, "begun");
+    settings({ worktreeSetup: `echo > '${begun}'; sleep 60 & wait` });
+    const started = startTeams(["spawn", "dev", ...mode, "--worktree", "--json"], t.env, here);
+    await eventually("the set-up", () => existsSync(begun));
+    settings({});
+    return started;
+  };
+  return { t, repository, here, git, commit, run, teams, spawn, spawned, inSetUp, branches, settings };
 }
 
 describe("a teammate with a worktree", () => {
@@ -144,6 +154,44 @@ describe("a teammate with a worktree", () => {
     p.settings({});
     const without = await p.spawn("dev", "--with-changes");
     expect([without.code, without.error().code]).toEqual([2, "INVALID_INPUT"]);
+  });
+
+  it("interrupted in its set-up is taken back whole, and ends 130", async () => {
+    const p = await person();
+    const { child, ended } = await p.inSetUp();
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect([p.branches(), existsSync(join(p.repository, ".worktrees/crew-dev"))]).toEqual([["main"], false]);
+    const { members } = await p.teams<{ members: object[] }>("status");
+    expect(members).toHaveLength(1);
+    await leaves(p.t, {
+      ...nothing(),
+      teams: ["teams", "tasks"].map((name) => join(p.t.root, name, "crew")),
+    });
+  });
+
+  it("whose start was killed in its set-up is known, and goes with the member that never lived", async () => {
+    const p = await person();
+    const { child, ended } = await p.inSetUp();
+    child.kill("SIGKILL");
+    await ended;
+    const path = join(p.repository, ".worktrees/crew-dev");
+    const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");
+    expect(members[1]?.worktree).toBe(path);
+    await p.teams("kill", "dev");
+    expect([p.branches(), existsSync(path)]).toEqual([["main"], false]);
+  });
+
+  it("that is taken down keeps it, and goes on in it when it is resumed", async () => {
+    const p = await person();
+    const dev = await p.spawned("dev", "--worktree");
+    await p.teams("down", "crew");
+    expect(existsSync(dev.worktree)).toBe(true);
+    await p.teams("resume", "crew");
+    const { members } = await p.teams<{ members: object[] }>("status");
+    expect(members[1]).toMatchObject({ alive: true, cwd: dev.cwd, worktree: dev.worktree });
+    await p.teams("kill", "dev");
+    expect([p.branches(), existsSync(dev.worktree)]).toEqual([["main"], false]);
   });
 
   it("a project's own set-up command does not run: it is named as ignored", async () => {

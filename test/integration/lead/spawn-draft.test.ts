@@ -17,3 +17,15 @@ test("an end rings the bell that the lead says is its own, wherever the spawner 
   writeStatus(ref, LEAD_NAME, statusOf({ bell: "/run/elsewhere/bell" }));
   expect(bells()).toEqual(["/run/elsewhere/bell"]);
 });
+
+test("whoever works in a worktree is told of no other repository by the caller's environment", async () => {
+  const ref = await testTeam(["dev"]);
+  const config = readTeam(ref);
+  const [, dev] = config.members;
+  if (dev === undefined) throw new Error("There is no dev.");
+  const ctx = contextOf(ref, undefined, { env: { GIT_DIR: "/else/.git", GIT_EDITOR: "ed" } });
+  const envOf = (member: typeof dev) => startOf(ctx, config, member, { name: "dev" }, undefined).request.env;
+  expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
+  expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
+  expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
+});

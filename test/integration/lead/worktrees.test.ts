@@ -12,7 +12,7 @@ import type { Ending } from "../../../src/schema/ending.ts";
 import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
 import { readTeam, updateTeam } from "../../../src/team/config.ts";
 import { importedConfig } from "../../../src/team/imported.ts";
-import { findMember, patchMember, toFormer } from "../../../src/team/members.ts";
+import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
@@ -79,6 +79,7 @@ test("a worktree that another program speaks of is not ours to remove", async ()
     { name: "dev", outcome: "gone", left: [] },
   ]);
   expect(existsSync(worktree.path)).toBe(true);
+  expect(worktreeOf({ worktreePath: "/else", metadata: { [WORKTREE]: worktree } })).toBeUndefined();
   expect(
     worktreeOf({ worktreePath: "../x", metadata: { [WORKTREE]: { ...worktree, path: "../x" } } }),
   ).toBeUndefined();
@@ -112,8 +113,9 @@ test("one that was removed by hand keeps nobody from leaving", async () => {
   const { ref, ctx, repository, worktree } = await housed();
   git(repository, "worktree", "remove", worktree.path);
   const { path, branch } = worktree;
+  await addMembers(ref, [{ name: "guest", cwd: path }]);
   expect(await killTeammates(ctx, ["dev"])).toMatchObject([{ worktree: { path, branch, kept: null } }]);
-  expect(readTeam(ref).members).toHaveLength(1);
+  expect(readTeam(ref).members).toHaveLength(2);
 });
 
 test("a start that fails behind the worktree, in whatever way, takes it back with the member", async () => {
