@@ -210,6 +210,26 @@ describe("resume", () => {
     expect(runs(pid)).toBe(false);
   });
 
+  // What a start has begun is found by its marker, which other systems do not show.
+  it.skipIf(process.platform !== "linux")("ends what a killed one had begun, and begins anew", async () => {
+    const { ref, ctx, spawn: start } = await ledTeam();
+    await start("dev");
+    await killed(ref);
+    const begun = spawn("sleep", ["300"], { env: { ...process.env, TEAMS_INSTANCE: "begun-before" } });
+    onTestFinished(() => void begun.kill());
+    const by = { ...ownIdentity(), procStart: "1" };
+    const claim = { instance: "begun-before", by, at: Date.now() };
+    await updateTeam(ref, (config) => ({
+      ...config,
+      members: config.members.map((one) =>
+        one.name === "dev" ? { ...one, metadata: { ...one.metadata, _restart: claim } } : one,
+      ),
+    }));
+    expect(outcomesOf(await resume(ctx))).toEqual(["dev restarted"]);
+    expect(runs(begun.pid ?? 0)).toBe(false);
+    expect(runs(pidOf(ref))).toBe(true);
+  });
+
   it("takes one whose place is gone, and that is still at its end, for no living one", async () => {
     const { ref, ctx, spawn: start } = await ledTeam();
     await start("dev");
