@@ -59,26 +59,35 @@ export function readText(path: string): string | undefined {
 
 /** The bytes of a file from `offset` on; undefined when it is not there. */
 export function readFrom(path: string, offset: number): Buffer | undefined {
-  let fd: number;
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
   try {
-    fd = openSync(path, constants.O_RDONLY);
+    return readPart(fd, offset, fstatSync(fd).size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A descriptor to read from, for the caller to close; undefined when there is no such file. */
+export function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
-  try {
-    const size = fstatSync(fd).size;
-    const buffer = Buffer.alloc(Math.max(0, size - offset));
-    let filled = 0;
-    while (filled < buffer.length) {
-      const read = readSync(fd, buffer, filled, buffer.length - filled, offset + filled);
-      if (read === 0) break;
-      filled += read;
-    }
-    return buffer.subarray(0, filled);
-  } finally {
-    closeSync(fd);
+}
+
+/** The bytes of an open file from `from` up to `to`; fewer where it ends before. */
+export function readPart(fd: number, from: number, to: number): Buffer {
+  const buffer = Buffer.alloc(Math.max(0, to - from));
+  let filled = 0;
+  while (filled < buffer.length) {
+    const read = readSync(fd, buffer, filled, buffer.length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
   }
+  return buffer.subarray(0, filled);
 }
 
 /** At most the last `bytes` of a file as text, from the start of a line; undefined when it is not there. */

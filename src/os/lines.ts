@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs";
-import { isMissing, PRIVATE_FILE, setMode } from "./fs.ts";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, writeFileSync } from "node:fs";
+import { openIfThere, PRIVATE_FILE, readPart, setMode } from "./fs.ts";
 
 const NEWLINE = 0x0a;
 
@@ -59,25 +59,4 @@ function linesOf(bytes: Buffer): string[] {
   const lines = bytes.toString("utf8").split("\n");
   lines.pop();
   return lines.filter((line) => line !== "");
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, constants.O_RDONLY);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-/** The bytes from `from` up to `to`; fewer where the file ends before. */
-function readPart(fd: number, from: number, to: number): Buffer {
-  const buffer = Buffer.alloc(to - from);
-  let filled = 0;
-  while (filled < buffer.length) {
-    const read = readSync(fd, buffer, filled, buffer.length - filled, from + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return buffer.subarray(0, filled);
 }

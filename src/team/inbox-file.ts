@@ -105,12 +105,14 @@ export async function resetInbox(ref: TeamRef, agent: string): Promise<void> {
   });
 }
 
-/** Removes an inbox together with its lock's last trace; what was in it is in the journal. */
+/** Removes an inbox together with its lock's last trace; what was in it is in the journal, and a broken one kept beside. */
 export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
   await lockInTeam(ref, path, (held) => {
-    journalEntries(ref, agent, load(path, readText(path), true).entries);
+    const { entries, broken } = load(path, readText(path), true);
+    if (broken !== undefined && broken.trim() !== "") keepBroken(path);
+    journalEntries(ref, agent, entries);
     held.assertOwned();
     removeFile(path);
   });

@@ -1,6 +1,8 @@
+import { TeamError } from "../errors.ts";
 import { readText } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import type { Task } from "../schema/task.ts";
+import type { Held } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
 import { lockInTeam } from "./team-lock.ts";
 
@@ -18,7 +20,7 @@ export function openFrom(ref: TeamRef): number {
 
 /**
  * Moves the mark up to an id, as far as no task below it is open: looked at once more under its lock, since one may have
- * been opened again.
+ * been opened again. Where somebody else is at it, it is left to that one.
  * @param read a task by its id, undefined where there is none
  */
 export async function raiseOpenFrom(
@@ -27,14 +29,20 @@ export async function raiseOpenFrom(
   read: (id: number) => Task | undefined,
 ): Promise<void> {
   if (to - openFrom(ref) < STEP) return;
-  await lockInTeam(ref, ref.paths.openFrom, (held) => {
+  const raise = (held: Held): void => {
     const before = openFrom(ref);
     let id = before;
     while (id < to && isDone(read(id))) id += 1;
     if (id === before) return;
     // Not flushed: what a crash of the machine takes is found again by reading.
     replaceFile(ref.paths.openFrom, String(id), { sync: false, beforeRename: () => held.assertOwned() });
-  });
+  };
+  try {
+    await lockInTeam(ref, ref.paths.openFrom, raise, { waitMs: 0 });
+  } catch (error) {
+    // Who claims waits for no mark, which nothing depends on.
+    if (!(error instanceof TeamError) || error.code !== "LOCK_TIMEOUT") throw error;
+  }
 }
 
 /** Takes the mark back to a task that was opened again; to be called behind that change. */

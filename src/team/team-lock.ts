@@ -14,13 +14,17 @@ import type { TeamRef } from "./ref.ts";
  * alone, {@link changeInTeam} keeps foreign writers out for less.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT; PERMISSION_DENIED with what the system said, or for a team of a newer form
  */
-export function lockInTeam<T>(ref: TeamRef, path: string, work: (held: Held) => T | Promise<T>): Promise<T> {
-  return inTeam(ref, path, () =>
-    withLock(path, (held) => {
-      assertWritable(ref);
-      return work(held);
-    }),
-  );
+export function lockInTeam<T>(
+  ref: TeamRef,
+  path: string,
+  work: (held: Held) => T | Promise<T>,
+  options: LockOptions = {},
+): Promise<T> {
+  const guarded = (held: Held): T | Promise<T> => {
+    assertWritable(ref);
+    return work(held);
+  };
+  return inTeam(ref, path, () => withLock(path, guarded, options));
 }
 
 /**

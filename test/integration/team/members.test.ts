@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config.ts";
 import { deliver, history, pending } from "../../../src/team/mailbox.ts";
@@ -125,6 +125,16 @@ test("a failed start leaves config and inbox as they were (S13)", async () => {
   expect(existsSync(ref.paths.inbox("b"))).toBe(false);
   expect(readStatus(ref, "b")).toBeUndefined();
   await removeMember(ref, "b");
+});
+
+test("of a broken inbox that goes with its member the original is kept", async () => {
+  const ref = await testTeam(["a"]);
+  writeFileSync(ref.paths.inbox("a"), '[{"from": "x", "te');
+  await removeMember(ref, "a");
+  const [kept = "", ...others] = readdirSync(ref.paths.inboxes);
+  expect(others).toEqual([]);
+  expect(kept).toMatch(/^a\.json\.broken-\d+$/);
+  expect(readFileSync(`${ref.paths.inboxes}/${kept}`, "utf8")).toBe('[{"from": "x", "te');
 });
 
 test("a name used again starts with an empty inbox, and what was unread is journalled as bounced", async () => {

@@ -7,8 +7,10 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { giveBack } from "../../../src/team/task-release.ts";
 import { createTask, getTask, readableTask } from "../../../src/team/tasks.ts";
+import { script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
 
+const holdLock = script("hold-lock");
 const LEAD = "team-lead";
 
 /** A team with so many tasks, the first of which are completed. */
@@ -83,6 +85,15 @@ test("the mark stops at what was opened again while somebody read on", async () 
   await updateTask(ref, LEAD, "50", { status: "pending" });
   await raiseOpenFrom(ref, 91, (id) => readableTask(ref, String(id)));
   expect(fs.readFileSync(ref.paths.openFrom, "utf8")).toBe("50");
+});
+
+test("who claims waits for nobody that moves the mark", async () => {
+  const ref = await teamWith(100, 90);
+  const holder = holdLock(ref.paths.openFrom);
+  expect(await holder.line()).toBe("held 1");
+  expect((await claimTask(ref, "a", undefined)).id).toBe("91");
+  holder.say("go on");
+  expect(await holder.line()).toBe("done 1");
 });
 
 test("what a foreign peer opens again is found when nothing else is free", async () => {
