@@ -2,10 +2,10 @@ import { belongsToPane } from "../launch/environment.ts";
 import { launchArgv } from "../launch/script.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
-import { layoutString } from "../tmux/layout-string.ts";
 import type { Command } from "../tmux/quote.ts";
+import { parseVersion } from "../tmux/version.ts";
+import { arrange } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
-import { gridLayout } from "./layout.ts";
 import type { Host, PanePlan, Stack } from "./pane-plan.ts";
 import { ownerTag, paneTags, sessionCommands, windowOptions } from "./tags.ts";
 
@@ -19,6 +19,7 @@ export interface MadePane {
   readonly windowWidth: number;
   readonly windowHeight: number;
   readonly serverPid: number;
+  readonly serverVersion: string;
   readonly socket: string;
 }
 
@@ -82,7 +83,8 @@ export function settleCommands(
     }
     if (host.kind !== "window") commands.push(["rename-window", "-t", first.window, literal(title)]);
     const count = panes.length + (host.kind === "window" ? panesIn(host.window) : 0);
-    commands.push(layoutCommand(first, count));
+    const size = { width: first.windowWidth, height: first.windowHeight };
+    commands.push(...arrange({ id: first.window, size, panes: count }, parseVersion(first.serverVersion)));
   });
   return commands;
 }
@@ -91,7 +93,8 @@ export function settleCommands(
 export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
   const made = new Map<string, MadePane>();
   for (const line of lines) {
-    const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
+    const [mark, instance, id, pid, window, session, width, height, serverPid, version, ...socket] =
+      line.split(" ");
     const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
     if (mark !== MADE || instance === undefined) continue;
     if (pane === undefined || win === undefined || sess === undefined) continue;
@@ -104,6 +107,7 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
       windowWidth: Number(width),
       windowHeight: Number(height),
       serverPid: Number(serverPid),
+      serverVersion: version ?? "",
       socket: socket.join(" "),
     });
   }
@@ -113,7 +117,8 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
 const MADE = "teams-made";
 
 function printMade(instance: string): string[] {
-  const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
+  const variables =
+    "pane_id pane_pid window_id session_id window_width window_height pid version socket_path";
   const format = variables
     .split(" ")
     .map((name) => `#{${name}}`)
@@ -168,12 +173,6 @@ function startWords(request: SpawnRequest): string[] {
     "--",
     ...launchArgv(request.paths, request.instance, request.argv),
   ];
-}
-
-/** Only with the window's very size: another total would resize it. */
-function layoutCommand(pane: MadePane, count: number): Command {
-  const size = { width: pane.windowWidth, height: pane.windowHeight };
-  return ["select-layout", "-t", pane.window, layoutString(gridLayout(count, size))];
 }
 
 function stackCommands(stack: Stack, panes: readonly MadePane[]): Command[] {

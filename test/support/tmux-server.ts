@@ -38,6 +38,8 @@ export interface Terminal {
   screen(): string;
   /** Types as the person does, key names or text. */
   type(...keys: string[]): void;
+  /** Drags the terminal's corner. */
+  resize(size: { width: number; height: number }): void;
 }
 
 export interface PrivateTmuxOptions {
@@ -120,6 +122,8 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
       return {
         screen: () => outside.tmux("capture-pane", "-p", "-t", "=person:"),
         type: (...keys) => void outside.tmux("send-keys", "-t", "=person:", ...keys),
+        resize: (to) =>
+          void outside.tmux("resize-window", "-t", "=person:", "-x", `${to.width}`, "-y", `${to.height}`),
       };
     },
     inside(pane) {

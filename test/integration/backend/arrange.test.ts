@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
+import { eventually } from "../../support/eventually.ts";
+import { placesOf, requestFor } from "../../support/spawns.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const LARGE = { width: 200, height: 50 };
+/** So small that tmux forgets who had how much; on the way back it gives all of them alike. */
+const SMALL = { width: 10, height: 5 };
+
+test("A window whose client shrinks and grows again has its layout back", async () => {
+  const { t, window, places, resized } = await watchedTeam();
+  expect(sizes(t, window)).toEqual(["66x23", "66x23", "66x23", "100x24", "99x24"]);
+  const planned = t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
+  await resized(SMALL);
+  await resized(LARGE);
+  await eventually(
+    "the layout",
+    () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}") === planned,
+  );
+  // With one pane less the others keep the places that they had.
+  t.tmux("kill-pane", "-t", places[4]?.paneId ?? "");
+  await resized(SMALL);
+  await resized(LARGE);
+  await eventually("four panes", () => sizes(t, window).join(" ") === "66x23 66x23 66x23 200x24");
+});
+
+test("A zoom, and a pane that the user put among ours, survive a client that shrinks and grows again", async () => {
+  const { t, window, places, resized } = await watchedTeam();
+  t.tmux("resize-pane", "-Z", "-t", places[1]?.paneId ?? "");
+  await resized(SMALL);
+  await resized(LARGE);
+  expect(t.tmux("display-message", "-p", "-t", window, "#{window_zoomed_flag}")).toBe("1");
+  t.tmux("resize-pane", "-Z", "-t", places[1]?.paneId ?? "");
+  t.tmux("split-window", "-d", "-h", "-t", places[1]?.paneId ?? "", "env", "cat");
+  await resized(SMALL);
+  await resized(LARGE);
+  expect(sizes(t, window)).toHaveLength(6);
+  expect(t.tmux("show-messages", "-t", t.tmux("list-clients", "-F", "#{client_name}"))).not.toContain(
+    "but need",
+  );
+});
+
+test("The hook is the window's: neither the server, the session nor the user's window has another", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const hooks = () =>
+    [["-g"], ["-gw"], ["-t", "=work:"], ["-w", "-t", pane]].map((where) => t.tmux("show-hooks", ...where));
+  const before = hooks();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  placesOf(await backend.spawn([requestFor(t, "one")], { kind: "team-window", callerPane: pane }));
+  expect(hooks()).toEqual(before);
+});
+
+/** Five teammates in a window that a person looks at, with all of its panes at their planned places. */
+async function watchedTeam() {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const person = await t.attach("=work");
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  const requests = ["a", "b", "c", "d", "e"].map((name) => requestFor(t, name));
+  const places = placesOf(await backend.spawn(requests, { kind: "team-window", callerPane: pane }));
+  const window = places[0]?.windowId ?? "";
+  t.tmux("select-window", "-t", window);
+  return {
+    t,
+    window,
+    places,
+    async resized(size: typeof LARGE) {
+      person.resize(size);
+      // The status line takes one.
+      const shown = `${size.width}x${size.height - 1}`;
+      await eventually(
+        `a window of ${shown}`,
+        () => t.tmux("display-message", "-p", "-t", window, "#{window_width}x#{window_height}") === shown,
+      );
+    },
+  };
+}
+
+function sizes(t: ReturnType<typeof privateTmux>, window: string): string[] {
+  return t.tmux("list-panes", "-t", window, "-F", "#{pane_width}x#{pane_height}").split("\n");
+}
