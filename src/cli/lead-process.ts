@@ -3,6 +3,7 @@ import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
 import { endRun } from "../lead/end-run.ts";
 import { supervise } from "../lead/supervise.ts";
+import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { systemClock } from "../os/clock.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { optionWords } from "../os/shell-words.ts";
@@ -39,6 +40,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const sidebar = await tryOpenSidebar(lead);
   const watching = new AbortController();
   let end: WorkerEnd = "stopped";
+  let kept: readonly WorktreeEnd[] = [];
   const stopReading = readTypedLines(
     (line) => worker.typed(line, true),
     (error) => lead.view.error(messageOf(error)),
@@ -57,9 +59,9 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     stopReading();
     watching.abort();
     await watch;
-    await finish(lead, end, sidebar, worker.lastText);
+    kept = await finish(lead, end, sidebar, worker.lastText);
   }
-  return conclude(lead, end, worker);
+  return conclude(lead, { end, kept }, worker);
 }
 
 /** Makes the team, with this process as its lead. */
@@ -159,25 +161,33 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
   }
 }
 
+/** @returns the worktrees that stay */
 async function finish(
   { call, plan, ctx, view }: Lead,
   end: WorkerEnd,
   sidebar: boolean,
   lastWords: string,
-): Promise<void> {
+): Promise<readonly WorktreeEnd[]> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
-  for (const { name, outcome, left, worktree } of await endRun(ctx, { timeoutMs, keep: plan.keep })) {
+  const reports = await endRun(ctx, { timeoutMs, keep: plan.keep });
+  for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
-    for (const kept of keptLines([worktree])) view.note(kept);
   }
+  const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
+  for (const line of keptLines(worktrees)) view.note(line);
   view.end(end === "stopped" ? "" : lastWords);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+  return worktrees.filter(({ kept }) => kept !== null);
 }
 
 /** @throws TeamError MODEL_ERROR when the lead's last turn failed */
-function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): number {
+function conclude(
+  { call, ctx, plan }: Lead,
+  { end, kept: worktrees }: { readonly end: WorkerEnd; readonly kept: readonly WorktreeEnd[] },
+  worker: Worker,
+): number {
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
     throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, {
@@ -186,7 +196,12 @@ function conclude({ call, ctx, plan }: Lead, end: WorkerEnd, worker: Worker): nu
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
-  const result: RunResult = { team, outcome, result: worker.lastText };
+  const result: RunResult = {
+    team,
+    outcome,
+    result: worker.lastText,
+    ...(worktrees.length === 0 ? {} : { worktrees }),
+  };
   const kept = plan.keep ? [keptText(team)] : [];
   // Whoever saw the lead at work has read its last words there.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];

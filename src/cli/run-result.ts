@@ -1,4 +1,5 @@
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
+import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import type { Env } from "../os/env.ts";
 import { isMissing, readText } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
@@ -10,6 +11,8 @@ export interface RunResult {
   readonly outcome: "completed" | "interrupted";
   /** The lead's last words. */
   readonly result: string;
+  /** Worktrees of teammates that stay, since something in them would be lost; absent without any. */
+  readonly worktrees?: readonly WorktreeEnd[];
 }
 
 /** How far a lead in a session of its own has come. */

@@ -181,7 +181,7 @@ async function whereIs(directory: string, env: Env): Promise<Where> {
   const words = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
   const [top = "", common = ""] = (await git(directory, words, env)).split("\n");
   // Of a linked worktree the common directory is the main one's `.git`; a bare repository has no other top than this.
-  return { top, common, repository: basename(common) === ".git" ? dirname(common) : top };
+  return { top, common, repository: realPathOf(basename(common) === ".git" ? dirname(common) : top) };
 }
 
 /** Inside of a repository, a directory that is no worktree any more would be taken for a part of the repository. */

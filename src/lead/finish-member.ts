@@ -1,4 +1,6 @@
-import { worktreeOf } from "../schema/worktree.ts";
+import { livenessOf } from "../os/identity.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding } from "../team/endings.ts";
 import { memberOf, toFormer } from "../team/members.ts";
@@ -51,7 +53,7 @@ export async function finishMember(
       tasks: [...(unfinished().get(name) ?? [])],
       process,
       place,
-      worktree: worktreeOf(member),
+      worktree: worktreeAtEnd(member),
     },
     // Not one that took the name meanwhile.
     (config) =>
@@ -62,4 +64,12 @@ export async function finishMember(
   if (taken !== undefined) await settleEnding(ctx, taken);
   else await awaitSettled(ctx, name);
   return taken !== undefined;
+}
+
+/** Its worktree, to be discarded only where the kill that asks for it is at work: one that was killed itself asks for nothing. */
+function worktreeAtEnd(member: TeamMember): WorktreeRecord | undefined {
+  const worktree = worktreeOf(member);
+  if (worktree?.discard === undefined || livenessOf(worktree.discard) === "alive") return worktree;
+  const { discard: _, ...kept } = worktree;
+  return kept;
 }

@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { livenessOf } from "../os/identity.ts";
+import { livenessOf, ownIdentity } from "../os/identity.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
@@ -8,7 +8,8 @@ import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { finishMember } from "./finish-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
-import { setDiscard, type WorktreeEnd } from "./worktree-end.ts";
+import { setDiscard } from "./worktree-discard.ts";
+import type { WorktreeEnd } from "./worktree-end.ts";
 import { withWorktrees } from "./worktree-report.ts";
 
 /** Milliseconds that `kill` waits for an agreed shutdown before it goes on to signals (product.md). */
@@ -52,12 +53,13 @@ export async function killTeammates(
   const found = names.map((name) => findMember(config, name)).filter(({ name }) => name !== LEAD_NAME);
   const members = found.map(({ name }) => name);
   if (!options.discardWorktrees) return withWorktrees(ctx, found, await endAll(ctx, members, options));
-  await setDiscard(ctx, members, true);
+  const own = ownIdentity();
+  await setDiscard(ctx, members, own);
   try {
-    return await withWorktrees(ctx, found, await endAll(ctx, members, options), true);
+    return await withWorktrees(ctx, found, await endAll(ctx, members, options), own);
   } catch (error) {
     // Who has not ended keeps its worktree as any other.
-    await setDiscard(ctx, members, false);
+    await setDiscard(ctx, members, undefined);
     throw error;
   }
 }

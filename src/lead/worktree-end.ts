@@ -1,4 +1,3 @@
-import { TeamError } from "../errors.ts";
 import { GitError } from "../git/git.ts";
 import {
   changesInWorktree,
@@ -8,13 +7,14 @@ import {
   type Unsaved,
   unsavedIn,
 } from "../git/worktree.ts";
+import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
-import { shellWord } from "../os/shell-words.ts";
-import type { TeamConfig } from "../schema/config.ts";
+import type { TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
-import { WORKTREE, type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
-import { readTeam, updateTeam } from "../team/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
+import { readTeam } from "../team/config.ts";
 import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";
 
@@ -31,18 +31,27 @@ export interface WorktreeEnd {
  * @returns also for one that is gone already
  */
 export async function clearWorktree(ctx: LeadContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
-  const { path, branch } = worktree;
-  return { path, branch, kept: (await tryToRemove(ctx, worktree)) ?? null };
+  return clearedOf(ctx, worktree, readTeam(ctx.ref).members);
 }
 
-async function tryToRemove(ctx: LeadContext, worktree: WorktreeRecord): Promise<string | undefined> {
+/** @param others none of whom may work in it */
+async function clearedOf(
+  { env }: LeadContext,
+  worktree: WorktreeRecord,
+  others: readonly TeamMember[],
+): Promise<WorktreeEnd> {
+  const { path, branch } = worktree;
+  if (entryOf(path) === undefined) return { path, branch, kept: null };
+  const other = inhabitantOf(others, path);
+  if (other !== undefined) return { path, branch, kept: `${other} works in it` };
+  return { path, branch, kept: (await tryToRemove(worktree, env)) ?? null };
+}
+
+/** @returns why it stays */
+async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
   const { path, branch, madeBranch, discard } = worktree;
-  const { env } = ctx;
-  if (entryOf(path) === undefined) return undefined;
-  const other = inhabitantOf(readTeam(ctx.ref), path);
-  if (other !== undefined) return `${other} works in it`;
   try {
-    if (discard) {
+    if (discard !== undefined) {
       const commits = await commitsOnNoBranch(path, env);
       if (commits > 0) return onNoBranch(commits);
       await discardWorktree(path, env);
@@ -61,7 +70,7 @@ async function tryToRemove(ctx: LeadContext, worktree: WorktreeRecord): Promise<
 }
 
 /** A member (of a team that shares it) that works in a worktree and has another one, or none, for its own. */
-function inhabitantOf({ members }: TeamConfig, path: string): string | undefined {
+function inhabitantOf(members: readonly TeamMember[], path: string): string | undefined {
   return members.find(
     ({ cwd, worktreePath }) => worktreePath !== path && (cwd === path || cwd.startsWith(`${path}/`)),
   )?.name;
@@ -83,7 +92,8 @@ function counted(commits: number): string {
   return commits === 1 ? "1 commit that is" : `${commits} commits that are`;
 }
 
-function onNoBranch(commits: number): string {
+/** Why no discard may take it: it keeps the branches, and these commits are on none. */
+export function onNoBranch(commits: number): string {
   return `its HEAD is detached, with ${counted(commits)} on no branch`;
 }
 
@@ -115,11 +125,15 @@ export async function clearTeamWorktrees(
 ): Promise<readonly WorktreeEnd[]> {
   const { members, former = [] } = readTeam(ctx.ref);
   const ends = new Map(seen.map((end) => [end.path, end]));
+  // Nobody of the team lives any more, but for the lead.
+  const lead = members.filter(({ name }) => name === LEAD_NAME);
   for (const worktree of members.flatMap((member) => worktreeOf(member) ?? []))
-    ends.set(worktree.path, await clearWorktree(ctx, worktree));
+    ends.set(worktree.path, await clearedOf(ctx, worktree, lead));
   for (const { worktree } of former.toReversed()) {
     if (worktree === undefined || ends.has(worktree.path) || entryOf(worktree.path) === undefined) continue;
-    const end = (await isStill(ctx, worktree)) ? await clearWorktree(ctx, worktree) : somebodyElses(worktree);
+    const end = (await isStill(ctx, worktree))
+      ? await clearedOf(ctx, worktree, lead)
+      : somebodyElses(worktree);
     ends.set(worktree.path, end);
   }
   return [...ends.values()];
@@ -137,51 +151,4 @@ async function isStill({ env }: LeadContext, { path, branch }: WorktreeRecord): 
 
 function somebodyElses({ path, branch }: WorktreeRecord): WorktreeEnd {
   return { path, branch, kept: `${branch} is not checked out in it any more` };
-}
-
-/**
- * Sets whether the worktrees of these members go with all that is in them; whoever sees to their end does so.
- * @throws TeamError WORKTREE_DIRTY for one with commits that no branch keeps; nothing was changed then
- */
-export async function setDiscard(
-  ctx: LeadContext,
-  names: readonly string[],
-  discard: boolean,
-): Promise<void> {
-  const isMeant = ({ name }: { readonly name: string }): boolean => names.includes(name);
-  if (discard) {
-    const worktrees = readTeam(ctx.ref)
-      .members.filter(isMeant)
-      .flatMap((one) => worktreeOf(one) ?? []);
-    for (const worktree of worktrees) await requireKeptCommits(ctx, worktree);
-  }
-  await updateTeam(ctx.ref, (config) => {
-    const members = config.members.map((member) => {
-      const worktree = isMeant(member) ? worktreeOf(member) : undefined;
-      if (worktree === undefined || (worktree.discard ?? false) === discard) return member;
-      return { ...member, metadata: { ...member.metadata, [WORKTREE]: { ...worktree, discard } } };
-    });
-    return members.every((member, i) => member === config.members[i]) ? undefined : { ...config, members };
-  });
-}
-
-async function requireKeptCommits({ env }: LeadContext, { path }: WorktreeRecord): Promise<void> {
-  if (entryOf(path) === undefined) return;
-  let commits: number;
-  try {
-    commits = await commitsOnNoBranch(path, env);
-  } catch (error) {
-    // What git cannot tell of it is said when it comes to the removal.
-    if (error instanceof GitError) return;
-    throw error;
-  }
-  if (commits === 0) return;
-  throw new TeamError(
-    "WORKTREE_DIRTY",
-    `${path} would take commits with it: ${onNoBranch(commits)}. Nobody was ended.`,
-    {
-      hint: `Give them a branch first: git -C ${shellWord(path)} switch -c <name>`,
-      details: { worktree: path, commits },
-    },
-  );
 }

@@ -1,5 +1,7 @@
 import type { TeamMember } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
 import { sameName } from "../schema/names.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { readTeam } from "../team/config.ts";
 import type { LeadContext } from "./context.ts";
@@ -16,13 +18,14 @@ interface Report {
 /**
  * Adds to what became of members what became of the worktrees of those that have left. Whoever saw to an end has seen to its
  * worktree; one that still is there is looked at again, for why.
+ * @param discard the kill that takes them with all that is in them
  * @param members as they were before
  */
 export async function withWorktrees<R extends Report>(
   ctx: LeadContext,
   members: readonly TeamMember[],
   reports: readonly R[],
-  discard = false,
+  discard?: ProcessIdentity,
 ): Promise<readonly (R & { readonly worktree?: WorktreeEnd })[]> {
   const told: (R & { readonly worktree?: WorktreeEnd })[] = [];
   for (const report of reports) {
@@ -37,7 +40,7 @@ async function endOfWorktree(
   ctx: LeadContext,
   member: TeamMember,
   { outcome, left = [] }: Report,
-  discard: boolean,
+  discard: ProcessIdentity | undefined,
 ): Promise<WorktreeEnd | undefined> {
   const worktree = worktreeOf(member);
   if (worktree === undefined) return undefined;
@@ -45,5 +48,5 @@ async function endOfWorktree(
   if (stays) return undefined;
   await awaitSettled(ctx, member.name);
   if (outcome === "out of reach" || left.length > 0) return inUse(worktree);
-  return clearWorktree(ctx, { ...worktree, discard });
+  return clearWorktree(ctx, defined({ ...worktree, discard }));
 }

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { processIdentity } from "./process.ts";
 
 /** A member's worktree: in the member's metadata while it is one, then in the record of its end and in `former`. */
 export const worktreeRecord = z.object({
@@ -9,8 +10,8 @@ export const worktreeRecord = z.object({
   startedFrom: z.optional(z.string()),
   /** The branch was made for it, and goes with it when nothing on it would be lost. */
   madeBranch: z.boolean(),
-  /** It goes with all that is in it, and its branch stays. */
-  discard: z.optional(z.boolean()),
+  /** It goes with all that is in it, and its branch stays: the kill that was told so. Counts while that process lives. */
+  discard: z.optional(processIdentity),
 });
 export type WorktreeRecord = z.infer<typeof worktreeRecord>;
 

@@ -148,13 +148,13 @@ export async function patchMember(
 export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
   const member = memberOf(config, name);
   if (member === undefined) return undefined;
-  const worktree = worktreeOf(member);
+  const { discard: _, ...worktree } = worktreeOf(member) ?? {};
   const entry = {
     name: member.name,
     agentId: member.agentId,
     endedAt: now,
     how,
-    ...(worktree && { worktree }),
+    ...("path" in worktree && { worktree }),
   };
   const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
   return { ...without(config, member), former };
@@ -174,7 +174,14 @@ export async function removeMember(ref: TeamRef, name: string): Promise<void> {
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {
-  return { ...config, members: config.members.filter((other) => other !== member) };
+  const members = config.members.filter((other) => other !== member);
+  return withoutHidden({ ...config, members }, new Set([member.tmuxPaneId]));
+}
+
+/** A pane that is gone is not hidden any more. */
+export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
+  if (config.hiddenPaneIds === undefined) return config;
+  return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
 }
 
 function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {

@@ -334,6 +334,28 @@ describe("S46: the end of a teammate with a worktree", () => {
   });
 });
 
+it("the result of a run names the worktree that stays at its end", async () => {
+  const p = await person();
+  const playbook = join(p.t.home, "lead.json");
+  const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
+  const lead: Turn[] = [
+    { tools: [agent] },
+    { tools: [{ name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt" } }] },
+    { say: "done" },
+  ];
+  writeFileSync(
+    playbook,
+    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
+  );
+  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
+  const ended = await p.run([...words, "--teammate-mode", "process", "--json"]);
+  expect(ended.code, ended.err).toBe(0);
+  const path = join(p.repository, ".worktrees/led-dev");
+  const worktrees = [{ path, branch: "teams/led/dev", kept: "1 untracked file" }];
+  expect(ended.json()).toMatchObject({ team: "led", worktrees });
+  expect(existsSync(join(path, "left.txt"))).toBe(true);
+});
+
 it("a lead's model gives its teammate a worktree by isolation, and TeamDelete names the one that stays", async () => {
   const p = await person();
   const playbook = join(p.t.home, "lead.json");

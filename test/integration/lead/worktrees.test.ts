@@ -6,6 +6,7 @@ import { deleteTeam } from "../../../src/lead/delete-team.ts";
 import { killTeammates } from "../../../src/lead/kill.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
 import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { setDiscard } from "../../../src/lead/worktree-discard.ts";
 import { startWorktree } from "../../../src/lead/worktree-start.ts";
 import { bootId } from "../../../src/os/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
@@ -72,6 +73,23 @@ test("whoever takes over an end that a killed process had begun sees to its work
   expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
 });
 
+test("a discard is asked for by a kill that lives: one that was killed over it, or refused, leaves no word of it", async () => {
+  const { ref, ctx, worktree } = await housed();
+  writeFileSync(join(worktree.path, "new.txt"), "new\n");
+  const discard = (): unknown => worktreeOf(findMember(readTeam(ref), "dev"))?.discard;
+  writeStatus(ref, "dev", statusOf({ instance: "i" }));
+  const interrupted = { discardWorktrees: true, signal: AbortSignal.abort() };
+  await expect(killTeammates(ctx, ["dev"], interrupted)).rejects.toMatchObject({ code: "INTERRUPTED" });
+  expect(discard()).toBeUndefined();
+  writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
+  await setDiscard(ctx, ["dev"], deadProcess());
+  expect(discard()).toBeDefined();
+  const [told] = await killTeammates(ctx, ["dev"]);
+  expect(told?.worktree?.kept).toBe("1 untracked file");
+  expect(existsSync(worktree.path)).toBe(true);
+  expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
+});
+
 test("a worktree that another program speaks of is not ours to remove", async () => {
   const { ref, ctx, worktree } = await housed();
   await patchMember(ref, "dev", { metadata: {} });
@@ -107,6 +125,13 @@ test("an imported copy of a team has no worktree: its members' would be taken fr
   expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
   texts.push(JSON.stringify(importedConfig(readTeam(ref), copy)));
   for (const text of texts) expect(text).not.toMatch(/worktreePath|_worktree|"worktree"/);
+});
+
+test("the deletion of the team asks for no dead member that had worked in another's worktree", async () => {
+  const { ref, ctx, worktree, branches } = await housed();
+  await addMembers(ref, [{ name: "guest", cwd: worktree.path }]);
+  const [told] = await deleteTeam(ctx);
+  expect([told?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
 });
 
 test("one that was removed by hand keeps nobody from leaving", async () => {
