@@ -1,13 +1,15 @@
 import type { Backend } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
+import { READY_TIMEOUT_MS } from "../backend/settle-start.ts";
 import { TeamError } from "../errors.ts";
+import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import { steadyNow } from "../os/clock.ts";
-import { entryOf } from "../os/fs.ts";
+import { entryOf, removeFile } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
+import { processTable, startedWith } from "../os/process-table.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { Restart } from "../schema/restart.ts";
 import { readTeam } from "../team/config.ts";
 import { judge } from "../team/liveness.ts";
 import { unreadCount } from "../team/mailbox.ts";
@@ -64,6 +66,7 @@ export interface ResumeReport {
 export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}): Promise<ResumeReport> {
   requireLead(ctx, "resume the team");
   await awaitHangups(ctx);
+  await adoptBegun(ctx);
   // Who agreed to end leaves, and of the others the lead is told, before anything of their runs is taken away.
   await reconcile(ctx);
   const backendOf = await chooseBackends(ctx, options);
@@ -72,7 +75,6 @@ export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}):
     backendOf(member) === undefined ? undefined : downOf(ctx, member),
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
-  await adoptBegun(ctx);
   await waitWhile(ctx, () => othersOf(ctx).some(isBeingRestarted), OTHERS_MS);
   return {
     lead,
@@ -169,17 +171,39 @@ function begunIn(root: string, id: string | undefined): string | undefined {
   return entryOf(transcriptPath(root, id)) === undefined ? undefined : id;
 }
 
-/** One that a killed process had started again lives: that it was begun is no news any more. */
+/**
+ * An agent that a killed process had begun to start again, and that is about to speak, is waited for as long as a start may
+ * take; one that lives is a member's start like any other, though nobody wrote down where it was put.
+ */
 async function adoptBegun(ctx: LeadContext): Promise<void> {
-  const begun = new Map<string, Restart>();
-  for (const member of othersOf(ctx)) {
+  const { ref } = ctx;
+  const left = othersOf(ctx).flatMap((member) => {
     const claim = restartOf(member);
-    if (claim !== undefined && !isBeingRestarted(member) && isAlive(ctx, member.name))
-      begun.set(member.name, claim);
+    return claim === undefined || isBeingRestarted(member) ? [] : [{ name: member.name, claim }];
+  });
+  const speaks = ({ name, claim }: (typeof left)[number]): boolean =>
+    readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
+  for (const one of left) {
+    const isStarting = (): boolean => !speaks(one) && isMarked(one.claim.instance);
+    await waitWhile(ctx, isStarting, one.claim.at + READY_TIMEOUT_MS - ctx.clock.now());
   }
-  if (begun.size === 0) return;
-  const paneOf = (name: string) => ({ tmuxPaneId: readStatus(ctx.ref, name)?.paneId ?? "" });
-  await finishRestarts(ctx.ref, begun, new Map([...begun.keys()].map((name) => [name, paneOf(name)])));
+  const begun = left.filter(speaks);
+  if (begun.length === 0) return;
+  for (const { name, claim } of begun) {
+    // The old start's place would make the new one look dead.
+    if (readPlace(ref, name)?.instance !== claim.instance) removeFile(ref.paths.agent(name).place);
+  }
+  const paneOf = (name: string) => ({ tmuxPaneId: readStatus(ref, name)?.paneId ?? "" });
+  await finishRestarts(
+    ref,
+    new Map(begun.map(({ name, claim }) => [name, claim])),
+    new Map(begun.map(({ name }) => [name, paneOf(name)])),
+  );
+}
+
+/** Whether anything runs that a start has begun. */
+function isMarked(instance: string): boolean {
+  return processTable().some(({ pid }) => startedWith(pid, `${INSTANCE_VARIABLE}=${instance}`));
 }
 
 function report(ctx: LeadContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {

@@ -218,7 +218,8 @@ describe("resume", () => {
     const begun = spawn("sleep", ["300"], { env: { ...process.env, TEAMS_INSTANCE: "begun-before" } });
     onTestFinished(() => void begun.kill());
     const by = { ...ownIdentity(), procStart: "1" };
-    const claim = { instance: "begun-before", by, at: Date.now() };
+    // Longer ago than any start takes: nobody waits for its word.
+    const claim = { instance: "begun-before", by, at: Date.now() - 31_000 };
     await updateTeam(ref, (config) => ({
       ...config,
       members: config.members.map((one) =>
