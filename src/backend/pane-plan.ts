@@ -68,7 +68,7 @@ export function planPanes(
 }
 
 /** Windows of this team in index order, as their panes; with a session of its own only those in it. */
-function teamWindows(
+export function teamWindows(
   seen: Look,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   placement: Placement,
@@ -143,7 +143,7 @@ function planStack(
   return fits === 0 ? undefined : { caller: caller.id, below: below?.id, count: fits };
 }
 
-function windowSize(panes: readonly PaneView[]): Size {
+export function windowSize(panes: readonly PaneView[]): Size {
   const pane = panes[0];
   return pane === undefined ? DETACHED_SIZE : { width: pane.windowWidth, height: pane.windowHeight };
 }

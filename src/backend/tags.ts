@@ -48,7 +48,7 @@ const BORDER_FORMAT =
   `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
 
 /** What makes a window ours; all of them window options, nothing global. */
-export function windowOptions(target: string, request: SpawnRequest): Command[] {
+export function windowOptions(target: string, request: Pick<SpawnRequest, "team" | "rootTag">): Command[] {
   const set = (name: string, value: string): Command => ["set-option", "-w", "-t", target, name, value];
   return [
     set("automatic-rename", "off"),

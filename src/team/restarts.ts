@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
-import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
 import { type Restart, restart } from "../schema/restart.ts";
 import { updateTeam } from "./config.ts";
-import { findMember } from "./members.ts";
+import { findMember, withoutHidden } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
 
 /** Milliseconds after which a restart is anybody's: a start is given up after 30 s, and what it follows has 5 s to end. */
@@ -92,12 +92,6 @@ export async function finishRestarts(
     return finished.size === 0 ? undefined : { ...withoutHidden(config, gone), members };
   });
   return finished;
-}
-
-/** A pane that is gone is not hidden any more. */
-function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
-  if (config.hiddenPaneIds === undefined) return config;
-  return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
 }
 
 /** Whether a member was asked to end and yet to stay in the team (`down`). */

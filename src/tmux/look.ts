@@ -1,6 +1,6 @@
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
-import { parseVersion, requireSupported } from "./version.ts";
+import { parseVersion, requireSupported, type TmuxVersion } from "./version.ts";
 
 /** One pane as the server shows it, with the user options that the looker asked for. */
 export interface PaneView {
@@ -23,6 +23,8 @@ export interface PaneView {
 export interface Look {
   readonly running: boolean;
   readonly serverPid: number | undefined;
+  /** The running server's, where there is one. */
+  readonly version: TmuxVersion | undefined;
   readonly panes: readonly PaneView[];
 }
 
@@ -55,18 +57,20 @@ export async function look(server: TmuxServer, options: readonly string[] = []):
     text = await server.call(["list-panes", "-a", "-F", format]);
   } catch (error) {
     if (!isNoServer(error)) throw error;
-    return { running: false, serverPid: undefined, panes: [] };
+    return { running: false, serverPid: undefined, version: undefined, panes: [] };
   }
   const rows = text
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => line.split("\t"));
-  const version = rows[0]?.[FIELDS.indexOf("version")];
-  if (version !== undefined) requireSupported(parseVersion(version));
+  const release = rows[0]?.[FIELDS.indexOf("version")];
+  const version = release === undefined ? undefined : parseVersion(release);
+  if (version !== undefined) requireSupported(version);
   const serverPid = Number(rows[0]?.[FIELDS.indexOf("pid")]);
   return {
     running: true,
     serverPid: Number.isInteger(serverPid) && serverPid > 0 ? serverPid : undefined,
+    version,
     panes: rows.flatMap((row) => paneView(row, options)),
   };
 }

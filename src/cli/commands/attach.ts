@@ -1,4 +1,5 @@
 import { EXIT, TeamError } from "../../errors.ts";
+import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
 import { runInForeground } from "../../os/foreground.ts";
 import { optionWords, shellWord } from "../../os/shell-words.ts";
 import { defineCommand } from "../command.ts";
@@ -14,13 +15,14 @@ export const command = defineCommand({
   options: {},
   examples: ["teams attach", "teams attach reviewer", "teams attach reviewer@review --json"],
   notes:
-    "Inside tmux it switches there, else it attaches. Where it can do neither it prints the command that does.",
+    "Inside tmux it switches there, else it attaches. Where it can do neither it prints the command that does. A hidden teammate is shown first.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);
     const ctx = await leadContext(call, target.open);
     const names = target.kind === "member" ? [target.member.name] : panesOfTeam(ctx);
     const who = target.kind === "member" ? target.member.name : target.open.ref.team;
+    if (target.kind === "member" && isWrittenHidden(ctx, who)) await setHidden(ctx, who, false);
     const outcome = await goToFirst(ctx, names);
     if (outcome.kind === "gone") {
       throw new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {

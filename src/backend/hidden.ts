@@ -1,0 +1,113 @@
+import { TeamError } from "../errors.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { literal } from "../tmux/format.ts";
+import { MISS, onlyIf } from "../tmux/keys.ts";
+import { type Look, look, type PaneView } from "../tmux/look.ts";
+import type { Command } from "../tmux/quote.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import { OLDEST_TMUX, type TmuxVersion } from "../tmux/version.ts";
+import { arrange } from "./arrange.ts";
+import type { SpawnRequest } from "./backend.ts";
+import { capacity } from "./layout.ts";
+import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { identityCondition, TAG, windowOptions } from "./tags.ts";
+
+/** What became of a pane that was to be hidden or shown: `stood` was so already, `gone` is not ours any more. */
+export type MoveOutcome = "moved" | "stood" | "gone";
+
+/**
+ * Puts a teammate's pane into a window of its own, with its name, that no spawn fills; those that stood beside it get
+ * its room. Nobody's focus moves.
+ * @throws TeamError TMUX_ERROR
+ */
+export async function hidePane(server: TmuxServer, place: PlaceRecord, name: string): Promise<MoveOutcome> {
+  return movePane(server, place, (seen, pane) => {
+    if (isHidden(seen, pane)) return undefined;
+    const others = seen.panes.filter(({ window, id }) => window === pane.window && id !== pane.id);
+    const rest = { id: pane.window, size: windowSize([pane]), panes: countOf(others) };
+    const isTeams = pane.options[TAG.window] !== "";
+    return [
+      ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
+      ["rename-window", "-t", pane.id, literal(name)],
+      ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
+      ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
+      ...(isTeams && others.length > 0 ? arrange(rest, versionOf(seen)) : []),
+    ];
+  });
+}
+
+/**
+ * Puts a hidden pane back among those of its team, never into a window of the user's; where none of the team's windows
+ * has room for it, its own becomes one.
+ * @throws TeamError TMUX_ERROR
+ */
+export async function showPane(
+  server: TmuxServer,
+  place: PlaceRecord,
+  team: Pick<SpawnRequest, "team" | "rootTag" | "teamTitle">,
+): Promise<MoveOutcome> {
+  return movePane(server, place, (seen, pane) => {
+    if (!isHidden(seen, pane)) return undefined;
+    const windows = teamWindows(seen, team, { kind: "team-window" });
+    const target = windows.find((panes) => capacity(windowSize(panes)) > panes.length);
+    const last = target?.at(-1);
+    if (target === undefined || last === undefined) {
+      return [...windowOptions(pane.id, team), ["rename-window", "-t", pane.id, literal(team.teamTitle)]];
+    }
+    const joined = { id: last.window, size: windowSize(target), panes: target.length + 1 };
+    return [
+      // Room for the join, however the user has parted the window.
+      ["select-layout", "-t", last.window, "tiled"],
+      ["join-pane", "-d", "-s", pane.id, "-t", last.id],
+      ...arrange(joined, versionOf(seen)),
+    ];
+  });
+}
+
+/** Alone in a window that is not one of its team's. */
+function isHidden(seen: Look, pane: PaneView): boolean {
+  const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
+  return alone && pane.options[TAG.window] === "";
+}
+
+/**
+ * Looks, plans, and does it in one batch, each command only while the pane is the one of the record.
+ * @param plan undefined when there is nothing to do
+ */
+async function movePane(
+  server: TmuxServer,
+  place: PlaceRecord,
+  plan: (seen: Look, pane: PaneView) => readonly Command[] | undefined,
+): Promise<MoveOutcome> {
+  const identity = identityCondition(place);
+  const seen = await look(server, PLAN_OPTIONS);
+  const pane = seen.panes.find(
+    ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
+  );
+  if (identity === undefined || pane === undefined) return "gone";
+  const commands = plan(seen, pane);
+  if (commands === undefined) return "stood";
+  const { lines, errors } = await server.batch(
+    commands.map((command) => onlyIf(identity.pane, identity.condition, command)),
+  );
+  if (lines.includes(MISS)) return "gone";
+  if (errors.length === 0) return "moved";
+  throw new TeamError(
+    "TMUX_ERROR",
+    `tmux did not move the pane ${pane.id} as it should: ${errors.join("; ")}.`,
+    {
+      hint: "The agent in it goes on. `teams attach` shows where it is now.",
+      details: { kind: "refused", errors },
+    },
+  );
+}
+
+/** How many panes; one of a window that is linked into two sessions is listed twice. */
+function countOf(panes: readonly PaneView[]): number {
+  return new Set(panes.map(({ id }) => id)).size;
+}
+
+/** A server with a pane has told its version. */
+function versionOf(seen: Look): TmuxVersion {
+  return seen.version ?? { text: "", ...OLDEST_TMUX };
+}

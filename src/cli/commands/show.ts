@@ -1,0 +1,25 @@
+import { EXIT } from "../../errors.ts";
+import { setHidden } from "../../lead/hide.ts";
+import { defineCommand } from "../command.ts";
+import { leadContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { openAddress } from "../team.ts";
+
+export const command = defineCommand({
+  name: "show",
+  summary: "Put a hidden teammate's pane back among those of its team",
+  args: [{ name: "agent", summary: "whose pane" }],
+  options: {},
+  examples: ["teams show reviewer", "teams show reviewer@review --json"],
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openAddress(io.env, options, args.agent);
+    const { name } = open.member;
+    const moved = await setHidden(await leadContext(call, open), name, false);
+    out.done(
+      { agent: name, hidden: false, moved },
+      () => line`${name} stands among its team${moved ? "" : " already"}.`,
+    );
+    return EXIT.done;
+  },
+});

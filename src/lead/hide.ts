@@ -1,0 +1,61 @@
+import { dirname, join } from "node:path";
+import { hidePane, type MoveOutcome, showPane } from "../backend/hidden.ts";
+import { TeamError } from "../errors.ts";
+import { optionWords } from "../os/shell-words.ts";
+import { rootTag } from "../protocol/paths.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { withLock } from "../store/lock.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
+import { readPlace } from "../team/records.ts";
+import { type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import type { LeadContext } from "./context.ts";
+
+/**
+ * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing.
+ * @returns whether anything moved
+ * @throws TeamError RECIPIENT_INACTIVE for one without a pane, TMUX_ERROR
+ */
+export async function setHidden(ctx: LeadContext, name: string, hidden: boolean): Promise<boolean> {
+  const place = readPlace(ctx.ref, name);
+  if (place?.server === undefined) throw noPane(ctx, name);
+  const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
+  // Spawns plan by what they see, and take the same turns.
+  const outcome = await withLock(join(dirname(ctx.ref.paths.agent(name).run), "panes"), () =>
+    move(ctx, server, place, { name, hidden }),
+  );
+  if (outcome === "gone") throw noPane(ctx, name);
+  await writeDown(ctx, place.paneId ?? "", hidden);
+  return outcome === "moved";
+}
+
+/** Whether a teammate's pane is written down as hidden. */
+export function isWrittenHidden(ctx: LeadContext, name: string): boolean {
+  const pane = readPlace(ctx.ref, name)?.paneId;
+  return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
+}
+
+function move(
+  ctx: LeadContext,
+  server: TmuxServer,
+  place: PlaceRecord,
+  { name, hidden }: { readonly name: string; readonly hidden: boolean },
+): Promise<MoveOutcome> {
+  if (hidden) return hidePane(server, place, name);
+  const { displayName, name: team } = readTeam(ctx.ref);
+  const teamTitle = displayName ?? team;
+  return showPane(server, place, { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle });
+}
+
+async function writeDown(ctx: LeadContext, pane: string, hidden: boolean): Promise<void> {
+  await updateTeam(ctx.ref, (config) => {
+    const before = config.hiddenPaneIds ?? [];
+    if (before.includes(pane) === hidden) return undefined;
+    return { ...config, hiddenPaneIds: hidden ? [...before, pane] : before.filter((id) => id !== pane) };
+  });
+}
+
+function noPane(ctx: LeadContext, name: string): TeamError {
+  return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
+    hint: `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
+  });
+}

@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
+
+it("a teammate is hidden and shown by commands, and written down as such; attach shows it first", async () => {
+  const { tmux, teams, user } = await team("ada", "bob");
+  const pane = paneOf(tmux, "ada");
+  expect((await teams(["hide", "ada"])).out).toBe("ada is in a window of its own.\n");
+  expect((await teams(["hide", "ada", "--json"])).json()).toEqual({
+    agent: "ada",
+    hidden: true,
+    moved: false,
+  });
+  expect(hiddenIn(tmux)).toEqual([pane]);
+  expect((await teams(["show", "ada"])).out).toBe("ada stands among its team.\n");
+  expect(hiddenIn(tmux)).toEqual([]);
+  expect((await teams(["hide", "ada"])).code).toBe(0);
+  const attach = (await teams(["attach", "ada"])).out;
+  expect(attach).toContain(`.${pane}`);
+  expect(hiddenIn(tmux)).toEqual([]);
+  expect(tmux.tmux("list-panes", "-a", "-F", "#{window_panes} #{pane_id}")).toContain(`2 ${pane}`);
+  // What ended is not hidden any more.
+  expect((await teams(["hide", "ada"])).code).toBe(0);
+  expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
+  expect(hiddenIn(tmux)).toEqual([]);
+  expect((await teams(["hide", "ada", "--json"])).error().code).toBe("AGENT_NOT_FOUND");
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
+  expect(tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(user);
+});
+
+it("one without a pane is neither hidden nor shown", async () => {
+  const { teams } = await team();
+  expect((await teams(["spawn", "dot", ...SPAWN, "--teammate-mode", "process"])).code).toBe(0);
+  for (const word of ["hide", "show"]) {
+    expect((await teams([word, "dot", "--json"])).error().code).toBe("RECIPIENT_INACTIVE");
+  }
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
+});
+
+/** A team that a person leads from a pane, with its teammates at work in panes. */
+async function team(...names: readonly string[]) {
+  const tmux = privateTmux();
+  const { pane: user } = tmux.session();
+  const teams = teamsIn(tmux.inside(user), tmux.home);
+  writeFileSync(
+    join(tmux.home, "play.json"),
+    JSON.stringify({ version: 1, agents: { "*": [{ say: "done" }] } }),
+  );
+  expect((await teams(["create", "crew"])).code).toBe(0);
+  for (const name of names) expect((await teams(["spawn", name, ...SPAWN])).code).toBe(0);
+  return { tmux, teams, user };
+}
+
+function paneOf(tmux: PrivateTmux, name: string): string {
+  const panes = tmux.tmux("list-panes", "-a", "-F", "#{@teams_agent_id} #{pane_id}").split("\n");
+  return panes.find((line) => line.startsWith(`${name}@`))?.split(" ")[1] ?? "";
+}
+
+function hiddenIn(tmux: PrivateTmux): unknown {
+  return (JSON.parse(readFileSync(tmux.paths("crew").config, "utf8")) as { hiddenPaneIds?: unknown })
+    .hiddenPaneIds;
+}
