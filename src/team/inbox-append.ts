@@ -1,6 +1,6 @@
 import { TeamError } from "../errors.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
-import { changeInbox } from "./inbox-file.ts";
+import { changeInbox, type Warn } from "./inbox-file.ts";
 import { messageKey } from "./inbox-text.ts";
 import { appendJournal, journalled } from "./journal.ts";
 import type { TeamRef } from "./ref.ts";
@@ -12,6 +12,7 @@ export interface Posting {
   readonly isOfEvent: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  readonly warn?: Warn | undefined;
 }
 
 /** Messages that one replacement of the file puts in: keeps it at some milliseconds, while others wait for the lock. */
@@ -63,11 +64,16 @@ async function writeBatch(
         return fresh.length === 0 ? undefined : [...entries, ...fresh.map(({ message }) => message)];
       },
       // Under the lock: the receiver's lines about a message stand behind this one.
-      { written: () => journalQueued(ref, agent, fresh) },
+      { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
     );
   } finally {
     close();
   }
+}
+
+/** Each sender hears it, and one that sends many at once hears it once. */
+function warnAll(postings: readonly Posting[], sentence: string): void {
+  for (const warn of new Set(postings.map((posting) => posting.warn))) warn?.(sentence);
 }
 
 function freshOf(

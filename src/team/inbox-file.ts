@@ -5,6 +5,7 @@ import { keepBroken } from "../store/broken-file.ts";
 import type { Change } from "../store/change-file.ts";
 import { formatJson, SECOND_LOOK_MS } from "../store/json-file.ts";
 import { appendJsonLines } from "../store/jsonl.ts";
+import { withLost } from "./inbox-lost.ts";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-text.ts";
 import { appendJournal, journalled } from "./journal.ts";
 import type { TeamRef } from "./ref.ts";
@@ -22,7 +23,7 @@ export interface ChangeOptions {
 /**
  * Changes an inbox under its lock: the raw entries as they are now, also those that we do not understand, and what they
  * become; undefined means no change. A file that is broken, and not just being written, is repaired on the way: its whole
- * entries are kept, and the original beside it.
+ * entries are kept, with what the journal holds of the others, and the original beside it.
  * @param change runs again when the lock was lost, so it has no effect that must not happen twice
  */
 export function changeInbox(
@@ -33,8 +34,10 @@ export function changeInbox(
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
   return changeInTeam(ref, path, (text, isLocked) => {
-    const { entries, broken } = load(path, text, isLocked);
-    if (broken !== undefined && broken.trim() !== "") keepOriginal(path, entries.length, warn);
+    const { entries, broken } = load(ref, agent, text, isLocked);
+    if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
+      keepOriginal(path, entries.length, warn);
+    }
     const plan = (all: readonly unknown[], isRepaired: boolean): Change<undefined> => {
       const next = change(all) ?? (isRepaired ? all : undefined);
       return { value: undefined, content: next && formatJson(next), written };
@@ -65,10 +68,19 @@ export function readInbox(ref: TeamRef, agent: string): unknown[] | undefined {
   return text === undefined ? [] : parseEntries(text);
 }
 
-/** The entries as far as they can be read right now; for whoever only looks, and repairs nothing. */
+/** Whether an inbox cannot be read as it is, also at a second look: whoever writes to it next repairs it. */
+export function isInboxBroken(ref: TeamRef, agent: string): boolean {
+  if (readInbox(ref, agent) !== undefined) return false;
+  // A writer that keeps no lock may be in the middle.
+  pauseSync(SECOND_LOOK_MS);
+  return readInbox(ref, agent) === undefined;
+}
+
+/** The entries as a repair would leave them right now; for whoever only looks, and repairs nothing. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
-  const text = readText(ref.paths.inbox(agent)) ?? "";
-  return (parseEntries(text) ?? salvageEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
+  const text = readText(ref.paths.inbox(agent)) ?? "[]";
+  const entries = parseEntries(text) ?? withLost(ref, agent, salvageEntries(text));
+  return entries.flatMap((entry) => readEntry(entry) ?? []);
 }
 
 /** Takes entries that nobody can read out of the array, so that they are warned of once and block nothing. */
@@ -110,7 +122,7 @@ export async function dropInbox(ref: TeamRef, agent: string): Promise<void> {
   const path = ref.paths.inbox(agent);
   if (fileSize(path) === undefined) return;
   await lockInTeam(ref, path, (held) => {
-    const { entries, broken } = load(path, readText(path), true);
+    const { entries, broken } = load(ref, agent, readText(path), true);
     if (broken !== undefined && broken.trim() !== "") keepBroken(path);
     journalEntries(ref, agent, entries);
     held.assertOwned();
@@ -137,7 +149,8 @@ interface Loaded {
   readonly broken?: string;
 }
 
-function load(path: string, first: string | undefined, isLocked: boolean): Loaded {
+function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: boolean): Loaded {
+  const path = ref.paths.inbox(agent);
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };
   // A writer that keeps the lock may be in the middle: it is looked at again under that lock.
@@ -146,11 +159,15 @@ function load(path: string, first: string | undefined, isLocked: boolean): Loade
   pauseSync(SECOND_LOOK_MS);
   const second = readText(path) ?? "[]";
   const whole = parseEntries(second);
-  return whole === undefined ? { entries: salvageEntries(second), broken: second } : { entries: whole };
+  if (whole !== undefined) return { entries: whole };
+  return { entries: withLost(ref, agent, salvageEntries(second)), broken: second };
 }
 
 /** Byte for byte, since what was cut may be no text. */
 function keepOriginal(path: string, saved: number, warn: Warn | undefined): void {
   const original = keepBroken(path);
-  warn?.(`${path} was broken; ${saved} whole entries were kept, and the original as ${original}.`);
+  const kept = saved === 1 ? "1 message was" : `${saved} messages were`;
+  warn?.(
+    `${path} was broken: ${kept} saved from it and from the journal, and the original kept as ${original}.`,
+  );
 }

@@ -10,6 +10,7 @@ import { ring } from "../wakeup/fifo-bell.ts";
 import { readTeam } from "./config.ts";
 import { appendMessage } from "./inbox-append.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
+import { isReadByUs } from "./inbox-lost.ts";
 import { consumedBeyondTail } from "./inbox-tail.ts";
 import { messageKey, readEntry } from "./inbox-text.ts";
 import { appendJournal, furthest, journalled, readJournal, statesOf } from "./journal.ts";
@@ -42,11 +43,23 @@ export interface Delivery {
 
 /**
  * Puts a message into a member's inbox and rings its bell. When this resolves, the message is in the file.
+ * @param warn hears of an inbox that was broken, and repaired on the way
  * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names, RECIPIENT_INACTIVE, TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
-export async function deliver(ref: TeamRef, mail: Mail, clock: Clock = systemClock): Promise<Delivery> {
+export async function deliver(
+  ref: TeamRef,
+  mail: Mail,
+  clock: Clock = systemClock,
+  warn?: Warn,
+): Promise<Delivery> {
   const config = readTeam(ref);
-  return put(ref, config, recipientOf(config, mail.to), mail, clock);
+  return put(ref, config, recipientOf(config, mail.to), mail, { clock, warn });
+}
+
+interface PutOptions {
+  readonly clock: Clock;
+  /** Hears of a broken inbox that was repaired on the way. */
+  readonly warn: Warn | undefined;
 }
 
 async function put(
@@ -54,13 +67,14 @@ async function put(
   config: TeamConfig,
   to: TeamMember,
   mail: Mail,
-  clock: Clock,
+  { clock, warn }: PutOptions,
 ): Promise<Delivery> {
   const message = compose(config, mail, clock);
   await appendMessage(ref, to.name, {
     message,
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
+    warn,
   });
   return { messageId: messageKey(message), to: to.name, queuedForRestart: !wake(ref, to.name) };
 }
@@ -103,6 +117,7 @@ export async function broadcast(
   ref: TeamRef,
   mail: Omit<Mail, "to" | "messageId">,
   clock: Clock = systemClock,
+  warn?: Warn,
 ): Promise<{ readonly recipients: string[]; readonly skipped: string[] }> {
   const config = readTeam(ref);
   const recipients: string[] = [];
@@ -114,7 +129,7 @@ export async function broadcast(
         skipped.push(member.name);
         continue;
       }
-      await put(ref, config, member, { ...mail, to: member.name }, clock);
+      await put(ref, config, member, { ...mail, to: member.name }, { clock, warn });
     } catch (error) {
       throw halfSent(member.name, recipients, error);
     }
@@ -232,12 +247,6 @@ function journalConsumed(
   appendJournal(ref, lines, { sync });
 }
 
-/** An agent of ours keeps a status; a lead without one is a person at a command line, if the team is ours. */
-function isReadByUs(ref: TeamRef, agent: string): boolean {
-  if (readStatus(ref, agent) !== undefined) return true;
-  return agent === LEAD_NAME && readTeam(ref).schemaVersion !== undefined;
-}
-
 /** Notes that the turn which a message started has begun, or is over. */
 export async function noteProgress(
   ref: TeamRef,
@@ -264,10 +273,11 @@ export async function history(
 ): Promise<MessageView[]> {
   const views = new Map<string, MessageView>();
   if (filter.all) {
-    for (const { id, message, state } of readJournal(ref, agent).values()) {
-      // Who removes what it consumed says no more of it: gone means received.
-      if (message)
-        views.set(id, { ...message, read: true, id, to: agent, state: furthest(state, "delivered") });
+    // A foreign member that removes what it consumed says no more of it: gone means received. One of ours says it first.
+    const least = isReadByUs(ref, agent) ? "queued" : "delivered";
+    for (const { id, message, state: said } of readJournal(ref, agent).values()) {
+      const state = furthest(said, least);
+      if (message) views.set(id, { ...message, read: state !== "queued", id, to: agent, state });
     }
   }
   for (const view of inboxViews(ref, agent)) {

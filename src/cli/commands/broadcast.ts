@@ -1,3 +1,4 @@
+import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { broadcast } from "../../team/mailbox.ts";
 import { defineCommand } from "../command.ts";
@@ -18,7 +19,9 @@ export const command = defineCommand({
     const { ref, actor } = openTeam(io.env, options);
     const text = plainText(await textOf(io, args.text, "message"));
     const summary = options.summary === undefined ? {} : { summary: options.summary };
-    const sent = await broadcast(ref, { from: actor, text, ...summary });
+    const sent = await broadcast(ref, { from: actor, text, ...summary }, systemClock, (sentence) =>
+      out.note(line`${sentence}`),
+    );
     out.done({ ...sent, team: ref.team, from: actor }, () => {
       const left =
         sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;

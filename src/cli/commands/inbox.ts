@@ -1,10 +1,12 @@
-import { EXIT } from "../../errors.ts";
+import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { stripControls } from "../../os/terminal-text.ts";
 import { parseProtocol } from "../../protocol/messages.ts";
 import { proseOf } from "../../protocol/prose.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
-import { splitAddress } from "../../schema/names.ts";
+import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
+import { isInboxBroken } from "../../team/inbox-file.ts";
+import { isReadByUs } from "../../team/inbox-lost.ts";
 import { type MailFeed, openMailFeed } from "../../team/mail-feed.ts";
 import { acknowledge, history, pending } from "../../team/mailbox.ts";
 import type { MessageView } from "../../team/message-view.ts";
@@ -12,7 +14,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { follow } from "../follow.ts";
 import { line, type Tint } from "../paint.ts";
-import { memberOf, openTeam } from "../team.ts";
+import { agentIdentity, memberOf, type OpenTeam, openTeam } from "../team.ts";
 import { momentOption } from "../text.ts";
 
 /** Messages that are shown without `--all`. */
@@ -36,6 +38,7 @@ export const command = defineCommand({
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
     const name = address === undefined ? open.actor : memberOf(open.ref, open.config, address).name;
+    if (options.markRead) assertMayMark(open, name, agentIdentity(io.env)?.name === open.actor);
     const since = momentOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -45,6 +48,8 @@ export const command = defineCommand({
     // Opened before the first look, so that nothing falls between the two.
     const feed = options.follow ? openMailFeed(open.ref, name, filter) : undefined;
     const found = await history(open.ref, name, { ...filter, all: options.all });
+    const broken = isInboxBroken(open.ref, name) ? { broken: open.ref.paths.inbox(name) } : {};
+    if (broken.broken !== undefined) out.note(brokenNote(broken.broken));
     const shown = options.all ? found : found.slice(-RECENT);
     if (options.markRead) await markRead(open.ref, name, shown);
     if (feed !== undefined) {
@@ -52,7 +57,7 @@ export const command = defineCommand({
       for (const message of shown) printItem(message, call);
       return followInbox(call, open.ref, { name, feed, marks: options.markRead });
     }
-    out.answer({ messages: shown }, () => {
+    out.answer({ messages: shown, ...broken }, () => {
       if (shown.length > 0) return shown.map((message) => messageText(message, call)).join("\n\n");
       const which = options.unread ? "unread messages" : "messages";
       return line`No ${which} for ${name}.`;
@@ -60,6 +65,23 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/**
+ * An agent consumes its messages itself, once they are in its conversation: marked by anybody else they would never reach it.
+ * @throws TeamError INVALID_INPUT
+ */
+function assertMayMark({ ref, config, actor }: OpenTeam, name: string, isItsShell: boolean): void {
+  const isOwn = isItsShell && name === actor;
+  const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
+  if (isOwn || isLedByHand || !isReadByUs(ref, name)) return;
+  throw new TeamError("INVALID_INPUT", `${name} reads its messages itself; nothing was marked.`, {
+    hint: "A message that somebody else marks never reaches it. Without --mark-read they are only shown.",
+  });
+}
+
+function brokenNote(path: string): string {
+  return line`${path} is broken: shown is what is whole in it, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
+}
 
 interface Following {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { deliver } from "../../team/mailbox.ts";
@@ -23,12 +24,9 @@ export const command = defineCommand({
     const { ref, actor } = openTeam(io.env, options, splitAddress(args.agent).team);
     const text = plainText(await textOf(io, args.text, "message"));
     const { name } = splitAddress(args.agent);
-    const sent = await deliver(ref, {
-      from: actor,
-      to: name,
-      text,
-      ...(options.summary === undefined ? {} : { summary: options.summary }),
-    });
+    const summary = options.summary === undefined ? {} : { summary: options.summary };
+    const mail = { from: actor, to: name, text, ...summary };
+    const sent = await deliver(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart
         ? line`${sent.to} does not run now; the message waits for its restart.`

@@ -1,11 +1,13 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
-import { teamRef } from "../../../src/team/ref.ts";
+import { prepareRun, writeStatus } from "../../../src/team/records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 
 interface Message {
@@ -18,12 +20,15 @@ interface Message {
 async function teamOf(...names: readonly string[]): Promise<Cli> {
   const teams = cliIn();
   await teams(["create", "review"]);
-  const home = { root: teams.root, runtime: join(teams.directory, "runtime", "teams") };
   await addMembers(
-    teamRef(home, "review"),
+    refOf(teams),
     names.map((name) => ({ name, cwd: teams.directory })),
   );
   return teams;
+}
+
+function refOf({ root, directory }: Cli): TeamRef {
+  return teamRef({ root, runtime: join(directory, "runtime", "teams") }, "review");
 }
 
 async function inboxOf(
@@ -173,10 +178,48 @@ describe("inbox", () => {
     expect(wrong).toMatchObject({ code: 2 });
   });
 
+  it("takes no message away from an agent that reads its own, and lets it and a lead by hand mark theirs", async () => {
+    const teams = await teamOf("dev");
+    const ref = refOf(teams);
+    await prepareRun(ref, ["dev"]);
+    writeStatus(ref, "dev", statusOf({ process: deadProcess(), state: "running" }));
+    await teams(["send", "dev", "kept for its restart"]);
+    for (const who of [[], ["--as", "dev"]]) {
+      const refused = await teams(["inbox", "dev", "--mark-read", "--json", ...who]);
+      expect(refused).toMatchObject({ code: 2, out: "" });
+      expect(refused.error().message).toBe("dev reads its messages itself; nothing was marked.");
+    }
+    expect(await inboxOf(teams, "dev", "--unread")).toHaveLength(1);
+    const own = await teams(["inbox", "--mark-read"], { env: { TEAMS_AGENT: "dev@review" } });
+    expect(own.code).toBe(0);
+    expect(await inboxOf(teams, "dev", "--unread")).toEqual([]);
+    await teams(["send", "team-lead", "done", "--as", "dev"]);
+    await inboxOf(teams, "team-lead", "--mark-read");
+    expect(await inboxOf(teams, "team-lead", "--unread")).toEqual([]);
+  });
+
+  it("says of a broken inbox that it is, shows what is known of it, and send says that it repaired it", async () => {
+    const teams = await teamOf("dev");
+    await teams(["send", "team-lead", "one", "--as", "dev"]);
+    const path = refOf(teams).paths.inbox("team-lead");
+    writeFileSync(path, "garbage");
+    const shown = await teams(["inbox"]);
+    expect(shown).toMatchObject({ code: 0, err: expect.stringContaining(`${path} is broken`) });
+    expect(shown.out).toContain("one");
+    expect((await teams(["inbox", "--json"])).json()).toMatchObject({
+      messages: [{ text: "one" }],
+      broken: path,
+    });
+    const sent = await teams(["send", "team-lead", "two", "--as", "dev"]);
+    expect(sent).toMatchObject({ code: 0, err: expect.stringContaining(`${path} was broken`) });
+    const whole = await teams(["inbox"]);
+    expect(whole).toMatchObject({ code: 0, err: "" });
+    expect(await inboxOf(teams, "team-lead")).toMatchObject([{ text: "one" }, { text: "two" }]);
+  });
+
   it("says how far each message came, in words and as JSON (S28)", async () => {
     const teams = await teamOf("dev");
-    const home = { root: teams.root, runtime: join(teams.directory, "runtime", "teams") };
-    const ref = teamRef(home, "review");
+    const ref = refOf(teams);
     const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*UTC /, "");
     await teams(["send", "dev", "one", "--summary", "greets"]);
     expect(await wordOf()).toBe("queued - greets");

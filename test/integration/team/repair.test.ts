@@ -2,7 +2,9 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { acknowledge, deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
+import { acknowledge, deliver, history, pending, unreadCount } from "../../../src/team/mailbox.ts";
+import { prepareRun, writeStatus } from "../../../src/team/records.ts";
+import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 
 const entry = (text: string, more = {}) => ({
@@ -56,6 +58,54 @@ test("a sender that meets a broken inbox repairs it and loses nothing", async ()
   expect(unreadCount(ref, "a")).toBe(1);
   await deliver(ref, { from: "team-lead", to: "a", text: "two" });
   expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
+});
+
+/** An agent of ours that has received the first of four messages, and whose inbox was then damaged. */
+async function damaged(damage: (text: string) => string) {
+  const ref = await testTeam(["a"]);
+  await prepareRun(ref, ["a"]);
+  writeStatus(ref, "a", statusOf());
+  for (const text of ["one", "two", "three", "four"])
+    await deliver(ref, { from: "team-lead", to: "a", text });
+  await acknowledge(ref, "a", [(await pending(ref, "a"))[0]?.key ?? ""]);
+  writeFileSync(ref.paths.inbox("a"), damage(readFileSync(ref.paths.inbox("a"), "utf8")));
+  return ref;
+}
+
+test.each([
+  ["cut off", (text: string) => text.slice(0, -30)],
+  ["damaged in the middle", (text: string) => text.replace('"three"', '"thr')],
+  ["emptied", () => ""],
+  ["garbage", () => "\u0000\u0001 no json"],
+])(
+  "what the receiver has not consumed comes back from the journal into an inbox that was %s (S24)",
+  async (_, damage) => {
+    const ref = await damaged(damage);
+    const waiting = ["two", "three", "four"];
+    expect(unreadCount(ref, "a")).toBe(3);
+    const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
+    expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
+    const warnings: string[] = [];
+    await deliver(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
+      warnings.push(said),
+    );
+    expect(warnings).toEqual([expect.stringContaining("was broken")]);
+    const found = (await pending(ref, "a")).map(({ message }) => message.text);
+    expect(found).toEqual([...waiting, "five"]);
+  },
+);
+
+test("a message that left a whole inbox without a word of its receiver is not said to be delivered", async () => {
+  const ref = await damaged(() => "[]");
+  const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
+  expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
+});
+
+test("into a foreign member's broken inbox nothing comes back that it may have consumed", async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "team-lead", to: "a", text: "one" });
+  writeFileSync(ref.paths.inbox("a"), "[{");
+  expect(await pending(ref, "a")).toEqual([]);
 });
 
 test("a foreign writer in the middle of its write is waited for, and nothing is repaired (S24)", async () => {
