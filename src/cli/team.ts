@@ -39,8 +39,14 @@ export function resolveTeam(home: Home, env: Env, selection: Selection, addresse
 }
 
 function onlyTeam(home: Home): TeamRef["team"] {
-  const ours = listTeams(home).filter((entry) => entry.ours);
+  const all = listTeams(home);
+  const ours = all.filter((entry) => entry.ours);
   const [first, second] = ours;
+  const broken = all.find(({ flaw }) => flaw !== undefined);
+  if (first === undefined && broken !== undefined) {
+    const message = `There is no team that can be read, and whose ${broken.team} is cannot be told: ${broken.flaw}`;
+    throw new TeamError("CORRUPT_FILE", message, { hint: `teams doctor ${operand(broken.team)}` });
+  }
   if (first === undefined) {
     throw new TeamError("TEAM_NOT_FOUND", "There is no team yet.", {
       hint: 'Make one: teams create <name>, or let a lead do it: teams run "<goal>"',

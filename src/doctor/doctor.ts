@@ -4,7 +4,7 @@ import { realPathOf } from "../os/fs.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
 import { attempt, type Finding } from "./finding.ts";
-import { checkLeftovers, checkTaskLists, type Home } from "./leftovers.ts";
+import { checkLeftovers, checkTaskLists, checkTeamDirectories, type Home } from "./leftovers.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkTeams } from "./teams.ts";
@@ -66,6 +66,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     model,
     await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
     await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
+    await attempt("team directories", () => checkTeamDirectories(root), REACH_ROOT),
     await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), REACH_ROOT),
   ].flat();
 }

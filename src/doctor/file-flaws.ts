@@ -1,17 +1,10 @@
 import { join } from "node:path";
 import { closeToOthers, isOpenToOthers } from "../os/access.ts";
-import { systemClock } from "../os/clock.ts";
-import { entryOf, isDirectory, listDir, removeFile, removeTree } from "../os/fs.ts";
-import { livenessOf } from "../os/identity.ts";
-import { agentFileName } from "../protocol/paths.ts";
-import { statusRecord } from "../schema/status.ts";
+import { entryOf, isDirectory, listDir, removeFile } from "../os/fs.ts";
 import { clearDeadLock, deadLocks, deadTemporaries } from "../store/dead-locks.ts";
-import { readRecordFile } from "../store/json-file.ts";
-import { readTeam } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../team/stale-fifos.ts";
 import { type Flaw, some } from "./flaw.ts";
-import { IN_WORK_MS } from "./leftovers.ts";
 
 /** What dead processes left in a team's directories, and what others could read there. */
 export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
@@ -19,7 +12,6 @@ export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
   lockFlaws,
   temporaryFlaws,
   fifoFlaws,
-  runFlaws,
 ];
 
 function directoriesOf({ paths }: TeamRef): string[] {
@@ -80,32 +72,4 @@ function fifoFlaws(ref: TeamRef): Flaw[] {
     return paths.length === 0 ? undefined : `removed FIFOs of ended processes: ${some(paths)}`;
   };
   return [{ level: "warn", text: `ended processes left FIFOs: ${some(stale)}`, mend }];
-}
-
-/** Records and scripts of agents that are no members; one that was just made may be a member in a moment. */
-function runFlaws(ref: TeamRef): Flaw[] {
-  const members = new Set(readTeam(ref).members.map(({ name }) => agentFileName(name)));
-  const run = join(ref.paths.dir, "run");
-  return listDir(run)
-    .filter((agent) => !members.has(agent) && isOld(join(run, agent)))
-    .map((agent) => {
-      const path = join(run, agent);
-      const status = readRecordFile(join(path, "status.json"), statusRecord);
-      const text = `${path} is of an agent that is no member`;
-      if (status !== undefined && livenessOf(status.process) !== "dead") {
-        const remedy = `Its process ${status.process.pid} may still run: look at it, and end it.`;
-        return { level: "warn", text, remedy };
-      }
-      const mend = async (): Promise<string> => {
-        removeTree(path);
-        removeTree(join(ref.paths.runtime, agent));
-        return `removed ${path}: its agent is no member and has ended`;
-      };
-      return { level: "warn", text, mend };
-    });
-}
-
-function isOld(path: string): boolean {
-  const entry = entryOf(path);
-  return entry !== undefined && systemClock.now() - Number(entry.mtimeMs) > IN_WORK_MS;
 }

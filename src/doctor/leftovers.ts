@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { entryOf, isDirectory, listDir, removeTree } from "../os/fs.ts";
+import { livenessOf } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
 import { isTeamDir } from "../schema/names.ts";
-import { type Finding, ok, warn } from "./finding.ts";
+import { statusRecord } from "../schema/status.ts";
+import { readRecordFile } from "../store/json-file.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+import { some } from "./flaw.ts";
 
 /** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more. */
 export const IN_WORK_MS = 60 * 60 * 1000;
@@ -64,6 +68,38 @@ export function checkTaskLists(root: string): Finding {
     `${found.length} without a team: ${shown.join(", ")}${found.length > 3 ? ", …" : ""}`,
     `Remove what no other program uses: teams delete --force ${operand(first)}`,
   );
+}
+
+/**
+ * Directories of teams that have no config: no command but `delete` finds them, and an agent of ours may still run there.
+ * They may be another program's, as the task lists.
+ */
+export function checkTeamDirectories(root: string): Finding {
+  const name = "team directories";
+  const teams = join(root, "teams");
+  const found = listDir(teams).filter(
+    (team) =>
+      isTeamDir(team) &&
+      listDir(join(teams, team)).length > 0 &&
+      entryOf(join(teams, team, "config.json")) === undefined,
+  );
+  const [first] = found;
+  if (first === undefined) return ok(name, "none without a config");
+  const text = `${found.length} without a config.json: ${some(found.map((team) => join(teams, team)))}`;
+  const remedy = `Put config.json back from a copy of it, or remove what no other program uses: teams delete --force ${operand(first)}`;
+  const living = found.flatMap((team) => livingIn(join(teams, team)));
+  if (living.length === 0) return warn(name, text, remedy);
+  return fail(name, `${text}; ${some(living)} may still run there`, `End what is to end. ${remedy}`);
+}
+
+/** Who of ours may still run in a team's directory, each with its pid. */
+function livingIn(directory: string): string[] {
+  const run = join(directory, "run");
+  return listDir(run).flatMap((agent) => {
+    const status = readRecordFile(join(run, agent, "status.json"), statusRecord);
+    const isLiving = status !== undefined && livenessOf(status.process) !== "dead";
+    return isLiving ? [`${agent} (process ${status.process.pid})`] : [];
+  });
 }
 
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

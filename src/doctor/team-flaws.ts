@@ -7,9 +7,8 @@ import { agentFileName } from "../protocol/paths.ts";
 import { teamConfig } from "../schema/config.ts";
 import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { setAside } from "../store/broken-file.ts";
-
 import { readTeam } from "../team/config.ts";
-import { changeInbox, dropInbox, setAsideBad } from "../team/inbox-file.ts";
+import { changeInbox, setAsideBad } from "../team/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox-text.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { isConfigSalvageable, repairConfig, setConfigAside } from "../team/repair-config.ts";
@@ -113,7 +112,7 @@ function inboxFlaws(ref: TeamRef): Flaw[] {
     const stem = /^([^.]+)\.json$/.exec(file)?.[1];
     if (stem === undefined) return [];
     const owner = owners.get(stem);
-    return owner === undefined ? strayInbox(ref, stem) : ownInbox(ref, owner);
+    return owner === undefined ? [] : ownInbox(ref, owner);
   });
 }
 
@@ -132,30 +131,6 @@ function ownInbox(ref: TeamRef, agent: string): Flaw[] {
     return said.length === 0 ? undefined : said.join(" ");
   };
   return [{ level: "fail", text, mend }];
-}
-
-/** Nobody reads it, and nobody can be written to by that name. */
-function strayInbox(ref: TeamRef, stem: string): Flaw[] {
-  const path = join(ref.paths.inboxes, `${stem}.json`);
-  const agent = nameOf(stem);
-  const text = `${path} is of nobody who is or was a member`;
-  if (agent === undefined) return [{ level: "warn", text, remedy: `Look at it, and remove it: rm ${path}` }];
-  const mend = async (): Promise<string> => {
-    await dropInbox(ref, agent);
-    return `removed ${path}; what was unread in it is in the journal as bounced`;
-  };
-  return [{ level: "warn", text, mend }];
-}
-
-/** The name that a file is named after; undefined where its end is a hash. */
-function nameOf(stem: string): string | undefined {
-  try {
-    const name = decodeURIComponent(stem);
-    return agentFileName(name) === stem ? name : undefined;
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }
 
 const RECORDS: Readonly<Record<string, z.core.$ZodType<unknown>>> = {

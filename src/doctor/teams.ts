@@ -8,6 +8,7 @@ import { versionIn } from "../team/repair-config.ts";
 import { FILE_LOOKS } from "./file-flaws.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { type Flaw, findingOf, mended } from "./flaw.ts";
+import { lostMembers, strayFlaws } from "./stray-flaws.ts";
 import { CONTENT_LOOKS, configFlaw } from "./team-flaws.ts";
 
 export interface TeamCare {
@@ -29,9 +30,8 @@ export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<F
   const findings: Finding[] = [];
   for (const { team, ours } of teams) {
     const ref = teamRef(home, team);
-    const isOurs = ours || versionOf(ref) !== undefined;
     const isNamed = named !== undefined;
-    findings.push(...(await checkTeam(ref, { fix: fix && (isOurs || isNamed), isOurs, isNamed })));
+    findings.push(...(await checkTeam(ref, { fix: fix && (ours || isNamed), isOurs: ours, isNamed })));
   }
   const flawed = new Set(findings.map(({ name }) => name));
   const whole = teams.map(({ team }) => team).filter((team) => !flawed.has(nameOf(team)));
@@ -43,10 +43,6 @@ export async function checkTeams(home: Home, { fix, only }: TeamCare): Promise<F
 
 const nameOf = (team: string): string => `team ${team}`;
 
-function versionOf(ref: TeamRef): string | undefined {
-  return versionIn(readText(ref.paths.config) ?? "");
-}
-
 interface Look {
   readonly fix: boolean;
   readonly isOurs: boolean;
@@ -56,11 +52,6 @@ interface Look {
 async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<Finding[]> {
   const name = nameOf(ref.team);
   const mendWith = isOurs ? "teams doctor --fix" : `teams doctor --fix --force ${operand(ref.team)}`;
-  const version = versionOf(ref);
-  if (version !== undefined && isNewerForm(version)) {
-    const text = `was written by a newer version of teams (its form is ${version}); it was not looked into`;
-    return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
-  }
   const found: Finding[] = [];
   const settle = async (flaws: readonly Flaw[]): Promise<void> => {
     for (const flaw of flaws) {
@@ -68,11 +59,18 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<
     }
   };
   try {
+    const version = versionIn(readText(ref.paths.config) ?? "");
+    if (version !== undefined && isNewerForm(version)) {
+      const text = `was written by a newer version of teams (its form is ${version}); it was not looked into`;
+      return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
+    }
     const broken = configFlaw(ref, fix && isNamed);
     if (broken !== undefined) await settle([broken]);
     // What stands in the other files can be judged only by who is a member.
     if (broken !== undefined && !isWhole(ref)) return found;
     for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS]) await settle(look(ref));
+    // Of one that was just mended a member may be lost, so that what is nobody's now may be somebody's.
+    await settle([...lostMembers(ref), ...strayFlaws(ref, broken === undefined)]);
   } catch (error) {
     found.push(fail(name, `cannot be looked into: ${messageOf(error)}`, "See to that and run it again."));
   }

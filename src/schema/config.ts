@@ -56,6 +56,8 @@ const formerMember = z.looseObject({
 
 const configFields = z.looseObject({
   name: z.string().check(z.minLength(1)),
+  // Before all that grows: a file that was cut off still tells whose it is.
+  schemaVersion: z.optional(z.string()),
   description: z.optional(z.string()),
   createdAt: z._default(milliseconds, 0),
   leadAgentId: z._default(z.string(), ""),
@@ -69,7 +71,6 @@ const configFields = z.looseObject({
   members: z._default(z.array(teamMember), []),
   hiddenPaneIds: z.optional(z.array(z.string())),
   metadata: z.optional(metadata),
-  schemaVersion: z.optional(z.string()),
   displayName: z.optional(z.string()),
   joinedCount: z.optional(z.int()),
   former: z.optional(z.array(formerMember)),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
-import { ensureDir, entryOf, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
+import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import { operand } from "../os/shell-words.ts";
 import { type TeamConfig, teamConfig } from "../schema/config.ts";
@@ -11,6 +11,7 @@ import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { finishRemovals, leftoversOf, putTeamAway } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
+import { wasOurs } from "./repair-config.ts";
 import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
 
 export interface NewTeam {
@@ -145,7 +146,7 @@ export function updateTeam(
 export interface TeamEntry {
   readonly team: TeamDir;
   readonly config?: TeamConfig;
-  /** Made by us: our schemaVersion stands in it (protocol.md, Whose is it). */
+  /** Made by us: our schemaVersion stands in it (protocol.md, Whose is it), or, where it cannot be read, all else says so. */
   readonly ours: boolean;
   /** Why its config could not be read. */
   readonly flaw?: string;
@@ -163,9 +164,19 @@ export function listTeams(home: Home): TeamEntry[] {
     } catch (error) {
       // One that was deleted just now is no entry; any other failure is part of the list.
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-      return [{ team: ref.team, ours: false, flaw: messageOf(error) }];
+      return [{ team: ref.team, ours: wasOurs(ref, textOf(ref.paths.config)), flaw: messageOf(error) }];
     }
   });
+}
+
+/** The text of a file that may not even be one; what is wrong with it was said by whoever read it first. */
+function textOf(path: string): string {
+  try {
+    return readText(path) ?? "";
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return "";
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
-import { readText } from "../os/fs.ts";
+import { join } from "node:path";
+import { entryOf, listDir, readText } from "../os/fs.ts";
 import { type TeamConfig, teamConfig, teamMember } from "../schema/config.ts";
+import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { foldName } from "../schema/names.ts";
 import { setAside } from "../store/broken-file.ts";
 import { salvageJson } from "../store/salvage.ts";
@@ -37,9 +39,27 @@ export function versionIn(text: string): string | undefined {
   return typeof version === "string" ? version : undefined;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT */
+/** Whether a team whose config cannot be read is ours: what is left of it names our version, or an agent of ours ran in it. */
+export function wasOurs(ref: TeamRef, text: string): boolean {
+  return versionIn(text) !== undefined || hasRunOurs(ref);
+}
+
+/** Only agents of ours write a status; a journal is no proof, since a message to a foreign team leaves one there too. */
+function hasRunOurs({ paths }: TeamRef): boolean {
+  const run = join(paths.dir, "run");
+  return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
+}
+
+/**
+ * Where the version was lost, it is put back on the proof that the team is ours.
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
+ */
 export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
-  const salvage = (text: string): TeamConfig | undefined => salvageConfig(text, ref.team);
+  const salvage = (text: string): TeamConfig | undefined => {
+    const saved = salvageConfig(text, ref.team);
+    if (saved === undefined || saved.schemaVersion !== undefined || !hasRunOurs(ref)) return saved;
+    return teamConfig.parse({ ...saved, schemaVersion: SCHEMA_VERSION });
+  };
   return repairJson(ref, { path: ref.paths.config, schema: teamConfig, salvage });
 }
 

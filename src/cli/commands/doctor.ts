@@ -2,10 +2,9 @@ import { examine } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/directories.ts";
-import { readText } from "../../os/fs.ts";
 import { operand } from "../../os/shell-words.ts";
+import { listTeams } from "../../team/config.ts";
 import { type Home, teamRef } from "../../team/ref.ts";
-import { versionIn } from "../../team/repair-config.ts";
 import { assertTeam } from "../../team/team-lock.ts";
 import { defineCommand } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -53,8 +52,7 @@ export const command = defineCommand({
 function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
   const ref = teamRef(home, name);
   assertTeam(ref);
-  const version = versionIn(readText(ref.paths.config) ?? "");
-  if (version !== undefined || !onlyOurs) return;
+  if (!onlyOurs || listTeams(home).some(({ team, ours }) => team === ref.team && ours)) return;
   throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
     hint: `If it is to be mended all the same: teams doctor --fix --force ${operand(ref.team)}`,
   });

@@ -13,6 +13,17 @@ describe("create, ls and delete", () => {
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
+  it("name the team whose config cannot be read, where no other could be meant", async () => {
+    const teams = cliIn();
+    await teams(["create", "crew"]);
+    const config = join(teams.root, "teams", "crew", "config.json");
+    writeFileSync(config, "garbage");
+    const ended = await teams(["status"]);
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining("CORRUPT_FILE") });
+    expect(ended.err).toContain(config);
+    expect(ended.err).toContain("teams doctor crew");
+  });
+
   it("make a team, list it and remove it", async () => {
     const teams = cliIn();
     const made = await teams(["create", "My Review", "-d", "for a test", "--json"]);

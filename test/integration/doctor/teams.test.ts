@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -14,9 +15,10 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../../src/doctor/finding.ts";
+import { checkTeamDirectories } from "../../../src/doctor/leftovers.ts";
 import { checkTeams } from "../../../src/doctor/teams.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
-import { readTeam } from "../../../src/team/config.ts";
+import { listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
 import { deliver, history } from "../../../src/team/mailbox.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -101,6 +103,22 @@ describe("a broken config", () => {
     expect(readFileSync(ref.paths.config, "utf8")).toBe(text);
     await checkTeams(ref.home, { fix: true, only: "crew" });
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual(["team-lead", "dev"]);
+  });
+
+  test("that lost the version is ours all the same where an agent of ours ran, and says so again", async () => {
+    const ref = await testTeam(["dev"]);
+    writeStatus(ref, "dev", statusOf());
+    writeFileSync(ref.paths.config, JSON.stringify({ members: readTeam(ref).members }).slice(0, -2));
+    expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, flaw: /it is not JSON/ }]);
+    expect(await fix(ref)).toMatchObject([{ level: "ok" }]);
+    expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, config: expect.anything() }]);
+  });
+
+  test("cut off anywhere behind its first lines still says whose the team is", async () => {
+    const ref = await testTeam(["dev"]);
+    const text = readFileSync(ref.paths.config, "utf8");
+    writeFileSync(ref.paths.config, text.slice(0, text.indexOf('"members"')));
+    expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true }]);
   });
 
   test("of which nothing can be saved stays, until somebody names the team", async () => {
@@ -206,16 +224,45 @@ describe("messages", () => {
     expect(await look(ref)).toEqual(WHOLE);
   });
 
-  test("an inbox of nobody goes, and what was unread in it is journalled as bounced", async () => {
-    const ref = await testTeam();
-    const path = join(ref.paths.inboxes, "gh%20st.json");
-    writeFileSync(path, JSON.stringify([{ from: "a", text: "for nobody", timestamp: "t" }]), { mode: 0o600 });
-    expect(await look(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining(path) }]);
+  test("an inbox of nobody is set aside, unless somebody may miss it who was only lost from the config", async () => {
+    const ref = await testTeam(["dev"]);
+    const strays = ["gh%20st", "unread", "ran", "team-lead"].map((stem) =>
+      join(ref.paths.inboxes, `${stem}.json`),
+    );
+    const texts = strays.map((path) =>
+      JSON.stringify([{ from: "a", text: "hi", timestamp: "t", read: !path.includes("unread") }]),
+    );
+    for (const [i, path] of strays.entries()) writeFileSync(path, texts[i] ?? "", { mode: 0o600 });
+    writeStatus(ref, "ran", statusOf({ process: deadProcess() }));
+    const { members, ...config } = readTeam(ref);
+    const withoutLead = { ...config, members: members.filter(({ name }) => name === "dev") };
+    writeFileSync(ref.paths.config, JSON.stringify(withoutLead));
     await fix(ref);
-    expect(existsSync(path)).toBe(false);
-    expect(await history(ref, "gh st", { all: true })).toMatchObject([
-      { text: "for nobody", state: "bounced" },
-    ]);
+    expect(strays.map((path) => existsSync(path))).toEqual([false, true, true, true]);
+    expect(originalsOf(strays[0] as string)).toEqual([texts[0]]);
+    const left = (await look(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
+    expect(left).toHaveLength(4);
+    expect(left).toContainEqual(expect.stringMatching(/^fail config.json names no team-lead → Put/));
+    expect(left).toContainEqual(expect.stringMatching(/^warn .*unread.json.*; 1 of its messages.*→ .*rm/));
+  });
+
+  test("nothing is removed in the run that mended the config, and who was lost from it is named with its process", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    const { status } = ref.paths.agent("ada");
+    writeStatus(ref, "ada", statusOf());
+    const stray = join(ref.paths.inboxes, "ghost.json");
+    writeFileSync(stray, "[]", { mode: 0o600 });
+    const text = readFileSync(ref.paths.config, "utf8");
+    writeFileSync(ref.paths.config, text.slice(0, text.indexOf('"ada"') - 20));
+    const found = await fix(ref);
+    expect(existsSync(stray)).toBe(true);
+    expect(existsSync(ref.paths.inbox("ada")) || existsSync(status)).toBe(true);
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        level: "fail",
+        text: `ada may still run, as process ${process.pid}, and config.json does not name it`,
+      }),
+    );
   });
 
   test("a journal's torn line is closed, and nothing else of it changes", async () => {
@@ -229,6 +276,25 @@ describe("messages", () => {
     await fix(ref);
     expect(readFileSync(ref.paths.journal, "utf8")).toBe(`${torn}\n`);
   });
+});
+
+test("no repair follows a link: what it names is neither copied nor changed", async () => {
+  const ref = await testTeam(["dev"]);
+  const secret = join(ref.home.root, "secret");
+  writeFileSync(secret, "root:x:0:0");
+  for (const path of [ref.paths.task("1"), ref.paths.inbox("dev")]) {
+    rmSync(path, { force: true });
+    symlinkSync(secret, path);
+    const found = await fix(ref);
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        level: "fail",
+        text: expect.stringContaining("is a link, which no repair follows"),
+      }),
+    );
+    expect(originalsOf(path)).toEqual([]);
+  }
+  expect(readFileSync(secret, "utf8")).toBe("root:x:0:0");
 });
 
 test("requests and records that cannot be read are set aside, and an answer to nothing goes", async () => {
@@ -283,20 +349,28 @@ describe("what dead processes left", () => {
     expect(await look(ref)).toEqual(WHOLE);
   });
 
-  test("records of an agent that is no member go when they are old and its process has ended", async () => {
+  test("records of who has left go when they are old; of who was lost they are named, and of the living", async () => {
     const ref = await testTeam(["dev"]);
+    await updateTeam(ref, (config) => ({
+      ...config,
+      former: [{ name: "ended", agentId: "ended@crew", endedAt: 1, how: "stopped" }],
+    }));
     for (const [name, process] of [
       ["ended", deadProcess()],
       ["living", statusOf().process],
+      ["lost", deadProcess()],
       ["young", deadProcess()],
     ] as const) {
       writeStatus(ref, name, statusOf({ process }));
       if (name !== "young") age(ref.paths.agent(name).run, 2);
     }
-    const found = await look(ref);
-    expect(found.map(({ remedy }) => remedy)).toMatchObject(["Mend it: teams doctor --fix", /may still run/]);
+    expect((await look(ref)).map(({ remedy }) => remedy)).toMatchObject([
+      /teams kill/,
+      "Mend it: teams doctor --fix",
+      /rm -r/,
+    ]);
     await fix(ref);
-    expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "young"]);
+    expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "lost", "young"]);
   });
 
   test("what others could read is closed to them", async () => {
@@ -335,4 +409,19 @@ test("of a foreign team no byte and no mode is changed, whatever is wrong with i
     "ok",
     "ok",
   ]);
+});
+
+test("a team's directory without a config is named, with who may still run there", async () => {
+  const ref = await testTeam(["ada"]);
+  expect(checkTeamDirectories(ref.home.root)).toMatchObject({ level: "ok" });
+  writeStatus(ref, "ada", statusOf());
+  rmSync(ref.paths.config);
+  const remedy = expect.stringContaining("teams delete --force crew");
+  expect(checkTeamDirectories(ref.home.root)).toMatchObject({
+    level: "fail",
+    text: `1 without a config.json: ${ref.paths.dir}; ada (process ${process.pid}) may still run there`,
+    remedy,
+  });
+  rmSync(join(ref.paths.dir, "run"), { recursive: true });
+  expect(checkTeamDirectories(ref.home.root)).toMatchObject({ level: "warn", remedy });
 });
