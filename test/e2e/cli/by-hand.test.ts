@@ -133,7 +133,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
   expect(await teams(0, "kill", "helper", "--force")).toMatchObject({
     kills: [{ outcome: "killed", left: [] }],
   });
-  expect(await teams(0, "delete", "crew")).toEqual({ team: "crew", deleted: true });
+  expect(await teams(0, "delete", "crew")).toEqual({ team: "crew", deleted: true, worktrees: [] });
   await leaves(t, nothing(["work:cat"]));
   expect(t.tmux("list-windows", "-a", "-F", "#{window_name}")).toBe("mine");
 });
