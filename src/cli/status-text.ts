@@ -9,7 +9,7 @@ import { type Cell, table } from "./table.ts";
 
 /** A team's status as a person reads it: members, tasks, what waits. */
 export function statusText(status: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
-  const parts = [heading, memberTable, taskPart, deadlockPart, approvalPart];
+  const parts = [heading, memberTable, taskPart, brokenPart, deadlockPart, approvalPart];
   return parts
     .map((part) => part(status, out))
     .filter((part) => part !== "")
@@ -88,6 +88,16 @@ export function compact(count: number): string {
 
 function taskPart({ tasks }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
   return tasks.list.length === 0 ? "" : taskTable(tasks.list, out);
+}
+
+function brokenPart({ tasks: { broken = [] } }: TeamStatus): string {
+  return broken.length === 0 ? "" : brokenTasksNote(broken);
+}
+
+/** What is said wherever tasks are listed or counted and some cannot be read. */
+export function brokenTasksNote(ids: readonly string[]): string {
+  const list = ids.map((id) => `#${id}`).join(", ");
+  return `${ids.length === 1 ? "Task" : "Tasks"} ${list} cannot be read, and ${ids.length === 1 ? "is" : "are"} left out: teams doctor`;
 }
 
 /**

@@ -64,6 +64,8 @@ export interface TaskSummary {
   /** Of the pending ones, those whose blockers are not all completed. */
   readonly blocked: number;
   readonly list: readonly Task[];
+  /** Numbers of those whose files cannot be read, which the list lacks; left out where there are none. */
+  readonly broken?: readonly string[];
 }
 
 /**
@@ -75,7 +77,8 @@ export async function teamStatus(
   { git = false }: { readonly git?: boolean } = {},
 ): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
-  const tasks = withLapsedFree(listTasks(ctx.ref));
+  const broken: string[] = [];
+  const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
   const records = config.members.map((member) => recordsOf(ctx.ref, member));
   const present = await presentInstances(
     ctx,
@@ -92,7 +95,7 @@ export async function teamStatus(
     team: config.name,
     leadAlive: alive,
     members,
-    tasks: summarize(tasks),
+    tasks: summarize(tasks, broken),
     deadlock: deadlockOf(tasks, (owner) => mayWork(owner, members, alive)) ?? null,
     approvals: listApprovals(ctx.ref),
   };
@@ -128,7 +131,7 @@ function begunTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string
 }
 
 /** Counts by state; the list keeps the order of ids. */
-export function summarize(tasks: readonly Task[]): TaskSummary {
+export function summarize(tasks: readonly Task[], broken: readonly string[] = []): TaskSummary {
   const completed = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
   const known = new Set(tasks.map((task) => task.id));
   const isBlocked = (task: Task): boolean => task.blockedBy.some((id) => known.has(id) && !completed.has(id));
@@ -139,6 +142,7 @@ export function summarize(tasks: readonly Task[]): TaskSummary {
     completed: completed.size,
     blocked: pending.filter(isBlocked).length,
     list: tasks,
+    ...(broken.length === 0 ? {} : { broken }),
   };
 }
 

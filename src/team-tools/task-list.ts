@@ -13,7 +13,8 @@ export const taskList: TeamTool = ({ ctx }) => ({
   summary: () => "",
   execute: () =>
     refusing(async () => {
-      const tasks = withLapsedFree(listTasks(ctx.ref));
+      const broken: string[] = [];
+      const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;
       const display = `${tasks.length} tasks, ${done.size} completed, ${open} open`;
@@ -25,6 +26,8 @@ export const taskList: TeamTool = ({ ctx }) => ({
           owner: owner ?? null,
           blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
         })),
+        // Said, since what cannot be read may be what the others wait for.
+        ...(broken.length === 0 ? {} : { broken }),
       };
       return answer(list, display);
     }),

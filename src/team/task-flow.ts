@@ -17,7 +17,7 @@ import {
   deleteTask,
   findTask,
   getTask,
-  isBlocked,
+  isBlockedNow,
   linkTasks,
   listTasks,
   lockTasks,
@@ -174,11 +174,10 @@ function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions 
 }
 
 async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
-  const get = (id: string): Task | undefined => findTask(ref, id);
   const held: string[] = [];
   for await (const task of openTasks(ref)) {
     if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
-    if (task.status === "pending" && isBlocked(task, get)) continue;
+    if (task.status === "pending" && isBlockedNow(ref, task)) continue;
     // What somebody is changing right now is being claimed: many that claim at once take one each, and wait for none.
     const claimed = await unlessTaken(claimOne(ref, actor, task.id, { waitMs: 0 }), () => held.push(task.id));
     if (claimed !== undefined) return claimed;

@@ -16,7 +16,7 @@ import {
   withReopened,
   withTold,
 } from "./task-news.ts";
-import { changeTask, findTask, isBlocked, ownerOf } from "./tasks.ts";
+import { changeTask, isBlockedNow, ownerOf, readableTask } from "./tasks.ts";
 
 /** Whether something of this task waits to be told, or noted. */
 export function hasNews(task: Task): boolean {
@@ -61,13 +61,14 @@ async function tellCompletion(ref: TeamRef, task: Task, by: string, clock: Clock
     );
   }
   for (const id of task.blocks) {
-    const waiting = findTask(ref, id);
+    // Of one that cannot be read nobody knows the owner, and the others are told all the same.
+    const waiting = readableTask(ref, id);
     const waiter = waiting === undefined ? undefined : ownerOf(waiting);
     if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
-    if (isBlocked(waiting, (other) => findTask(ref, other))) continue;
+    if (isBlockedNow(ref, waiting)) continue;
     // One event, also where the last two of its blockers are completed at once.
     const blockers = waiting.blockedBy.map((other) => {
-      const blocker = findTask(ref, other);
+      const blocker = readableTask(ref, other);
       return blocker === undefined ? other : `${other}.${completionOf(blocker)}`;
     });
     const messageId = eventId("unblocked", id, waiter, ...blockers.toSorted());

@@ -72,27 +72,32 @@ export function findTask(ref: TeamRef, id: string): Task | undefined {
   return readJsonFile(ref.paths.task(id), taskNumbered(id));
 }
 
+/** Hears of a task whose file cannot be read. */
+type OnFlaw = (error: TeamError, id: string) => void;
+
 /**
  * All tasks by their number, without internal ones. A file that cannot be read is left out and told to `onFlaw`.
  * @throws TeamError TEAM_NOT_FOUND
  */
-export function listTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
+export function listTasks(ref: TeamRef, onFlaw?: OnFlaw): Task[] {
   assertTeam(ref);
   return readTasks(ref, onFlaw).filter((task) => !task.metadata?._internal);
 }
 
 /** The same with internal ones. */
-export function readTasks(ref: TeamRef, onFlaw?: (error: TeamError) => void): Task[] {
+export function readTasks(ref: TeamRef, onFlaw?: OnFlaw): Task[] {
   return taskIds(ref).flatMap((id) => readableTask(ref, id, onFlaw) ?? []);
 }
 
 /** One of them; undefined when it is not there, or cannot be read. */
-export function readableTask(
-  ref: TeamRef,
-  id: string,
-  onFlaw?: (error: TeamError) => void,
-): Task | undefined {
-  return plainTask(ref, id) ?? tolerant(() => findTask(ref, id), onFlaw);
+export function readableTask(ref: TeamRef, id: string, onFlaw?: OnFlaw): Task | undefined {
+  return (
+    plainTask(ref, id) ??
+    tolerant(
+      () => findTask(ref, id),
+      (error) => onFlaw?.(error, id),
+    )
+  );
 }
 
 /** A task that needs no leniency; undefined when it has to be read by the schema, which also says what is wrong with it. */
@@ -105,13 +110,13 @@ function plainTask(ref: TeamRef, id: string): Task | undefined {
   }
 }
 
-function tolerant<T>(read: () => T, onFlaw?: (error: TeamError) => void): T | undefined {
+function tolerant<T>(read: () => T, onFlaw: (error: TeamError) => void): T | undefined {
   try {
     return read();
   } catch (error) {
     // One bad file never hides the others; whoever repairs asks to be told.
     if (!(error instanceof TeamError) || error.code !== "CORRUPT_FILE") throw error;
-    onFlaw?.(error);
+    onFlaw(error);
     return undefined;
   }
 }
@@ -234,6 +239,16 @@ export function isBlocked(task: Task, get: (id: string) => Task | undefined): bo
     const blocker = get(id);
     return blocker !== undefined && blocker.status !== "completed";
   });
+}
+
+/** The same by the files as they are now; a task that cannot be read may not be completed, so that it blocks. */
+export function isBlockedNow(ref: TeamRef, task: Task): boolean {
+  let isUnsure = false;
+  const get = (id: string): Task | undefined =>
+    readableTask(ref, id, () => {
+      isUnsure = true;
+    });
+  return isBlocked(task, get) || isUnsure;
 }
 
 /** The owner's name; a peer may have written an agent id. */

@@ -27,6 +27,8 @@ export function script(
     await build({
       input: join(SCRIPTS, `${name}.ts`),
       platform: "node",
+      // As the product is built: jsonc-parser's other form hides its requires.
+      resolve: { mainFields: ["module", "main"] },
       logLevel: "silent",
       output: { file: file(), format: "es", codeSplitting: false },
     });

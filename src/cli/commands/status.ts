@@ -8,7 +8,7 @@ import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
 import { follow } from "../follow.ts";
 import { usageError } from "../parse.ts";
-import { statusLine, statusText } from "../status-text.ts";
+import { brokenTasksNote, statusLine, statusText } from "../status-text.ts";
 import { openTeam } from "../team.ts";
 
 export const command = defineCommand({
@@ -27,7 +27,9 @@ export const command = defineCommand({
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.line) {
       const status = await teamStatus(filesContext(call, open));
-      out.answer({ line: statusLine(status) }, () => statusLine(status));
+      const { broken } = status.tasks;
+      if (broken) out.note(brokenTasksNote(broken));
+      out.answer({ line: statusLine(status), ...(broken && { broken }) }, () => statusLine(status));
       return EXIT.done;
     }
     const ctx = await leadContext(call, open);

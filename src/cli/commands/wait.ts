@@ -8,6 +8,7 @@ import { filesContext } from "../context.ts";
 import { follow } from "../follow.ts";
 import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
+import { brokenTasksNote } from "../status-text.ts";
 import { memberOf, openTeam } from "../team.ts";
 import { secondsOption } from "../text.ts";
 
@@ -38,6 +39,7 @@ export const command = defineCommand({
     };
     const ctx = filesContext(call, open);
     let status = await teamStatus(ctx);
+    if (wanted.tasks && status.tasks.broken) out.note(brokenTasksNote(status.tasks.broken));
     const told = new Set<string>();
     const outcome = await follow(
       open.ref,
@@ -114,7 +116,11 @@ function counts({ team, members, tasks }: TeamStatus): object {
   return {
     team,
     members: members.map(({ name, state }) => ({ name, state })),
-    tasks: { total: tasks.list.length, completed: tasks.completed },
+    tasks: {
+      total: tasks.list.length,
+      completed: tasks.completed,
+      ...(tasks.broken && { broken: tasks.broken }),
+    },
   };
 }
 

@@ -215,6 +215,52 @@ describe("status", () => {
   });
 });
 
+describe("a task file that cannot be read", () => {
+  it("keeps no command from the others, and each of them names it (S24)", async () => {
+    const teams = await team();
+    await taskOf(teams, ["add", "first", "--owner", "dev"]);
+    for (const subject of ["second", "third"]) await taskOf(teams, ["add", subject, "--blocked-by", "1"]);
+    await taskOf(teams, ["add", "fourth", "--blocked-by", "1", "--owner", "writer"]);
+    await taskOf(teams, ["add", "fifth", "--blocked-by", "3"]);
+    writeFileSync(join(teams.root, "tasks", "review", "3.json"), '{"id":');
+
+    const done = await teams(["task", "done", "1", "--as", "dev"]);
+    expect(done).toMatchObject({
+      code: 0,
+      out: "Task #1 is completed.\n",
+      err: expect.stringContaining("#3"),
+    });
+    const told = async (name: string) => (await teams(["inbox", name])).out;
+    expect(await told("writer")).toContain("#4");
+    expect(await told("team-lead")).toContain("#1");
+
+    for (const words of [
+      ["task", "list"],
+      ["task", "graph"],
+      ["status", "--line"],
+    ]) {
+      expect(await teams(words), words.join(" ")).toMatchObject({
+        code: 0,
+        err: expect.stringContaining("#3"),
+      });
+      expect((await teams([...words, "--json"])).json()).toMatchObject({ broken: ["3"] });
+    }
+    expect((await teams(["status"])).out).toContain("Task #3 cannot be read");
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      tasks: { completed: 1, broken: ["3"] },
+    });
+    // What waits for it is not free: nobody knows that it is completed.
+    expect(await taskOf(teams, ["claim", "--as", "dev"])).toMatchObject({ id: "2" });
+    expect((await teams(["task", "claim", "--as", "dev", "--json"])).error()).toMatchObject({
+      code: "TASK_NOT_FOUND",
+    });
+
+    for (const id of ["2", "4", "5"]) await teams(["task", "done", id]);
+    const waited = await teams(["wait", "--tasks"]);
+    expect(waited).toMatchObject({ code: 0, err: expect.stringContaining("#3 cannot be read") });
+  });
+});
+
 describe("approvals", () => {
   it("says that nothing waits, and refuses an unknown id and who is not the lead", async () => {
     const teams = await team();

@@ -1,4 +1,5 @@
 import { updateTask } from "../../../team/task-flow.ts";
+import { readableTask } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
 import { line } from "../../paint.ts";
 import { openTeam } from "../../team.ts";
@@ -14,6 +15,15 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const task = await updateTask(ref, actor, taskId(args.id), { status: "completed" });
-    out.done({ task }, () => line`Task #${args.id.replace(/^#/, "")} is completed.`);
+    const broken: string[] = [];
+    for (const id of task?.blocks ?? []) readableTask(ref, id, () => broken.push(id));
+    if (broken.length > 0)
+      out.note(
+        line`Nobody was told of what waited for it and cannot be read: ${broken.map((id) => `#${id}`).join(", ")}. See teams doctor.`,
+      );
+    out.done(
+      { task, ...(broken.length === 0 ? {} : { broken }) },
+      () => line`Task #${args.id.replace(/^#/, "")} is completed.`,
+    );
   },
 });

@@ -3,6 +3,7 @@ import { listTasks } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
 import type { Output } from "../../output.ts";
 import { line, TASK_TINTS, visible } from "../../paint.ts";
+import { brokenTasksNote } from "../../status-text.ts";
 import { openTeam } from "../../team.ts";
 
 export const command = defineCommand({
@@ -13,11 +14,15 @@ export const command = defineCommand({
   examples: ["teams task graph", "teams task graph --dot | dot -Tsvg > tasks.svg"],
   async run({ options, io, out }) {
     const { ref } = openTeam(io.env, options);
-    const tasks = listTasks(ref);
+    const broken: string[] = [];
+    const tasks = listTasks(ref, (_, id) => broken.push(id));
+    if (broken.length > 0) out.note(brokenTasksNote(broken));
     const edges = tasks.flatMap(({ id, blockedBy }) => blockedBy.map((from) => ({ from, to: id })));
-    out.answer({ tasks, edges }, () => {
+    out.answer({ tasks, edges, ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (options.dot) return dotOf(tasks);
-      return tasks.length === 0 ? 'No tasks yet. Try: teams task add "…"' : treeOf(tasks, out);
+      return tasks.length + broken.length === 0
+        ? 'No tasks yet. Try: teams task add "…"'
+        : treeOf(tasks, out);
     });
   },
 });

@@ -2,7 +2,7 @@ import { taskStatus } from "../../../schema/task.ts";
 import { withLapsedFree } from "../../../team/task-lease.ts";
 import { listTasks, ownerOf } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
-import { taskTable } from "../../status-text.ts";
+import { brokenTasksNote, taskTable } from "../../status-text.ts";
 import { memberOf, openTeam } from "../../team.ts";
 
 export const command = defineCommand({
@@ -17,15 +17,19 @@ export const command = defineCommand({
   async run({ options, io, out }) {
     const { ref, config } = openTeam(io.env, options);
     const owner = options.owner === undefined ? undefined : memberOf(ref, config, options.owner).name;
-    const all = withLapsedFree(listTasks(ref));
+    const broken: string[] = [];
+    const all = withLapsedFree(listTasks(ref, (_, id) => broken.push(id)));
+    if (broken.length > 0) out.note(brokenTasksNote(broken));
     const tasks = all.filter(
       (task) =>
         (options.status === undefined || task.status === options.status) &&
         (owner === undefined || ownerOf(task) === owner),
     );
-    out.answer({ tasks }, () => {
+    out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });
-      return all.length === 0 ? 'No tasks yet. Try: teams task add "…"' : "No task is like that.";
+      return all.length + broken.length === 0
+        ? 'No tasks yet. Try: teams task add "…"'
+        : "No task is like that.";
     });
   },
 });
