@@ -1,8 +1,9 @@
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf } from "../errors.ts";
 import { isWritable } from "../os/access.ts";
-import { ensureOwnDirectory } from "../os/directories.ts";
+import { ensureOwnDirectory, ownUid } from "../os/directories.ts";
 import { entryOf, isDirectory } from "../os/fs.ts";
+import { operand } from "../os/shell-words.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Where teams, inboxes and tasks are. Nothing is made. */
@@ -24,11 +25,12 @@ export function checkRoot(root: string): Finding {
     );
   }
   if (there !== root) return ok(name, `${root} will be made`);
-  if (((entryOf(root)?.mode as number) & 0o022) !== 0) {
+  const open = [root, join(root, "teams"), join(root, "tasks")].filter(isWritableByOthers);
+  if (open.length > 0) {
     return warn(
       name,
-      `${root} can be written to by others`,
-      `They could act as your agents: chmod go-w ${root}`,
+      `${open.join(", ")} can be written to by others`,
+      `They could act as your agents: chmod go-w ${open.map(operand).join(" ")}`,
     );
   }
   return ok(name, root);
@@ -50,8 +52,23 @@ export function checkRuntime(runtime: string): Finding {
     ensureOwnDirectory(runtime);
     return ok(name, runtime);
   } catch (error) {
-    return fail(name, messageOf(error), `chmod 700 ${runtime}, or remove it; or set XDG_RUNTIME_DIR.`);
+    return fail(name, messageOf(error), runtimeRemedy(runtime));
   }
+}
+
+/** A mode is only its owner's to change, and a link has none. */
+function runtimeRemedy(runtime: string): string {
+  const set = "set XDG_RUNTIME_DIR to a directory of your own (mode 700)";
+  const entry = entryOf(runtime);
+  if (entry?.isSymbolicLink()) return `rm ${operand(runtime)}, or ${set}.`;
+  return entry?.isDirectory() && entry.uid === ownUid()
+    ? `chmod 700 ${operand(runtime)}, or ${set}.`
+    : `S${set.slice(1)}.`;
+}
+
+function isWritableByOthers(path: string): boolean {
+  const entry = entryOf(path);
+  return entry !== undefined && !entry.isSymbolicLink() && (Number(entry.mode) & 0o022) !== 0;
 }
 
 function nearestExisting(path: string): string {

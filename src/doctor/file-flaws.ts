@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { closeToOthers, isOpenToOthers } from "../os/access.ts";
+import { closeToOthers, isClosedToOwner, isOpenToOthers, openToOwner } from "../os/access.ts";
 import { entryOf, isDirectory, listDir, removeFile } from "../os/fs.ts";
 import { clearDeadLock, deadLocks, deadTemporaries } from "../store/dead-locks.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -8,6 +8,7 @@ import { type Flaw, some } from "./flaw.ts";
 
 /** What dead processes left in a team's directories, and what others could read there. */
 export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
+  closedFlaws,
   modeFlaws,
   lockFlaws,
   temporaryFlaws,
@@ -27,12 +28,27 @@ function isLock(path: string): boolean {
   return path.endsWith(".lock") && isDirectory(path);
 }
 
-function modeFlaws(ref: TeamRef): Flaw[] {
+/** A team's directories and all that is in them. */
+function entriesOf(ref: TeamRef): string[] {
   const directories = directoriesOf(ref);
   const entries = directories.flatMap((path) => listDir(path).map((name) => join(path, name)));
-  const open = [...new Set([...directories, ...entries])].filter(
-    (path) => !isLock(path) && isOpenToOthers(path),
-  );
+  return [...new Set([...directories, ...entries])].filter((path) => !isLock(path));
+}
+
+/** What its own user may not read or write: no message and no task gets there any more. */
+function closedFlaws(ref: TeamRef): Flaw[] {
+  const closed = entriesOf(ref).filter(isClosedToOwner);
+  if (closed.length === 0) return [];
+  const mend = async (): Promise<string> => {
+    const left = closed.filter((path) => entryOf(path) !== undefined);
+    for (const path of left) openToOwner(path);
+    return `opened to its own user again: ${some(left)}`;
+  };
+  return [{ level: "fail", text: `its own user cannot read and write ${some(closed)}`, mend }];
+}
+
+function modeFlaws(ref: TeamRef): Flaw[] {
+  const open = entriesOf(ref).filter(isOpenToOthers);
   if (open.length === 0) return [];
   const text = `other users can look into ${some(open)}`;
   const mend = async (): Promise<string> => {

@@ -68,13 +68,29 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<
     if (broken !== undefined) await settle([broken]);
     // What stands in the other files can be judged only by who is a member.
     if (broken !== undefined && !isWhole(ref)) return found;
-    for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS]) await settle(look(ref));
     // Of one that was just mended a member may be lost, so that what is nobody's now may be somebody's.
-    await settle([...lostMembers(ref), ...strayFlaws(ref, broken === undefined)]);
+    const strays: typeof lostMembers = (of) => strayFlaws(of, broken === undefined);
+    for (const look of [...CONTENT_LOOKS, ...FILE_LOOKS, lostMembers, strays]) {
+      found.push(...(await lookInto(name, async () => settle(look(ref)))));
+    }
   } catch (error) {
-    found.push(fail(name, `cannot be looked into: ${messageOf(error)}`, "See to that and run it again."));
+    found.push(unseen(name, error));
   }
   return found;
+}
+
+/** What one look cannot see keeps no other from looking. */
+async function lookInto(name: string, look: () => Promise<void>): Promise<Finding[]> {
+  try {
+    await look();
+    return [];
+  } catch (error) {
+    return [unseen(name, error)];
+  }
+}
+
+function unseen(name: string, error: unknown): Finding {
+  return fail(name, `cannot be looked into: ${messageOf(error)}`, "See to that and run it again.");
 }
 
 function isWhole(ref: TeamRef): boolean {

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, lstatSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, type Stats, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Env } from "./env.ts";
 
@@ -29,6 +29,24 @@ export function isOpenToOthers(path: string): boolean {
 /** Takes from a file or directory what others may do with it. */
 export function closeToOthers(path: string): void {
   chmodSync(path, statSync(path).mode & 0o700);
+}
+
+/** What its user needs to work with a file or directory. */
+function ownRights(entry: Stats): number {
+  if (entry.isSymbolicLink()) return 0;
+  return entry.isDirectory() ? 0o700 : 0o600;
+}
+
+/** Whether the mode of a file or directory keeps its own user from reading or writing it. */
+export function isClosedToOwner(path: string): boolean {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry !== undefined && (~entry.mode & ownRights(entry)) !== 0;
+}
+
+/** Gives its user all rights to a file or directory again. */
+export function openToOwner(path: string): void {
+  const entry = lstatSync(path);
+  if (!entry.isSymbolicLink()) chmodSync(path, (entry.mode & 0o777) | ownRights(entry));
 }
 
 function allows(path: string, mode: number): boolean {

@@ -46,10 +46,15 @@ function makingFlaw(path: string): string | undefined {
   }
 }
 
+/** The number of the user that this process is. */
+export function ownUid(): number {
+  return userInfo().uid;
+}
+
 function ownershipFlaw(path: string): string | undefined {
   const entry = entryOf(path);
   if (!entry?.isDirectory()) return "is not a directory";
-  if (entry.uid !== userInfo().uid) return `belongs to user ${entry.uid}`;
+  if (entry.uid !== ownUid()) return `belongs to user ${entry.uid}`;
   return (Number(entry.mode) & 0o077) === 0 ? undefined : "is open to others";
 }
 

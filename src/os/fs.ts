@@ -53,8 +53,15 @@ export function readText(path: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    throw namingPath(error, path);
   }
+}
+
+/** The system names no path where the file could be opened and not be read, as a directory. */
+function namingPath(error: unknown, path: string): unknown {
+  const isNameless = error instanceof Error && systemCode(error) !== undefined && !("path" in error);
+  if (isNameless) error.message += ` '${path}'`;
+  return error;
 }
 
 /** The bytes of a file from `offset` on; undefined when it is not there. */
@@ -63,6 +70,8 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
   if (fd === undefined) return undefined;
   try {
     return readPart(fd, offset, fstatSync(fd).size);
+  } catch (error) {
+    throw namingPath(error, path);
   } finally {
     closeSync(fd);
   }

@@ -18,7 +18,7 @@ import type { Finding } from "../../../src/doctor/finding.ts";
 import { checkTeamDirectories } from "../../../src/doctor/leftovers.ts";
 import { checkTeams } from "../../../src/doctor/teams.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
-import { listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
+import { createTeamFiles, listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
 import { deliver, history } from "../../../src/team/mailbox.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -424,4 +424,31 @@ test("a team's directory without a config is named, with who may still run there
   });
   rmSync(join(ref.paths.dir, "run"), { recursive: true });
   expect(checkTeamDirectories(ref.home.root)).toMatchObject({ level: "warn", remedy });
+});
+
+test("what its own user may not write is named and opened again", async () => {
+  const ref = await testTeam(["dev"]);
+  await deliver(ref, { from: "team-lead", to: "dev", text: "hi" });
+  const closed = [ref.paths.inboxes, ref.paths.tasks, ref.paths.journal];
+  for (const path of closed) chmodSync(path, path === ref.paths.journal ? 0o400 : 0o500);
+  const [found] = await look(ref);
+  expect(found).toMatchObject({ level: "fail", remedy: "Mend it: teams doctor --fix" });
+  for (const path of closed) expect(found?.text).toContain(path);
+  await fix(ref);
+  expect(closed.map((path) => statSync(path).mode & 0o700)).toEqual([0o700, 0o700, 0o600]);
+  expect(await look(ref)).toEqual(WHOLE);
+});
+
+test("a directory in the place of a file is named with its path, and keeps nothing else from being looked at", async () => {
+  const ref = await testTeam(["dev"]);
+  mkdirSync(ref.paths.journal, { mode: 0o700 });
+  mkdirSync(ref.paths.inbox("dev"), { mode: 0o700 });
+  writeFileSync(ref.paths.task("1"), "{", { mode: 0o600 });
+  const other = await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 1 });
+  rmSync(other.paths.config);
+  mkdirSync(other.paths.config, { mode: 0o700 });
+  const texts = (await look(ref)).map(({ text }) => text);
+  for (const path of [ref.paths.journal, ref.paths.inbox("dev"), ref.paths.task("1"), other.paths.config]) {
+    expect(texts).toContainEqual(expect.stringContaining(path));
+  }
 });

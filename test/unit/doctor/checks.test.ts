@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
@@ -77,6 +86,13 @@ describe("directories", () => {
     expect(checkRoot(root)).toMatchObject({ level: "ok", text: root });
     chmodSync(root, 0o777);
     expect(checkRoot(root).level).toBe("warn");
+    chmodSync(root, 0o700);
+    for (const below of ["teams", "tasks"]) {
+      mkdirSync(join(root, below));
+      chmodSync(join(root, below), 0o777);
+      expect(checkRoot(root)).toMatchObject({ level: "warn", remedy: expect.stringContaining(`/${below}`) });
+      chmodSync(join(root, below), 0o700);
+    }
     writeFileSync(join(directory, "file"), "");
     expect(checkRoot(join(directory, "file")).level).toBe("fail");
   });
@@ -94,6 +110,12 @@ describe("directories", () => {
       level: "fail",
       remedy: expect.stringContaining("chmod 700"),
     });
+    rmdirSync(runtime);
+    symlinkSync("/tmp", runtime);
+    expect(checkRuntime(runtime)).toMatchObject({ level: "fail", remedy: expect.stringMatching(/^rm /) });
+    rmSync(runtime);
+    writeFileSync(runtime, "");
+    expect(checkRuntime(runtime)).toMatchObject({ level: "fail", remedy: expect.stringMatching(/^Set /) });
   });
 });
 
