@@ -9,7 +9,7 @@ import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
-import { finishRemovals, leftoversOf, putTeamAway } from "./leftovers.ts";
+import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
 import { wasOurs } from "./repair-config.ts";
 import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
@@ -182,15 +182,15 @@ function textOf(path: string): string {
 /**
  * Removes a team's config, inboxes, tasks and runtime directory. Each leaves its name in one step, under the lock, so that
  * a writer that comes late finds no team and makes none.
- * @throws TeamError TEAM_NOT_FOUND
+ * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED when something of it stays, which is named
  */
 export async function removeTeamFiles(ref: TeamRef): Promise<void> {
   const trash = await lockInTeam(ref, ref.paths.config, () => {
     assertTeam(ref);
     return putTeamAway(ref);
   });
-  for (const directory of trash) removeTree(directory);
   removeIfEmpty(ref.home.runtime);
+  removePutAway(ref, trash);
 }
 
 function teamExists(ref: TeamRef): TeamError {

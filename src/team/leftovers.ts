@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
-import { TeamError } from "../errors.ts";
+import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
+import { shellWord } from "../os/shell-words.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**
@@ -21,6 +22,33 @@ export function putTeamAway(ref: TeamRef): readonly string[] {
   return [trash.dir, trash.tasks];
 }
 
+/**
+ * Removes what was put away, all that can be.
+ * @throws TeamError PERMISSION_DENIED, naming what stays: the team is gone by then
+ */
+export function removePutAway(ref: TeamRef, trash: readonly string[]): void {
+  const stays: { readonly path: string; readonly error: unknown }[] = [];
+  for (const path of trash) {
+    try {
+      removeTree(path);
+    } catch (error) {
+      // Said below: what keeps one keeps no other.
+      stays.push({ path, error });
+    }
+  }
+  const [first] = stays;
+  if (first === undefined) return;
+  if (!isSystemError(first.error)) throw first.error;
+  const paths = stays.map(({ path }) => path);
+  const message = `The team ${ref.team} is deleted, but what was put away of it stays: ${paths.join(", ")} (${messageOf(first.error)}).`;
+  const words = paths.map(shellWord).join(" ");
+  throw new TeamError("PERMISSION_DENIED", message, {
+    hint: `Nothing reads it any more. Remove it: chmod -R u+rwX ${words} && rm -r ${words}`,
+    details: { team: ref.team, stays: paths },
+    cause: first.error,
+  });
+}
+
 /** Sees through what {@link putTeamAway} began for this name in processes that were killed over it, before the name is used again. */
 export function finishRemovals(ref: TeamRef): void {
   const mark = trashName(ref, "");
@@ -30,8 +58,7 @@ export function finishRemovals(ref: TeamRef): void {
     const trash = trashOf(ref, name.slice(mark.length));
     const isHalf = entryOf(trash.dir) !== undefined && entryOf(trash.tasks) === undefined;
     if (isHalf && entryOf(ref.paths.config) === undefined) putTasksAway(ref, trash.tasks);
-    removeTree(trash.dir);
-    removeTree(trash.tasks);
+    removePutAway(ref, [trash.dir, trash.tasks]);
   }
 }
 

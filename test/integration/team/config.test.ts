@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -8,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import {
   createTeamFiles,
@@ -197,3 +198,24 @@ test("writers that are at work while the team is deleted leave nothing of it (S4
   }
   expect(readdirSync(ref.home.root, { recursive: true }).sort()).toEqual(["tasks", "teams"]);
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "of a deleted team that cannot be removed wholly it is said what stays, and how it goes",
+  async () => {
+    const ref = await testTeam();
+    await createTask(ref, { subject: "s" });
+    chmodSync(ref.paths.tasks, 0o500);
+    const refused = await removeTeamFiles(ref).catch((error: unknown) => error);
+    const [left = ""] = readdirSync(dirname(ref.paths.tasks)).filter((name) => name.includes("deleted"));
+    const path = join(dirname(ref.paths.tasks), left);
+    expect(refused).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining(
+        `The team crew is deleted, but what was put away of it stays: ${path}`,
+      ),
+      hint: expect.stringContaining(`rm -r ${path}`),
+    });
+    expect(existsSync(ref.paths.dir)).toBe(false);
+    chmodSync(path, 0o700);
+  },
+);
