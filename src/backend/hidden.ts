@@ -6,7 +6,7 @@ import { type Look, look, type PaneView } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { OLDEST_TMUX, type TmuxVersion } from "../tmux/version.ts";
-import { arrange } from "./arrange.ts";
+import { arrange, type LayoutName, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
 import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
@@ -24,7 +24,12 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
   return movePane(server, place, (seen, pane) => {
     if (isHidden(seen, pane)) return undefined;
     const others = seen.panes.filter(({ window, id }) => window === pane.window && id !== pane.id);
-    const rest = { id: pane.window, size: windowSize([pane]), panes: countOf(others) };
+    const rest = {
+      id: pane.window,
+      size: windowSize([pane]),
+      panes: countOf(others),
+      layout: layoutIn([pane]),
+    };
     const isTeams = pane.options[TAG.window] !== "";
     return [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
@@ -54,7 +59,12 @@ export async function showPane(
     if (target === undefined || last === undefined) {
       return [...windowOptions(pane.id, team), ["rename-window", "-t", pane.id, literal(team.teamTitle)]];
     }
-    const joined = { id: last.window, size: windowSize(target), panes: target.length + 1 };
+    const joined = {
+      id: last.window,
+      size: windowSize(target),
+      panes: target.length + 1,
+      layout: layoutIn(target),
+    };
     return [
       // Room for the join, however the user has parted the window.
       ["select-layout", "-t", last.window, "tiled"],
@@ -105,6 +115,10 @@ async function movePane(
 /** How many panes; one of a window that is linked into two sessions is listed twice. */
 function countOf(panes: readonly PaneView[]): number {
   return new Set(panes.map(({ id }) => id)).size;
+}
+
+function layoutIn([pane]: readonly PaneView[]): LayoutName {
+  return layoutOf(pane?.options[TAG.layout]);
 }
 
 /** A server with a pane has told its version. */

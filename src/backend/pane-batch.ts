@@ -2,12 +2,13 @@ import { belongsToPane } from "../launch/environment.ts";
 import { launchArgv } from "../launch/script.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
+import type { Look } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
 import { parseVersion } from "../tmux/version.ts";
-import { arrange } from "./arrange.ts";
+import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import type { Host, PanePlan, Stack } from "./pane-plan.ts";
-import { ownerTag, paneTags, sessionCommands, windowOptions } from "./tags.ts";
+import { ownerTag, paneTags, sessionCommands, TAG, windowOptions } from "./tags.ts";
 
 /** A pane that a batch has made. */
 export interface MadePane {
@@ -65,7 +66,7 @@ export function settleCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
   made: ReadonlyMap<string, MadePane>,
-  panesIn: (window: WindowId) => number,
+  seen: Pick<Look, "panes">,
 ): Command[] {
   const commands: Command[] = requests.flatMap((request) => {
     const pane = made.get(request.instance);
@@ -82,9 +83,14 @@ export function settleCommands(
       return;
     }
     if (host.kind !== "window") commands.push(["rename-window", "-t", first.window, literal(title)]);
-    const count = panes.length + (host.kind === "window" ? panesIn(host.window) : 0);
-    const size = { width: first.windowWidth, height: first.windowHeight };
-    commands.push(...arrange({ id: first.window, size, panes: count }, parseVersion(first.serverVersion)));
+    const standing = host.kind === "window" ? seen.panes.filter(({ window }) => window === host.window) : [];
+    const window = {
+      id: first.window,
+      size: { width: first.windowWidth, height: first.windowHeight },
+      panes: panes.length + standing.length,
+      layout: layoutOf(standing[0]?.options[TAG.layout]),
+    };
+    commands.push(...arrange(window, parseVersion(first.serverVersion)));
   });
   return commands;
 }

@@ -30,7 +30,7 @@ export interface PanePlan {
 }
 
 /** User options that the plan reads of a look. */
-export const PLAN_OPTIONS = [TAG.agent, TAG.team, TAG.root, TAG.window, TAG.session] as const;
+export const PLAN_OPTIONS = [TAG.agent, TAG.team, TAG.root, TAG.window, TAG.layout, TAG.session] as const;
 
 /** Decides where `count` new panes of one team go. Pure. */
 export function planPanes(

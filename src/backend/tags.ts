@@ -16,6 +16,8 @@ export const TAG = {
   task: "@teams_task",
   /** On windows that we made, `<root>/<team>`. Panes never have it, so that what a pane shows is its window's. */
   window: "@teams_window",
+  /** On windows that we made: the layout that was chosen for them. */
+  layout: "@teams_layout",
   /** On sessions that we made, `<root>/<team>`. */
   session: "@teams_session",
   /** On a sidebar's pane, `<root>/<team>`. */

@@ -118,9 +118,8 @@ async function makePanes(
       const made = parseMade(lines);
       // Of a server that did not run, the version is unknown until it refuses.
       if (made.size === 0 && !seen.running) requireSupported(await server.version());
-      const panesIn = (window: string) => seen.panes.filter((pane) => pane.window === window).length;
       const settled =
-        made.size === 0 ? { errors: [] } : await server.batch(settleCommands(plan, requests, made, panesIn));
+        made.size === 0 ? { errors: [] } : await server.batch(settleCommands(plan, requests, made, seen));
       return { made, errors: [...errors, ...settled.errors] };
     });
   } catch (error) {

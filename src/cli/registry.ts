@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   ls: { group: "Teams", load: () => import("./commands/ls.ts") },
   status: { group: "Teams", load: () => import("./commands/status.ts") },
   wait: { group: "Teams", load: () => import("./commands/wait.ts") },
+  layout: { group: "Teams", load: () => import("./commands/layout.ts") },
   sidebar: { group: "Teams", load: () => import("./commands/sidebar.ts") },
   attach: { group: "Teams", load: () => import("./commands/attach.ts") },
   spawn: { group: "Teammates", load: () => import("./commands/spawn.ts") },

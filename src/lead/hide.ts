@@ -1,14 +1,13 @@
-import { dirname, join } from "node:path";
 import { hidePane, type MoveOutcome, showPane } from "../backend/hidden.ts";
 import { TeamError } from "../errors.ts";
 import { optionWords } from "../os/shell-words.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import { withLock } from "../store/lock.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
 import { type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
+import { inTurn } from "./layout.ts";
 
 /**
  * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing.
@@ -19,10 +18,7 @@ export async function setHidden(ctx: LeadContext, name: string, hidden: boolean)
   const place = readPlace(ctx.ref, name);
   if (place?.server === undefined) throw noPane(ctx, name);
   const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
-  // Spawns plan by what they see, and take the same turns.
-  const outcome = await withLock(join(dirname(ctx.ref.paths.agent(name).run), "panes"), () =>
-    move(ctx, server, place, { name, hidden }),
-  );
+  const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw noPane(ctx, name);
   await writeDown(ctx, place.paneId ?? "", hidden);
   return outcome === "moved";

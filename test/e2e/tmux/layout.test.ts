@@ -33,6 +33,27 @@ it("a teammate is hidden and shown by commands, and written down as such; attach
   expect(tmux.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(user);
 });
 
+it("the team's windows are laid out by name", async () => {
+  const { tmux, teams } = await team("ada", "bob");
+  const layout = () => tmux.tmux("display-message", "-p", "-t", paneOf(tmux, "ada"), "#{window_layout}");
+  expect((await teams(["layout", "even-vertical"])).out).toBe("1 window: even-vertical.\n");
+  expect(layout()).toMatch(/^\w+,200x\d+,0,0\[/);
+  expect((await teams(["layout", "grid", "--json"])).json()).toEqual({
+    team: "crew",
+    layout: "grid",
+    windows: 1,
+  });
+  expect(layout()).toMatch(/^\w+,200x\d+,0,0\{/);
+  const unknown = (await teams(["layout", "main-vertcal", "--json"])).error();
+  expect(unknown).toMatchObject({ code: "INVALID_INPUT", hint: expect.stringContaining("main-vertical") });
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
+  expect((await teams(["create", "none"])).code).toBe(0);
+  for (const name of ["crew", "none"]) {
+    const without = await teams(["layout", "grid", "--team", name, "--json"]);
+    expect(without.error().code).toBe("RECIPIENT_INACTIVE");
+  }
+});
+
 it("one without a pane is neither hidden nor shown", async () => {
   const { teams } = await team();
   expect((await teams(["spawn", "dot", ...SPAWN, "--teammate-mode", "process"])).code).toBe(0);

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { layOutTeam } from "../../../src/backend/lay-out.ts";
 import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
 import { eventually } from "../../support/eventually.ts";
 import { placesOf, requestFor } from "../../support/spawns.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
+const TEAM = { team: "audit", rootTag: "0123456789ab" };
 const LARGE = { width: 200, height: 50 };
 /** So small that tmux forgets who had how much; on the way back it gives all of them alike. */
 const SMALL = { width: 10, height: 5 };
@@ -41,6 +43,25 @@ test("A zoom, and a pane that the user put among ours, survive a client that shr
   );
 });
 
+test("A layout is chosen for the team's windows alone; it comes back, and who joins follows it", async () => {
+  const { t, user, window, backend, resized } = await watchedTeam();
+  t.tmux("split-window", "-d", "-h", "-t", user, "env", "cat");
+  const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
+  expect(await layOutTeam(t.server, { ...TEAM, team: "other" }, "even-vertical")).toBe(0);
+  expect(await layOutTeam(t.server, TEAM, "main-vertical")).toBe(1);
+  const main = (others: string) => new RegExp(`^80x48( ${others}){4,5}$`);
+  expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
+  await resized({ width: 30, height: 12 });
+  await resized(LARGE);
+  await eventually("its layout", () => main("119x\\d+").test(sizes(t, window).join(" ")));
+  placesOf(await backend.spawn([requestFor(t, "f")], { kind: "team-window", callerPane: user }));
+  expect(sizes(t, window)).toHaveLength(6);
+  expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
+  expect(await layOutTeam(t.server, TEAM, "grid")).toBe(1);
+  expect(new Set(sizes(t, window))).toEqual(new Set(["66x23", "66x24"]));
+  expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
+});
+
 test("The hook is the window's: neither the server, the session nor the user's window has another", async () => {
   const t = privateTmux();
   const { pane } = t.session();
@@ -64,6 +85,8 @@ async function watchedTeam() {
   t.tmux("select-window", "-t", window);
   return {
     t,
+    user: pane,
+    backend,
     window,
     places,
     async resized(size: typeof LARGE) {

@@ -1,0 +1,34 @@
+import { TeamError } from "../errors.ts";
+import { look } from "../tmux/look.ts";
+import type { TmuxServer } from "../tmux/server.ts";
+import { OLDEST_TMUX } from "../tmux/version.ts";
+import { arrange, type LayoutName } from "./arrange.ts";
+import type { SpawnRequest } from "./backend.ts";
+import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+
+/**
+ * Lays out the windows of a team, and no other; what joins them later follows.
+ * @returns how many windows
+ * @throws TeamError TMUX_ERROR
+ */
+export async function layOutTeam(
+  server: TmuxServer,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  layout: LayoutName,
+): Promise<number> {
+  const seen = await look(server, PLAN_OPTIONS);
+  const version = seen.version ?? { text: "", ...OLDEST_TMUX };
+  const windows = teamWindows(seen, team, { kind: "team-window" });
+  const commands = windows.flatMap((panes) => {
+    const [first] = panes;
+    if (first === undefined) return [];
+    return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout }, version);
+  });
+  if (commands.length === 0) return 0;
+  const { errors } = await server.batch(commands);
+  if (errors.length === 0) return windows.length;
+  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window so: ${errors.join("; ")}.`, {
+    hint: "The agents in them go on. A larger window, or another layout, has the room.",
+    details: { kind: "refused", errors },
+  });
+}

@@ -1,0 +1,40 @@
+import { dirname, join } from "node:path";
+import type { LayoutName } from "../backend/arrange.ts";
+import { layOutTeam } from "../backend/lay-out.ts";
+import { TeamError } from "../errors.ts";
+import { optionWords } from "../os/shell-words.ts";
+import { rootTag } from "../protocol/paths.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { withLock } from "../store/lock.ts";
+import { readTeam } from "../team/config.ts";
+import { readPlace } from "../team/records.ts";
+import { tmuxServer } from "../tmux/server.ts";
+import type { LeadContext } from "./context.ts";
+
+/**
+ * Lays out the team's windows, on every server where it has one.
+ * @returns how many windows
+ * @throws TeamError RECIPIENT_INACTIVE when it has none, TMUX_ERROR
+ */
+export async function layOutWindows(ctx: LeadContext, layout: LayoutName): Promise<number> {
+  const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
+  let windows = 0;
+  for (const path of socketsOf(ctx)) {
+    const server = tmuxServer({ socket: { path }, env: ctx.env });
+    windows += await inTurn(ctx, () => layOutTeam(server, team, layout));
+  }
+  if (windows > 0) return windows;
+  throw new TeamError("RECIPIENT_INACTIVE", `${ctx.ref.team} has no window now; nothing was changed.`, {
+    hint: `Who is where: teams status ${optionWords("--team", ctx.ref.team)}`,
+  });
+}
+
+/** Spawns plan by what they see, and what moves their panes waits for them, as they for it. */
+export function inTurn<T>({ ref }: LeadContext, act: () => Promise<T>): Promise<T> {
+  return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
+}
+
+function socketsOf(ctx: LeadContext): ReadonlySet<string> {
+  const places = readTeam(ctx.ref).members.map(({ name }) => readPlace(ctx.ref, name));
+  return new Set(places.flatMap((place) => place?.server?.socket ?? []));
+}
