@@ -1,13 +1,18 @@
 import { join } from "node:path";
 import type * as z from "zod/mini";
+import { TeamError } from "../errors.ts";
 import { fileSize, listDir, readFrom, readText, removeFile } from "../os/fs.ts";
 import { appendLines } from "../os/lines.ts";
 import { operand } from "../os/shell-words.ts";
 import { agentFileName } from "../protocol/paths.ts";
 import { teamConfig } from "../schema/config.ts";
+import { journalLine } from "../schema/inbox.ts";
+import { teamDir } from "../schema/names.ts";
 import { exitRecord, placeRecord, statusRecord } from "../schema/status.ts";
 import { setAside } from "../store/broken-file.ts";
-import { readTeam } from "../team/config.ts";
+import { jsonLinesBackwards } from "../store/jsonl.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
+import { circleIn, deadlockSentence } from "../team/deadlock.ts";
 import { changeInbox, setAsideBad } from "../team/inbox-file.ts";
 import { parseEntries, readEntry } from "../team/inbox-text.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -22,6 +27,7 @@ import {
   repairTask,
 } from "../team/repair-tasks.ts";
 import { requestSchemaOf } from "../team/requests.ts";
+import { findTask, taskIds } from "../team/tasks.ts";
 import { type Flaw, some } from "./flaw.ts";
 
 /**
@@ -59,14 +65,50 @@ async function mendConfig(ref: TeamRef): Promise<string | undefined> {
  * lost blocks nobody any more, and its number must not be given again.
  */
 export const CONTENT_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
+  nameFlaws,
   taskFlaws,
   linkFlaws,
+  circleFlaws,
   watermarkFlaws,
   inboxFlaws,
   recordFlaws,
   requestFlaws,
   journalFlaws,
 ];
+
+/** A peer may write the name as a person did; what leads to another directory, or to none, was not written by one. */
+function nameFlaws(ref: TeamRef): Flaw[] {
+  const { name } = readTeam(ref);
+  if (isNameOf(ref, name)) return [];
+  const text = `config.json says that it is of the team ${JSON.stringify(name)}`;
+  const mend = async (): Promise<string> => {
+    await updateTeam(ref, (config) =>
+      isNameOf(ref, config.name) ? undefined : { ...config, name: ref.team },
+    );
+    return `gave config.json the name of its directory, ${ref.team}, in the place of ${JSON.stringify(name)}`;
+  };
+  return [{ level: "fail", text, mend }];
+}
+
+function isNameOf(ref: TeamRef, name: string): boolean {
+  try {
+    return teamDir(name) === ref.team;
+  } catch (error) {
+    if (error instanceof TeamError) return false;
+    throw error;
+  }
+}
+
+/** Which of the links is wrong nothing here can know. */
+function circleFlaws(ref: TeamRef): Flaw[] {
+  const isBroken = new Set(brokenTasks(ref).map(({ id }) => id));
+  const tasks = taskIds(ref).flatMap((id) => (isBroken.has(id) ? [] : (findTask(ref, id) ?? [])));
+  const circle = circleIn(tasks);
+  if (circle === undefined) return [];
+  const text = `nobody can begin these: ${deadlockSentence({ kind: "cycle", tasks: circle })}`;
+  const [first = ""] = circle;
+  return [{ level: "warn", text, remedy: `Break it: teams task rm ${operand(first)}, and add it anew.` }];
+}
 
 function taskFlaws(ref: TeamRef): Flaw[] {
   return brokenTasks(ref).map(({ id, flaw }) => ({
@@ -173,11 +215,19 @@ function asideFlaw(path: string, schema: z.core.$ZodType<unknown>): Flaw[] {
   return [{ level: "warn", text: flaw, mend }];
 }
 
+/** How far back a line is sought that can be read: further than anybody's reading goes for the state of a message. */
+const JOURNAL_BYTES = 4 * 1024 * 1024;
+
 /** Its readers pass over a torn line, and the next writer closes it: nothing is lost but what was never acknowledged. */
 function journalFlaws(ref: TeamRef): Flaw[] {
   const { journal } = ref.paths;
   const size = fileSize(journal) ?? 0;
   const isTorn = size > 0 && readFrom(journal, size - 1)?.[0] !== 0x0a;
+  if (size > 0 && jsonLinesBackwards(journal, journalLine, { maxBytes: JOURNAL_BYTES }).next().done) {
+    const mend = async (): Promise<string> =>
+      `set aside a journal of which nothing can be read: ${setAside(journal)}`;
+    return [{ level: "fail", text: `${journal}: no line of it can be read`, mend }];
+  }
   if (!isTorn) return [];
   const mend = async (): Promise<string> => {
     appendLines(journal, "", true);

@@ -36,7 +36,7 @@ export function withNumber(value: Task, id: string): Task {
 
 /** The highest number ever given to a task, as `.highwatermark` says it; undefined for a text that says none. */
 export function watermarkOf(text: string): number | undefined {
-  return /^\s*[0-9]{1,15}\s*$/.test(text) ? Number(text) : undefined;
+  return /^\s*[0-9]{1,14}\s*$/.test(text) ? Number(text) : undefined;
 }
 
 const STATUSES: ReadonlySet<unknown> = new Set(taskStatus.options);

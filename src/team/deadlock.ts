@@ -40,6 +40,17 @@ export function deadlockOf(
   };
 }
 
+/** Some unfinished tasks of which each waits for the next, and the last for the first; undefined where there are none. */
+export function circleIn(tasks: readonly Task[]): readonly string[] | undefined {
+  const open = new Map(tasks.filter(({ status }) => status !== "completed").map((task) => [task.id, task]));
+  const waitsFor = ({ blockedBy }: Task): string[] => blockedBy.filter((id) => open.has(id));
+  for (let before = -1; before !== open.size; ) {
+    before = open.size;
+    for (const task of open.values()) if (waitsFor(task).length === 0) open.delete(task.id);
+  }
+  return open.size === 0 ? undefined : cycleIn(open, waitsFor);
+}
+
 /** Where every task waits for another, any way leads into a circle: it begins where the way meets itself. */
 function cycleIn(open: ReadonlyMap<string, Task>, waitsFor: (task: Task) => string[]): string[] {
   const way = new Set<string>();

@@ -276,9 +276,13 @@ export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
   replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
 }
 
-/** What a broken one begins with counts too, since a number too high harms nobody. */
+/** Of a longer mark the next number would have more digits than the name of a task's file may have, and nobody would see it. */
+const MOST_DIGITS = 14;
+
+/** What a broken one begins with counts too, since a number too high harms nobody as long as it can be one. */
 function highWaterMark(ref: TeamRef): number {
-  return Number.parseInt(readText(ref.paths.highWaterMark) ?? "0", 10) || 0;
+  const digits = /^\s*0*([0-9]+)/.exec(readText(ref.paths.highWaterMark) ?? "")?.[1] ?? "0";
+  return digits.length > MOST_DIGITS ? 0 : Number(digits);
 }
 
 export function taskNotFound(ref: TeamRef, id: string): TeamError {

@@ -143,6 +143,18 @@ describe("a broken config", () => {
   });
 });
 
+test("a config that names another team, or none, gets the name of its directory", async () => {
+  const ref = await testTeam();
+  for (const name of ["../../evil", "other"]) {
+    await updateTeam(ref, (config) => ({ ...config, name }));
+    expect(await look(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining(name) }]);
+    await fix(ref);
+    expect(readTeam(ref).name).toBe("crew");
+  }
+  await updateTeam(ref, (config) => ({ ...config, name: "Crew" }));
+  expect(await look(ref)).toEqual(WHOLE);
+});
+
 describe("broken tasks", () => {
   test("are mended, or set aside with their number never used again", async () => {
     const ref = await testTeam(["dev"]);
@@ -194,6 +206,32 @@ describe("broken tasks", () => {
       { blocks: ["2"], blockedBy: [] },
       { blocks: [], blockedBy: ["1"] },
     ]);
+  });
+
+  test("that wait for each other in a circle are named, and how to break it", async () => {
+    const ref = await testTeam();
+    for (const subject of ["one", "two", "three", "four"]) await createTask(ref, { subject });
+    for (const [id, blocker] of [
+      ["1", "2"],
+      ["2", "3"],
+      ["3", "2"],
+    ] as const) {
+      await changeTask(ref, id, (task) => ({ ...task, blockedBy: [...task.blockedBy, blocker] }));
+      await changeTask(ref, blocker, (task) => ({ ...task, blocks: [...task.blocks, id] }));
+    }
+    expect(await fix(ref)).toMatchObject([
+      { level: "warn", text: /#2 waits for #3, #3 for #2/, remedy: /teams task rm 2/ },
+    ]);
+  });
+
+  test("a watermark too high to be one is not gone on from", async () => {
+    const ref = await testTeam();
+    writeFileSync(ref.paths.highWaterMark, "99999999999999999999", { mode: 0o600 });
+    expect((await look(ref)).map(({ level }) => level)).toEqual(["warn"]);
+    expect((await createTask(ref, { subject: "next" })).id).toBe("1");
+    expect(listTasks(ref)).toHaveLength(1);
+    await fix(ref);
+    expect(await look(ref)).toEqual(WHOLE);
   });
 
   test("a watermark that cannot be read is raised to what can be seen", async () => {
@@ -263,6 +301,17 @@ describe("messages", () => {
         text: `ada may still run, as process ${process.pid}, and config.json does not name it`,
       }),
     );
+  });
+
+  test("a journal of which nothing can be read is set aside", async () => {
+    const ref = await testTeam(["dev"]);
+    writeFileSync(ref.paths.journal, "garbage\nmore\n", { mode: 0o600 });
+    expect(await look(ref)).toMatchObject([
+      { level: "fail", text: expect.stringContaining(ref.paths.journal) },
+    ]);
+    await fix(ref);
+    expect(originalsOf(ref.paths.journal)).toEqual(["garbage\nmore\n"]);
+    expect(await look(ref)).toEqual(WHOLE);
   });
 
   test("a journal's torn line is closed, and nothing else of it changes", async () => {
