@@ -12,6 +12,7 @@ import { files } from "./benches/files.ts";
 import { history, historyCosts } from "./benches/history.ts";
 import { idle } from "./benches/idle.ts";
 import { latency } from "./benches/latency.ts";
+import { layouts } from "./benches/layouts.ts";
 import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
 import { panes } from "./benches/panes.ts";
@@ -33,6 +34,7 @@ const BENCHES: readonly Bench[] = [
   crowd,
   claims,
   lists,
+  layouts,
   panes,
   idle,
   sidebar,

@@ -1,0 +1,30 @@
+import { capacity, distribute, gridLayout } from "../../../src/backend/layout.ts";
+import { layoutString } from "../../../src/tmux/layout-string.ts";
+import type { Bench, Figure } from "../figure.ts";
+import { sample } from "../support/samples.ts";
+
+const PANES = 64;
+const WINDOW = { width: 200, height: 50 };
+
+/** What is computed before tmux is told anything: which window each pane goes to, and the layout of each. */
+export const layouts: Bench = {
+  name: "layouts",
+  title: `A plan for ${PANES} panes`,
+  short: true,
+  async run(room): Promise<readonly Figure[]> {
+    const several = await sample(room.amount(500, 50), () => {
+      for (const count of distribute(PANES, [], WINDOW).fresh) layoutString(gridLayout(count, WINDOW));
+    });
+    const wall = { width: 800, height: 200 };
+    const one = await sample(room.amount(500, 50), () => layoutString(gridLayout(PANES, wall)));
+    const windows = Math.ceil(PANES / capacity(WINDOW));
+    return [
+      {
+        what: `${windows} windows of ${WINDOW.width}×${WINDOW.height}, p50`,
+        value: several.median * 1000,
+        unit: "µs",
+      },
+      { what: `one window of ${wall.width}×${wall.height}, p50`, value: one.median * 1000, unit: "µs" },
+    ];
+  },
+};
