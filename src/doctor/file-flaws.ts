@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { closeToOthers, isClosedToOwner, isOpenToOthers, openToOwner } from "../os/access.ts";
 import { entryOf, isDirectory, listDir, removeFile } from "../os/fs.ts";
-import { clearDeadLock, deadLocks, deadTemporaries } from "../store/dead-locks.ts";
+import { operand } from "../os/shell-words.ts";
+import { clearDeadLock, deadLocks, deadTemporaries, lastingLocks } from "../store/dead-locks.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../team/stale-fifos.ts";
 import { type Flaw, some } from "./flaw.ts";
@@ -11,6 +12,7 @@ export const FILE_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
   closedFlaws,
   modeFlaws,
   lockFlaws,
+  lastingLockFlaws,
   temporaryFlaws,
   fifoFlaws,
 ];
@@ -67,6 +69,16 @@ function lockFlaws(ref: TeamRef): Flaw[] {
     return `removed the locks that ended processes left on ${some(left)}`;
   };
   return [{ level: "warn", text: `ended processes left locks on ${some(left)}`, mend }];
+}
+
+function lastingLockFlaws(ref: TeamRef): Flaw[] {
+  return directoriesOf(ref)
+    .flatMap(lastingLocks)
+    .map((path) => ({
+      level: "fail",
+      text: `${path} locks a file, and nothing takes it away by itself`,
+      remedy: `When no other program works there: rm -r ${operand(path)}`,
+    }));
 }
 
 function temporaryFlaws(ref: TeamRef): Flaw[] {

@@ -23,8 +23,34 @@ export function deadLocks(directory: string): string[] {
 /** A directory that no process of ours made: after 10 s without a sign of life it is anybody's, as for every peer. */
 function isAbandoned(path: string, names: readonly string[], owner: string): boolean {
   const entry = entryOf(path);
-  if (!entry?.isDirectory() || names.includes(owner)) return false;
+  if (!entry?.isDirectory() || names.includes(owner) || listDir(path).length > 0) return false;
   return Number(entry.mtimeMs) < systemClock.now() - STALE_MS;
+}
+
+/**
+ * What stands where a lock would be, and never lapses as one does: a directory with something in it or with a time to come, a
+ * file or directory in the place of our record. Who put it there cannot be told, so that it is a person's to remove.
+ */
+export function lastingLocks(directory: string): string[] {
+  return listDir(directory)
+    .filter((name) => LOCK.test(name))
+    .map((name) => join(directory, name))
+    .filter((path) => (path.endsWith(".lock") ? isLastingDirectory(path) : isNoRecord(path)));
+}
+
+/** The locks of the files that are locked at all, and not the tasks' file `.lock`, which is one of these. */
+const LOCK = /^(.+\.json|\.lock)\.(lock|q)$/;
+
+function isLastingDirectory(path: string): boolean {
+  const entry = entryOf(path);
+  if (entry === undefined) return false;
+  const isLater = Number(entry.mtimeMs) > systemClock.now() + STALE_MS;
+  return !entry.isDirectory() || isLater || listDir(path).length > 0;
+}
+
+function isNoRecord(path: string): boolean {
+  const entry = entryOf(path);
+  return entry !== undefined && !entry.isSymbolicLink();
 }
 
 function isOfDead(path: string): boolean {

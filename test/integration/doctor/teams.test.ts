@@ -398,6 +398,27 @@ describe("what dead processes left", () => {
     expect(await look(ref)).toEqual(WHOLE);
   });
 
+  test("what locks a file for ever is named and stays; a common lock is none of it", async () => {
+    const ref = await testTeam(["dev", "rev"]);
+    await createTask(ref, { subject: "a" });
+    const [later, full] = [`${ref.paths.config}.lock`, `${ref.paths.task("1")}.lock`];
+    for (const path of [later, full]) mkdirSync(path, { mode: 0o700 });
+    age(later, -1);
+    writeFileSync(join(full, "x"), "", { mode: 0o600 });
+    age(full, 1);
+    const files = [`${ref.paths.inbox("dev")}.lock`, `${ref.paths.inbox("rev")}.q`];
+    for (const path of files) writeFileSync(path, "", { mode: 0o600 });
+    mkdirSync(`${ref.paths.taskLock}.lock`, { mode: 0o700 });
+    const found = await fix(ref);
+    for (const path of [later, full, ...files]) {
+      expect(found).toContainEqual(
+        expect.objectContaining({ level: "fail", remedy: expect.stringContaining(`rm -r ${path}`) }),
+      );
+      expect(existsSync(path)).toBe(true);
+    }
+    expect(found).toHaveLength(4);
+  });
+
   test("records of who has left go when they are old; of who was lost they are named, and of the living", async () => {
     const ref = await testTeam(["dev"]);
     await updateTeam(ref, (config) => ({
