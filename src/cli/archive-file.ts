@@ -1,8 +1,9 @@
-import { basename, resolve } from "node:path";
-import { isSystemError, TeamError } from "../errors.ts";
+import { basename, dirname, resolve } from "node:path";
+import { isSystemError, systemHint, TeamError } from "../errors.ts";
 import { replaceWithBytes } from "../os/archive.ts";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, fileSize, isDirectory } from "../os/fs.ts";
+import { shellWord } from "../os/shell-words.ts";
 import { exportTeam, type TeamArchive } from "../team/export-team.ts";
 import type { TeamRef } from "../team/ref.ts";
 
@@ -25,6 +26,7 @@ export async function saveTeam(ref: TeamRef, cwd: string, file?: string): Promis
       hint: `Name a file in it: ${resolve(path, basename(freePath(ref, path)))}`,
     });
   }
+  if (!isDirectory(dirname(path))) throw noDirectory(path);
   const archive = await exportTeam(ref);
   try {
     await replaceWithBytes(path, archive.bytes);
@@ -46,14 +48,20 @@ function freePath(ref: TeamRef, directory: string): string {
   }
 }
 
-function notSaved(path: string, error: Error): TeamError {
-  return new TeamError(
-    "PERMISSION_DENIED",
-    `${path} cannot be written (${error.message}); nothing was saved.`,
-    {
-      hint: "Name another file with -o, or make room for this one.",
-      details: { file: path },
-      cause: error,
-    },
-  );
+function noDirectory(path: string): TeamError {
+  const directory = dirname(path);
+  const message = `There is no directory ${directory} for ${basename(path)}; nothing was saved.`;
+  return new TeamError("INVALID_INPUT", message, {
+    hint: `Make it: mkdir -p ${shellWord(directory)}; or name another file with -o.`,
+    details: { file: path },
+  });
+}
+
+function notSaved(path: string, error: NodeJS.ErrnoException): TeamError {
+  // Not the system's own words: they name a file beside it that nobody knows.
+  return new TeamError("PERMISSION_DENIED", `${path} cannot be written (${error.code}); nothing was saved.`, {
+    hint: `${systemHint(error)} Or name another file with -o.`,
+    details: { file: path, errno: error.code },
+    cause: error,
+  });
 }

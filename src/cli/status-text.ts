@@ -86,8 +86,16 @@ export function compact(count: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)}${unit}`;
 }
 
-function taskPart({ tasks }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
-  return tasks.list.length === 0 ? "" : taskTable(tasks.list, out);
+/** Tasks that a status shows: with members and approvals still about one screen. */
+const MOST_TASKS = 30;
+
+/** Of a long list the first that are not done, since those say what goes on. */
+function taskPart({ tasks: { list } }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  if (list.length <= MOST_TASKS) return list.length === 0 ? "" : taskTable(list, out);
+  const open = list.filter(({ status }) => status !== "completed");
+  const shown = (open.length === 0 ? list : open).slice(0, MOST_TASKS);
+  const rest = `… and ${list.length - shown.length} more: teams task list`;
+  return `${taskTable(shown, { ...out, among: list })}\n${rest}`;
 }
 
 function brokenPart({ tasks: { broken = [] } }: TeamStatus): string {

@@ -156,7 +156,29 @@ export function resolveTarget(env: Env, selection: Selection, word: string | und
     });
   }
   if (team !== undefined) return { kind: "team", open: openTeam(env, { ...selection, team }) };
+  if (member === undefined) assertSomebodys(home, word);
   return { kind: "member", ...(member ?? splitOpen(openAddress(env, selection, word))) };
+}
+
+/**
+ * Which team is meant is asked only where one of several has such a member.
+ * @throws TeamError AGENT_NOT_FOUND
+ */
+function assertSomebodys(home: Home, word: string): void {
+  const ours = listTeams(home).filter((entry) => entry.ours);
+  const isSomebodys = ours.some(({ config }) => config === undefined || hasMember(config, word));
+  if (ours.length < 2 || isSomebodys) return;
+  throw new TeamError(
+    "AGENT_NOT_FOUND",
+    `There is no team ${JSON.stringify(word)}, and no team has a member of that name.`,
+    {
+      hint: "teams ls shows the teams, and teams status <team> its members.",
+    },
+  );
+}
+
+function hasMember({ members }: TeamConfig, word: string): boolean {
+  return members.some(({ name }) => sameName(name, word));
 }
 
 function splitOpen(found: OpenTeam & { readonly member: TeamMember }): {

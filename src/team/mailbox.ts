@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
+import { livenessOf } from "../os/identity.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
@@ -287,7 +288,19 @@ export async function history(
       known === undefined || !view.read ? view : { ...view, state: furthest(view.state, known.state) },
     );
   }
-  return [...views.values()].filter((view) => fits(view, filter)).sort((a, b) => timeOf(a) - timeOf(b));
+  const isGone = hasEnded(ref, agent);
+  return [...views.values()]
+    .map((view) =>
+      isGone && view.state === "turn_started" ? { ...view, state: "delivered" as const } : view,
+    )
+    .filter((view) => fits(view, filter))
+    .sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+/** Whether its process is known to have ended: nothing is in its turn, and its next start goes on with what was. */
+function hasEnded(ref: TeamRef, agent: string): boolean {
+  const status = readStatus(ref, agent);
+  return status !== undefined && livenessOf(status.process) === "dead";
 }
 
 /** What is in the inbox right now. */

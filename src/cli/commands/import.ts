@@ -4,6 +4,7 @@ import { systemClock } from "../../os/clock.ts";
 import { entryOf, isDirectory } from "../../os/fs.ts";
 import { operand } from "../../os/shell-words.ts";
 import type { TeamMember } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/import-team.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
@@ -69,7 +70,14 @@ function reportOf({ ref, received }: ImportedTeam): object {
   };
 }
 
-function reportText({ ref, received }: ImportedTeam): string {
+/** Its agents go on where they were once they are started. */
+function wayOn({ ref, received: { config } }: ImportedTeam): string {
+  const hasAgents = config.members.some(({ name }) => name !== LEAD_NAME);
+  return `teams ${hasAgents ? "resume" : "status"} ${operand(ref.team)}`;
+}
+
+function reportText(imported: ImportedTeam): string {
+  const { ref, received } = imported;
   const { config, tasks, freed, requests } = received;
   const what = `${counted(config.members.length, "member")}, ${counted(tasks, "task")}`;
   const free = freed.map((id) => `#${id}`).join(", ");
@@ -83,7 +91,7 @@ function reportText({ ref, received }: ImportedTeam): string {
     ...(bold.length === 0
       ? []
       : [line`These may do everything without asking, as they might: ${bold.join(", ")}.`]),
-    line`Next: teams status ${operand(ref.team)}`,
+    line`Next: ${wayOn(imported)}`,
   ].join("\n");
 }
 

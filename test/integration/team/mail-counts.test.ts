@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { mailCounts } from "../../../src/team/mail-counts.ts";
-import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
+import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import { writeStatus } from "../../../src/team/records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
@@ -21,6 +21,20 @@ test("a turn whose process died is delivered and waits for the next start (S21)"
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf({ state: "running", inTurn: 3, process: deadProcess() }));
   expect(mailCounts(ref, "a")).toEqual({ queued: 0, delivered: 3, inTurn: 0 });
+});
+
+test("nothing is in the turn of an agent that has ended, and what it had done stays done (S21)", async () => {
+  const ref = await testTeam(["a"]);
+  for (const text of ["one", "two"]) await deliver(ref, { from: "team-lead", to: "a", text });
+  const keys = (await pending(ref, "a")).map(({ key }) => key);
+  await acknowledge(ref, "a", keys);
+  await noteProgress(ref, "a", keys, "turn_started");
+  await noteProgress(ref, "a", keys.slice(0, 1), "done");
+  const states = async (all: boolean) => (await history(ref, "a", { all })).map(({ state }) => state);
+  writeStatus(ref, "a", statusOf({ state: "running", inTurn: 1 }));
+  expect(await states(true)).toEqual(["done", "turn_started"]);
+  writeStatus(ref, "a", statusOf({ state: "running", inTurn: 1, process: deadProcess() }));
+  for (const all of [true, false]) expect(await states(all)).toEqual(["done", "delivered"]);
 });
 
 test("entries that nobody can read are not counted", async () => {

@@ -156,6 +156,24 @@ describe("status in words", () => {
     );
   });
 
+  it("shows of a long list of tasks the first that are not done, and where the others are", () => {
+    const task = (n: number) => ({
+      id: String(n),
+      subject: `subject ${n}`,
+      description: "",
+      status: n <= 50 ? ("completed" as const) : ("pending" as const),
+      blocks: [],
+      blockedBy: [],
+    });
+    const list = Array.from({ length: 10_000 }, (_, n) => task(n + 1));
+    const tasks = { ...team.tasks, pending: 9_950, completed: 50, list };
+    const rows = statusText({ ...team, tasks }, { paint: plain, columns: undefined }).split("\n");
+    expect(rows.filter((row) => row.startsWith("#")).map((row) => row.split(" ")[0])).toEqual(
+      Array.from({ length: 30 }, (_, n) => `#${n + 51}`),
+    );
+    expect(rows.at(-1)).toBe("… and 9970 more: teams task list");
+  });
+
   it("says of each member where its messages are", () => {
     const member = { name: "dev", state: "idle", activity: "", exit: null, taskIds: [], color: null };
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

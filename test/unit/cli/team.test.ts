@@ -81,5 +81,6 @@ describe("a word that may name a team or a member", () => {
     const env = await homeWith({ alpha: ["dev"], beta: ["dev"] });
     expect(resolveTarget(env, {}, "beta")).toMatchObject({ kind: "team", open: { ref: { team: "beta" } } });
     expect(codeOf(() => resolveTarget(env, {}, "dev"))).toBe("INVALID_INPUT");
+    expect(codeOf(() => resolveTarget(env, {}, "nobody"))).toBe("AGENT_NOT_FOUND");
   });
 });
