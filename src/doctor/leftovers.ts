@@ -1,14 +1,15 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { entryOf, isDirectory, listDir, removeTree } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
 import { isTeamDir } from "../schema/names.ts";
 import { statusRecord } from "../schema/status.ts";
 import { readRecordFile } from "../store/json-file.ts";
+import { ownerLiveness, ownerOf } from "../store/lock-owner.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { some } from "./flaw.ts";
 
-/** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more. */
+/** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more, whoever it was. */
 export const IN_WORK_MS = 60 * 60 * 1000;
 
 export interface Home {
@@ -21,14 +22,27 @@ export function findLeftovers({ root, runtime }: Home, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
     .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)
-    .map((team) => join(runtime, team));
+    .filter((team) => livingIn(join(teams, team)).length === 0)
+    .map((team) => join(runtime, team))
+    .filter((path) => ageOf(path, now) > IN_WORK_MS);
   const halves = [teams, join(root, "tasks")].flatMap((dir) =>
     listDir(dir)
-      .filter((name) => /^\..+\.(new|deleted|leftover)-[0-9a-f-]{36}$/.test(name))
-      .map((name) => join(dir, name)),
+      .map((name) => join(dir, name))
+      .filter((path) => isLeftHalf(path, now)),
   );
-  return [...bells, ...halves].filter((path) => isDirectory(path) && ageOf(path, now) > IN_WORK_MS);
+  return [...bells, ...halves].filter(isDirectory);
 }
+
+/** By who made it, as its name says; where that cannot be judged from here, by its age. */
+function isLeftHalf(path: string, now: number): boolean {
+  const maker = /^\.[^.]+\.(?:new|deleted|leftover)-(.+)$/.exec(basename(path))?.[1];
+  if (maker === undefined || (ownerOf(maker) === undefined && !UUID.test(maker))) return false;
+  const liveness = ownerLiveness(maker);
+  return liveness === "unknown" ? ageOf(path, now) > IN_WORK_MS : liveness === "dead";
+}
+
+/** Of an earlier version, which did not say who made it. */
+const UUID = /^[0-9a-f-]{36}$/;
 
 /** @param fix removes them */
 export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {

@@ -115,17 +115,20 @@ export interface PackedFile {
 /**
  * Reads a `.tar.gz`: regular files only, one after the other.
  * @param mostBytes that may come out of the compression, so that a small file cannot fill the disk
- * @throws TeamError CORRUPT_FILE for what is no such archive, and what `take` throws
+ * @throws TeamError CORRUPT_FILE for what is no such archive, what `take` throws, and the reason of `signal`
  */
 export async function readArchive(
   source: AsyncIterable<Uint8Array>,
   mostBytes: number,
   take: (file: PackedFile) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
   const tar = extract();
-  const flow = pipeline(source, createGunzip(), bounded(mostBytes), tar as unknown as Writable);
+  const sink = tar as unknown as Writable;
+  const flow = pipeline(source, createGunzip(), bounded(mostBytes), sink, { ...(signal && { signal }) });
   // Both to their ends: whoever fails ends the other, which then complains of an end that came early.
   const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
+  signal?.throwIfAborted();
   const [refused, broken] = ends.map((end) => (end.status === "rejected" ? end.reason : undefined));
   if (refused !== undefined && saysItself(refused)) throw refused;
   if ((broken ?? refused) !== undefined) throw unreadable(broken ?? refused);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
@@ -9,6 +8,7 @@ import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
+import { ownerRecord } from "../store/lock-owner.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
 import { wasOurs } from "./repair-config.ts";
@@ -37,7 +37,7 @@ export interface NewTeam {
  */
 export async function createTeamFiles(home: Home, input: NewTeam): Promise<TeamRef> {
   return placeTeam(home, input, (ref) => {
-    const building = join(home.root, "teams", `.${ref.team}.new-${randomUUID()}`);
+    const building = join(home.root, "teams", `.${ref.team}.new-${ownerRecord()}`);
     try {
       ensureDir(join(building, "inboxes"));
       replaceFile(join(building, "config.json"), formatJson(newConfig(ref, input)));

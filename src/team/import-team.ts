@@ -6,6 +6,7 @@ import { replaceFile } from "../os/replace.ts";
 import { agentFileName, planPath, transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
 import { formatJson } from "../store/json-file.ts";
+import { ownerRecord } from "../store/lock-owner.ts";
 import { IN_ARCHIVE } from "./archive-layout.ts";
 import { ArchiveReceiver, type Received, type Stage } from "./archive-receiver.ts";
 import { moveOntoFree, placeTeam } from "./config.ts";
@@ -23,6 +24,8 @@ export interface ImportOptions {
   readonly unique?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Gives the reading up: nothing was made then. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ImportedTeam {
@@ -34,20 +37,20 @@ export interface ImportedTeam {
  * Makes a team of an archive. Everything is read and checked out of sight, then the team appears in one step; its members
  * have ended, each with its conversation under a new session's id, so that the original and every copy go on by themselves.
  * @param source the bytes of the `.tar.gz`
- * @throws TeamError CORRUPT_FILE, TEAM_EXISTS, INVALID_NAME; nothing was made then
+ * @throws TeamError CORRUPT_FILE, TEAM_EXISTS, INVALID_NAME, and the reason of `signal`; nothing was made then
  */
 export async function importTeam(
   home: Home,
   source: AsyncIterable<Uint8Array>,
-  { name, unique = false, now }: ImportOptions,
+  { name, unique = false, now, signal }: ImportOptions,
 ): Promise<ImportedTeam> {
-  // Of a name that the doctor knows as a half of an import that was killed.
-  const half = `.import.new-${randomUUID()}`;
+  // Of a name by which the doctor knows it as the half of an import that was killed, and by whom.
+  const half = `.import.new-${ownerRecord()}`;
   const stage = { team: join(home.root, "teams", half), tasks: join(home.root, "tasks", half) };
   try {
     for (const directory of [join(stage.team, "inboxes"), stage.tasks]) ensureDir(directory);
     const receiver = new ArchiveReceiver(stage);
-    await readArchive(source, MOST_BYTES, (file) => receiver.take(file));
+    await readArchive(source, MOST_BYTES, (file) => receiver.take(file), signal);
     const received = receiver.end();
     const copy = new Copy(home, stage, received, now);
     const ref = placeTeam(home, { name: name ?? received.manifest.team, unique }, (at) =>

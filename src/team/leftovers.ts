@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import { shellWord } from "../os/shell-words.ts";
+import { ownerRecord } from "../store/lock-owner.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { TeamRef } from "./ref.ts";
  * @returns what is to be removed now, in this order
  */
 export function putTeamAway(ref: TeamRef): readonly string[] {
-  const trash = trashOf(ref, randomUUID());
+  const trash = trashOf(ref, ownerRecord());
   // Made where a foreign team has none, so that the second name always comes.
   makeDirBelow(ref.home.root, ref.paths.tasks);
   // Now, since behind the lock it may be a new team's.
@@ -100,7 +100,7 @@ export function removeLeftovers(ref: TeamRef): string[] {
       throw new TeamError("TEAM_EXISTS", `There is a team ${ref.team} again; the rest was left as it is.`);
     }
     // In one step, so that who makes the team meets either all of it or nothing.
-    const trash = join(path, "..", `.${ref.team}.leftover-${randomUUID()}`);
+    const trash = join(path, "..", `.${ref.team}.leftover-${ownerRecord()}`);
     rename(path, trash);
     removeTree(trash);
   }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { TeamError } from "../../errors.ts";
+import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { entryOf, isDirectory } from "../../os/fs.ts";
 import { operand } from "../../os/shell-words.ts";
@@ -27,12 +27,17 @@ export const command = defineCommand({
     refuseNesting(call, "make a team");
     const { importTeam } = await import("../../team/import-team.ts");
     const source = await sourceOf(call, args.archive);
-    const imported = await importTeam(homeOf(io.env), source, {
-      name: options.name,
-      unique: options.unique,
-      now: systemClock.now(),
+    const signal = io.interruption();
+    const { name, unique } = options;
+    const wanted = { name, unique, now: systemClock.now(), signal };
+    const imported = await importTeam(homeOf(io.env), source, wanted).catch((error: unknown) => {
+      // Nothing was made: what had been read is removed by now.
+      if (signal.aborted) return undefined;
+      throw error;
     });
+    if (imported === undefined) return EXIT.interrupted;
     out.done(reportOf(imported), () => reportText(imported));
+    return EXIT.done;
   },
 });
 

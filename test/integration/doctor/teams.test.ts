@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../../src/doctor/finding.ts";
-import { checkTeamDirectories } from "../../../src/doctor/leftovers.ts";
+import { checkLeftovers, checkTeamDirectories } from "../../../src/doctor/leftovers.ts";
 import { checkTeams } from "../../../src/doctor/teams.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
 import { createTeamFiles, listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
@@ -487,6 +487,9 @@ test("a team's directory without a config is named, with who may still run there
   writeStatus(ref, "ada", statusOf());
   rmSync(ref.paths.config);
   const remedy = expect.stringContaining("teams delete --force crew");
+  mkdirSync(ref.paths.runtime, { recursive: true });
+  checkLeftovers(ref.home, Date.now() + 2 * 3_600_000, true);
+  expect(existsSync(ref.paths.runtime)).toBe(true);
   expect(checkTeamDirectories(ref.home.root)).toMatchObject({
     level: "fail",
     text: `1 without a config.json: ${ref.paths.dir}; ada (process ${process.pid}) may still run there`,

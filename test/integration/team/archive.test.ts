@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openTranscript } from "../../../src/agent/transcript.ts";
 import { identityOf } from "../../../src/os/identity.ts";
@@ -497,4 +498,13 @@ test("what is no file of a team's stays out of its archive", async () => {
   const names = (await unpacked(await exported(ref))).map(({ name }) => name);
   expect(names.filter((name) => /link|notes|lock|place|launch/.test(name))).toEqual([]);
   expect(names[0]).toBe("my-crew/manifest.json");
+});
+
+test("an import that is interrupted while it waits for its archive leaves nothing", async () => {
+  const home = testHome();
+  const controller = new AbortController();
+  const source = new Readable({ read: () => setImmediate(() => controller.abort("SIGINT")) });
+  const importing = importTeam(home, source, { now: 1, signal: controller.signal });
+  await expect(importing).rejects.toBe("SIGINT");
+  for (const below of ["teams", "tasks"]) expect(readdirSync(join(home.root, below))).toEqual([]);
 });

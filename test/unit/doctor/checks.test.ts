@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -17,6 +18,7 @@ import { checkLeftovers, checkTaskLists } from "../../../src/doctor/leftovers.ts
 import { checkModel, checkModelOnline } from "../../../src/doctor/model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux, judgeTmux } from "../../../src/doctor/programs.ts";
 import { checkInsideTmux, checkTerminal } from "../../../src/doctor/terminal.ts";
+import { ownerRecord } from "../../../src/store/lock-owner.ts";
 import { parseVersion } from "../../../src/tmux/version.ts";
 import { cliIn } from "../../support/cli.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -138,13 +140,18 @@ describe("leftovers", () => {
     const halves = ["deleted", "new", "leftover"].map((word) =>
       make(join(root, "teams", `.x.${word}-${"0".repeat(8)}-aaaa-bbbb-cccc-${"1".repeat(12)}`), 120),
     );
+    // By a process that has ended, whatever its age; and by this one.
+    const dead = ownerRecord().replace(/^\d+/, String(spawnSync("true").pid));
+    halves.push(make(join(root, "teams", `.import.new-${dead}`), 0));
+    const own = make(join(root, "teams", `.import.new-${ownerRecord()}`), 120);
     const tasks = make(join(root, "tasks", basename(halves[1] ?? "")), 120);
     const found = checkLeftovers({ root, runtime }, now, false);
     expect(found).toMatchObject({ level: "warn", remedy: expect.stringContaining("--fix") });
     expect(found.text).toContain(bell);
-    expect(found.text).toMatch(/^5 /);
-    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 5/);
+    expect(found.text).toMatch(/^6 /);
+    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 6/);
     for (const gone of [bell, ...halves, tasks]) expect(existsSync(gone)).toBe(false);
+    expect(existsSync(own)).toBe(true);
     expect(checkLeftovers({ root, runtime }, now, false)).toMatchObject({ level: "ok", text: "none" });
   });
 });
