@@ -192,8 +192,11 @@ function lastLines(text: string, count: number): string[] {
 
 function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {
   const why = [...new Set(errors)].join("; ") || "it gave no reason";
+  const isFull = /no space/.test(why);
   return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {
-    hint: "Nothing was started. Make the window larger, or use --session for a session of its own.",
+    hint: isFull
+      ? "Nothing was started. Make the window larger, or use --session for a session of its own."
+      : "Nothing was started. Is the tmux server the one that is meant (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L)?",
     details: { kind: "refused", errors },
   });
 }

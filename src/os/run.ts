@@ -23,6 +23,18 @@ export interface RunOptions {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
+let survivesFileLimit = false;
+
+/**
+ * Node ignores SIGXFSZ, so that a file that grows beyond the limit is an error of the write. execa listens for it while a
+ * program runs, and with its listener the last one would go, and what Node had set does not come back: so one of ours stays.
+ */
+function surviveFileLimit(): void {
+  if (survivesFileLimit) return;
+  survivesFileLimit = true;
+  process.on("SIGXFSZ", () => undefined);
+}
+
 /**
  * Runs a program with an argument vector, never through a shell. How it ended is an answer and not an exception.
  * execa is loaded at the first call: it costs a fifth of Node's own start.
@@ -32,6 +44,7 @@ export async function run(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Finished> {
+  surviveFileLimit();
   const { execa } = await import("execa");
   const result = await execa(file, args, {
     reject: false,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isSystemError, systemCode, TeamError } from "../../src/errors.ts";
+import { isSystemError, systemCode, systemHint, TeamError } from "../../src/errors.ts";
 
 function thrownBy(call: () => unknown): unknown {
   try {
@@ -19,4 +19,14 @@ test("a failed call of the system has a code, and an error of ours is none", () 
   for (const other of [undefined, "ENOENT", new Error("ENOENT"), { code: 2 }]) {
     expect([systemCode(other), isSystemError(other)]).toEqual([undefined, false]);
   }
+});
+
+test("what the system refused has a hint of its own where a file and a directory are mistaken for each other", () => {
+  const file = thrownBy(() => readFileSync(`${import.meta.filename}/below`));
+  const directory = thrownBy(() => readFileSync(import.meta.dirname));
+  expect([systemCode(file), systemHint(file)]).toEqual(["ENOTDIR", expect.stringContaining("TEAMS_HOME")]);
+  expect([systemCode(directory), systemHint(directory)]).toEqual([
+    "EISDIR",
+    expect.stringContaining("A directory stands where a file belongs"),
+  ]);
 });

@@ -172,6 +172,15 @@ describe("Panes without a caller's pane", () => {
   });
 });
 
+test("A server that cannot be started is named as what to look at, and not a window's size", async () => {
+  const t = privateTmux();
+  const server = tmuxServer({ socket: { name: "no/such/socket" }, env: t.env });
+  const backend = tmuxPaneBackend({ server, env: t.env });
+  const [refused] = await backend.spawn([requestFor(t, "one")], { kind: "team-window" });
+  const hint = expect.stringContaining("$TEAMS_TMUX_SOCKET");
+  expect(refused).toMatchObject({ ok: false, error: { code: "TMUX_ERROR", hint } });
+});
+
 describe.each(["habits", "keeps", "no-shell", "bare"])("With the user's configuration %s", (config) => {
   test.each(["inside", "outside"])(
     "a team lives and ends, called from %s of tmux (S3, S7)",
