@@ -136,7 +136,7 @@ function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">
   const [id = ""] = deadlock.tasks;
   const way =
     deadlock.kind === "cycle"
-      ? `Break it: teams task rm ${operand(id)}`
+      ? `Break it where a task is done or needless: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
       : `Give it to another: teams task update ${operand(id)} --owner <name>`;
   return line`${paint("Nobody can go on:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }

@@ -96,9 +96,19 @@ export async function teamStatus(
     leadAlive: alive,
     members,
     tasks: summarize(tasks, broken),
-    deadlock: deadlockOf(tasks, (owner) => mayWork(owner, members, alive)) ?? null,
+    deadlock: told(
+      config,
+      deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
+    ),
     approvals: listApprovals(ctx.ref),
   };
+}
+
+/** With what the team knows of the owner who will not come. */
+function told({ members, former = [] }: TeamConfig, deadlock: Deadlock | undefined): Deadlock | null {
+  if (deadlock?.kind !== "dead-owner") return deadlock ?? null;
+  const isKnown = [...members, ...former].some(({ name }) => name === deadlock.owner);
+  return isKnown ? deadlock : { ...deadlock, isStranger: true };
 }
 
 /** A lead by hand may come to anything; of a member it must be known that it has ended. */

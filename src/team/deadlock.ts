@@ -6,7 +6,13 @@ export type Deadlock =
   /** Each of these waits for the next, the last for the first. */
   | { readonly kind: "cycle"; readonly tasks: readonly string[] }
   /** These wait for nothing but an owner that will not come to them. */
-  | { readonly kind: "dead-owner"; readonly owner: string; readonly tasks: readonly string[] };
+  | {
+      readonly kind: "dead-owner";
+      readonly owner: string;
+      readonly tasks: readonly string[];
+      /** The team never had a member of that name. */
+      readonly isStranger?: true;
+    };
 
 /**
  * Tells what keeps a team from its unfinished tasks, when none of them can be worked on: none is free, and none is of
@@ -69,7 +75,8 @@ export function deadlockSentence(deadlock: Deadlock): string {
   const { tasks } = deadlock;
   if (deadlock.kind === "dead-owner") {
     const list = tasks.map((id) => `#${id}`).join(", ");
-    return `${list} ${tasks.length === 1 ? "belongs" : "belong"} to ${deadlock.owner}, who has ended`;
+    const why = deadlock.isStranger ? "who is nobody in this team" : "who has ended";
+    return `${list} ${tasks.length === 1 ? "belongs" : "belong"} to ${deadlock.owner}, ${why}`;
   }
   const [first = "", ...rest] = tasks;
   if (rest.length === 0) return `#${first} waits for itself`;

@@ -8,6 +8,7 @@ import { withLapsedFree } from "../../../src/team/task-lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks.ts";
 import { lookingContext } from "../../support/looking.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
 
 test("names the circle that a foreign peer has made, once nobody has anything else to do", async () => {
@@ -33,7 +34,15 @@ test("names the owner that is dead, or no member, and keeps the others waiting",
   const found = async (): Promise<unknown> => (await teamStatus(lookingContext(ref))).deadlock;
   expect(await found()).toEqual({ kind: "dead-owner", owner: "a", tasks: ["1"] });
   await changeTask(ref, "1", (task) => ({ ...task, owner: "stranger" }));
-  expect(await found()).toEqual({ kind: "dead-owner", owner: "stranger", tasks: ["1"] });
+  expect(await found()).toEqual({
+    kind: "dead-owner",
+    owner: "stranger",
+    tasks: ["1"],
+    isStranger: true,
+  });
+  await changeTask(ref, "1", (task) => ({ ...task, owner: "a" }));
+  await retireMember(ref, "a", "kill");
+  expect(await found()).toEqual({ kind: "dead-owner", owner: "a", tasks: ["1"] });
   for (const owner of ["b", LEAD_NAME]) {
     await changeTask(ref, "1", (task) => ({ ...task, owner }));
     expect(await found()).toBeNull();
