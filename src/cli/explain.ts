@@ -43,8 +43,9 @@ export function overview(
     .description(summary)
     .usage("<command> [options]")
     .helpCommand(false)
-    .option("-V, --version", "print the version")
     .helpOption("-h, --help", "print this help");
+  // A family of commands has no version of its own.
+  if (name === "teams") program.option("-V, --version", "print the version");
   for (const { heading, commands } of groups) {
     for (const command of commands) {
       program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));

@@ -25,6 +25,14 @@ async function taskOf(teams: Cli, words: readonly string[]): Promise<Task> {
 }
 
 describe("task", () => {
+  it("help lists its commands, and no option that it does not take", async () => {
+    const teams = await team();
+    const { out } = await teams(["task", "--help"]);
+    expect(out).toContain("task done <id>");
+    expect(out).not.toContain("--version");
+    expect((await teams(["--help"])).out).toContain("-V, --version");
+  });
+
   it("says what to do where there is none", async () => {
     const teams = await team();
     expect((await teams(["task", "list"])).out).toContain("No tasks yet. Try: teams task add");
