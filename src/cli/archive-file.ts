@@ -17,9 +17,15 @@ export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment">
 /**
  * Saves a team's archive as a file of its own, whole or not at all.
  * @param file relative to `cwd`, replaced where it exists; without one a free name of the team and the time
+ * @param signal gives it up: nothing was saved then, and its reason is thrown
  * @throws TeamError PERMISSION_DENIED when it cannot be written, and what `exportTeam` throws
  */
-export async function saveTeam(ref: TeamRef, cwd: string, file?: string): Promise<SavedArchive> {
+export async function saveTeam(
+  ref: TeamRef,
+  cwd: string,
+  file?: string,
+  signal?: AbortSignal,
+): Promise<SavedArchive> {
   const path = file === undefined ? freePath(ref, cwd) : resolve(cwd, file);
   if (isDirectory(path)) {
     throw new TeamError("INVALID_INPUT", `${path} is a directory; nothing was saved.`, {
@@ -29,7 +35,7 @@ export async function saveTeam(ref: TeamRef, cwd: string, file?: string): Promis
   if (!isDirectory(dirname(path))) throw noDirectory(path);
   const archive = await exportTeam(ref);
   try {
-    await replaceWithBytes(path, archive.bytes);
+    await replaceWithBytes(path, archive.bytes, signal);
   } catch (error) {
     throw isSystemError(error) ? notSaved(path, error) : error;
   }

@@ -80,19 +80,33 @@ async function* bytesOf({ content }: FileToPack): AsyncGenerator<Uint8Array> {
 }
 
 /** Writes a stream to a file of its own, 0600 and on the disk; the name must be free. */
-export async function saveBytes(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  await pipeline(bytes, createWriteStream(path, { flags: "wx", mode: PRIVATE_FILE, flush: true }));
+export async function saveBytes(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const file = createWriteStream(path, { flags: "wx", mode: PRIVATE_FILE, flush: true });
+  await pipeline(bytes, file, { ...(signal && { signal }) });
   makePrivate(path);
 }
 
-/** The same for a name that may be taken: the file is replaced when all of the new one is on the disk, or not at all. */
-export async function replaceWithBytes(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+/**
+ * The same for a name that may be taken: the file is replaced when all of the new one is on the disk, or not at all.
+ * @throws the reason of `signal`
+ */
+export async function replaceWithBytes(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted();
   const temporary = temporaryBeside(path);
   try {
-    await saveBytes(temporary, bytes);
+    await saveBytes(temporary, bytes, signal);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
+    signal?.throwIfAborted();
     throw error;
   }
   const directory = openSync(dirname(path), "r");

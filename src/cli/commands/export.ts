@@ -1,4 +1,4 @@
-import { TeamError } from "../../errors.ts";
+import { EXIT, TeamError } from "../../errors.ts";
 import { defineCommand } from "../command.ts";
 import { line } from "../paint.ts";
 import { openTeam } from "../team.ts";
@@ -27,15 +27,22 @@ export const command = defineCommand({
       if (io.terminal.stdout) throw onTerminal();
       const { exportTeam } = await import("../../team/export-team.ts");
       await io.bytesOut((await exportTeam(ref)).bytes);
-      return;
+      return EXIT.done;
     }
     const { saveTeam } = await import("../archive-file.ts");
-    const saved = await saveTeam(ref, io.cwd, options.output);
+    const signal = io.interruption();
+    const saved = await saveTeam(ref, io.cwd, options.output, signal).catch((error: unknown) => {
+      // Nothing was saved: what had been written is removed by now.
+      if (signal.aborted) return undefined;
+      throw error;
+    });
+    if (saved === undefined) return EXIT.interrupted;
     if (!saved.isOneMoment) out.note(NEVER_STILL);
     out.done(
       { team: ref.team, ...saved },
       () => line`Team ${ref.team} is saved: ${saved.file} (${byteCount(saved.bytes)}, ${saved.files} files)`,
     );
+    return EXIT.done;
   },
 });
 

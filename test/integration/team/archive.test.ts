@@ -13,6 +13,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openTranscript } from "../../../src/agent/transcript.ts";
+import { replaceWithBytes } from "../../../src/os/archive.ts";
 import { identityOf } from "../../../src/os/identity.ts";
 import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/paths.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -507,4 +508,24 @@ test("an import that is interrupted while it waits for its archive leaves nothin
   const importing = importTeam(home, source, { now: 1, signal: controller.signal });
   await expect(importing).rejects.toBe("SIGINT");
   for (const below of ["teams", "tasks"]) expect(readdirSync(join(home.root, below))).toEqual([]);
+});
+
+test("an export that is interrupted leaves what was there, and nothing beside it", async () => {
+  const { root } = (await testTeam()).home;
+  const path = join(root, "crew.tar.gz");
+  writeFileSync(path, "before");
+  const controller = new AbortController();
+  const halves = (): string[] => readdirSync(root).filter((name) => name.endsWith(".tmp"));
+  let met = 0;
+  const bytes = new Readable({
+    read() {
+      met = halves().length;
+      if (met > 0) controller.abort("SIGTERM");
+      else setImmediate(() => this.push("x"));
+    },
+  });
+  await expect(replaceWithBytes(path, bytes, controller.signal)).rejects.toBe("SIGTERM");
+  expect(met).toBe(1);
+  expect(readFileSync(path, "utf8")).toBe("before");
+  expect(halves()).toEqual([]);
 });
