@@ -111,7 +111,9 @@ export function systemHint(error: unknown): string {
 
 /** Of a file that the system does not let us read, or write. @param rest what is safe, as the end of the sentence */
 export function systemRefusal(path: string, verb: "read" | "written", error: unknown, rest = ""): TeamError {
-  return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${messageOf(error)})${rest}.`, {
+  // Without the call and its paths: they name files that only this program knows (a lock, one beside it).
+  const reason = messageOf(error).replace(/, [a-z]+( '.*)?$/s, "");
+  return new TeamError("PERMISSION_DENIED", `${path} cannot be ${verb} (${reason})${rest}.`, {
     hint: systemHint(error),
     details: { file: path, errno: systemCode(error) },
     cause: error,

@@ -1,6 +1,8 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isSystemError, systemCode, systemHint, TeamError } from "../../src/errors.ts";
+import { isSystemError, systemCode, systemHint, systemRefusal, TeamError } from "../../src/errors.ts";
 
 function thrownBy(call: () => unknown): unknown {
   try {
@@ -29,4 +31,13 @@ test("what the system refused has a hint of its own where a file and a directory
     "EISDIR",
     expect.stringContaining("A directory stands where a file belongs"),
   ]);
+});
+
+test("what the system refused is told by the path that the user knows, and by no other", () => {
+  const directory = mkdtempSync(join(tmpdir(), "tt-errors-"));
+  writeFileSync(join(directory, "file"), "");
+  const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));
+  rmSync(directory, { recursive: true });
+  const { message } = systemRefusal("/team/inboxes/a.json", "written", refused, "; it is as it was");
+  expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is as it was.");
 });
