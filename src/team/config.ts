@@ -11,8 +11,8 @@ import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
 import { type Home, type TeamRef, teamRef } from "./ref.ts";
-import { wasOurs } from "./repair-config.ts";
 import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
+import { wasOurs } from "./whose.ts";
 
 export interface NewTeam {
   /** As the user wrote it; the directory form is derived. */

@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { entryOf, listDir, readText } from "../os/fs.ts";
+import { readText } from "../os/fs.ts";
 import { type TeamConfig, teamConfig, teamMember } from "../schema/config.ts";
 import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { foldName } from "../schema/names.ts";
@@ -8,6 +7,7 @@ import { salvageJson } from "../store/salvage.ts";
 import type { TeamRef } from "./ref.ts";
 import { type JsonRepaired, repairJson } from "./repair-json.ts";
 import { lockInTeam } from "./team-lock.ts";
+import { hasRunOurs } from "./whose.ts";
 
 /**
  * What is left of a config's text: the fields that can be read, and the members that have a name.
@@ -37,17 +37,6 @@ function withoutWrong(fields: object): object {
 export function versionIn(text: string): string | undefined {
   const version = (salvageJson(text) as { readonly schemaVersion?: unknown } | undefined)?.schemaVersion;
   return typeof version === "string" ? version : undefined;
-}
-
-/** Whether a team whose config cannot be read is ours: what is left of it names our version, or an agent of ours ran in it. */
-export function wasOurs(ref: TeamRef, text: string): boolean {
-  return versionIn(text) !== undefined || hasRunOurs(ref);
-}
-
-/** Only agents of ours write a status; a journal is no proof, since a message to a foreign team leaves one there too. */
-function hasRunOurs({ paths }: TeamRef): boolean {
-  const run = join(paths.dir, "run");
-  return listDir(run).some((agent) => entryOf(join(run, agent, "status.json")) !== undefined);
 }
 
 /**

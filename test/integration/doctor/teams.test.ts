@@ -77,7 +77,7 @@ describe("a broken config", () => {
     const ref = await testTeam(["dev", "rev"]);
     const whole = readTeam(ref);
     const { members, ...rest } = whole;
-    const text = JSON.stringify({ ...rest, theirs: 1, members }).slice(0, -20);
+    const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
     const [found] = await look(ref);
     expect(found).toMatchObject({ name: "team crew", level: "fail", remedy: "Mend it: teams doctor --fix" });
