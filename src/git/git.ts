@@ -1,8 +1,15 @@
+import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { run } from "../os/run.ts";
+import { type Finished, run } from "../os/run.ts";
 
 /** Milliseconds: a checkout of a large repository takes minutes on a slow disk, a hang never ends. */
 const TIMEOUT_MS = 10 * 60_000;
+
+/** git looks at all worktrees of a repository, and fails over one that another git is just making: a few milliseconds later it is whole. */
+const HALF_MADE = /failed to read .*worktrees\/[^/]+\/(commondir|gitdir|HEAD)/;
+const MOST_TRIES = 20;
+/** Milliseconds between two tries. */
+const AGAIN_MS = 25;
 
 /** What git refused, with its own words. */
 export class GitError extends Error {
@@ -39,7 +46,7 @@ export async function git(
   env: Env,
   extra: Env = {},
 ): Promise<string> {
-  const { code, stdout, stderr, failure } = await run("git", ["-C", directory, ...args], {
+  const options = {
     env: {
       ...withoutRepository(env),
       LC_ALL: "C",
@@ -48,7 +55,14 @@ export async function git(
       ...extra,
     },
     timeoutMs: TIMEOUT_MS,
-  });
+  };
+  const once = (): Promise<Finished> => run("git", ["-C", directory, ...args], options);
+  let ended = await once();
+  for (let tries = 1; tries < MOST_TRIES && HALF_MADE.test(ended.stderr) && ended.code !== 0; tries += 1) {
+    await pause(AGAIN_MS);
+    ended = await once();
+  }
+  const { code, stdout, stderr, failure } = ended;
   if (failure === "not-found") throw new GitError(args, "git is not installed, or not on the PATH", true);
   if (failure === "timed-out")
     throw new GitError(args, `git ${args[0]} did not end within ${TIMEOUT_MS / 60_000} minutes`);
