@@ -70,7 +70,11 @@ test("who waits while others of ours follow each other waits on, and gives up wh
   const follow = () => another(path);
   follow();
   const until = steadyNow() + 2 * SHORT.waitMs;
-  const moving = () => (steadyNow() < until ? follow() : (rmSync(`${path}.q`), 0));
+  const moving = () => {
+    if (steadyNow() < until) return follow();
+    rmSync(`${path}.q`);
+    return 0;
+  };
   expect(await withLock(path, () => "mine", { ...SHORT, random: moving })).toBe("mine");
   follow();
   const stopping = () => (steadyNow() < until + SHORT.waitMs ? follow() : 0);
