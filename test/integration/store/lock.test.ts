@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -56,7 +57,10 @@ test("work that throws gives the lock back", async () => {
 
 test("a lock directory that somebody put something into is told, and keeps nobody waiting once it is mended", async () => {
   const path = join(temporaryDirectory(), "f");
-  const spoilt = withLock(path, () => mkdirSync(join(`${path}.lock`, "x")));
+  const spoilt = withLock(path, () => {
+    chmodSync(`${path}.lock`, 0o700);
+    mkdirSync(join(`${path}.lock`, "x"));
+  });
   await expect(spoilt).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
     message: expect.stringContaining("could not be given back"),
