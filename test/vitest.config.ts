@@ -13,8 +13,6 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: DEADLINE,
     hookTimeout: DEADLINE,
-    // Real processes on a busy machine: what fails twice in CI is no accident, and the reporter names what failed once.
-    retry: process.env.CI ? 1 : 0,
     reporters: process.env.CI ? ["default"] : ["dot"],
     projects: [
       {

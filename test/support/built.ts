@@ -36,7 +36,10 @@ export function teamsIn(env: Env, cwd: string) {
           code: typeof error?.code === "number" ? error.code : 0,
           out,
           err,
-          json: <T>() => JSON.parse(out) as T,
+          json: <T>() => {
+            if (out === "") throw new Error(`${words.join(" ")} printed nothing, and said: ${err}`);
+            return JSON.parse(out) as T;
+          },
           error: () => (JSON.parse(err) as { error: ReturnType<Finished["error"]> }).error,
         });
       });
