@@ -147,13 +147,17 @@ function interruption(): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
   const controller = new AbortController();
   interrupted = controller;
+  const told = new Set<NodeJS.Signals>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const listener = (): void => {
+      const isFirst = !told.has(signal);
+      told.add(signal);
       controller.abort(signal);
       // Of a terminal that closes both the system and the shell tell: the second hangup is no second wish.
-      if (signal === "SIGHUP") return;
-      // Not at once: packages that clean up at a signal end the process where they find nobody else listening.
-      setImmediate(() => process.off(signal, listener));
+      if (isFirst || signal === "SIGHUP") return;
+      // Listening until the second has come: one that arrives while a listener is being removed is lost.
+      process.off(signal, listener);
+      process.kill(process.pid, signal);
     };
     process.on(signal, listener);
   }
