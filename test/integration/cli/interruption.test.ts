@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { script } from "../../support/run-ts.ts";
+
+const start = script("interrupted");
+
+/** Milliseconds of work between the first interrupt and the next look at signals; a signal takes microseconds. */
+const BUSY = "300";
+
+it.each(["SIGINT", "SIGTERM"] as const)(
+  "a second %s ends the program, also when it comes while the first is being acted on",
+  async (signal) => {
+    const program = start(BUSY);
+    expect(await program.line()).toBe("ready");
+    program.child.kill(signal);
+    expect(await program.line()).toBe(signal);
+    program.child.kill(signal);
+    expect(await program.ended()).toMatchObject({ signal });
+  },
+);
+
+it("a second hangup is the same one, told by somebody else", async () => {
+  const program = start("0");
+  expect(await program.line()).toBe("ready");
+  program.child.kill("SIGHUP");
+  expect(await program.line()).toBe("SIGHUP");
+  program.child.kill("SIGHUP");
+  program.say("there?");
+  expect(await program.line()).toBe("here");
+});
