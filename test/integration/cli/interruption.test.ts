@@ -24,6 +24,9 @@ it("a second hangup is the same one, told by somebody else", async () => {
   program.child.kill("SIGHUP");
   expect(await program.line()).toBe("SIGHUP");
   program.child.kill("SIGHUP");
-  program.say("there?");
-  expect(await program.line()).toBe("here");
+  // The first answer may be given before the signal is looked at, the second is not.
+  for (const question of ["there?", "still there?"]) {
+    program.say(question);
+    expect(await program.line()).toBe("here");
+  }
 });
