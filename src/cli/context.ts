@@ -2,11 +2,12 @@ import { TeamError } from "../errors.ts";
 import type { Backends, LeadContext } from "../lead/context.ts";
 import { systemClock } from "../os/clock.ts";
 import { ensureOwnDirectory, runtimeDirectory } from "../os/directories.ts";
+import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { AnyCall } from "./command.ts";
 import type { LoadedSettings } from "./settings.ts";
-import { agentIdentity, type OpenTeam } from "./team.ts";
+import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./team.ts";
 
 /**
  * What an operation acts with, for a command that looks at or touches where teammates live.
@@ -55,6 +56,21 @@ export function refuseNesting(call: AnyCall, act: string): void {
   throw new TeamError("NESTED_TEAM", `${own.name} is a teammate and cannot ${act}. Nothing was done.`, {
     hint: "Ask the lead for it.",
   });
+}
+
+/**
+ * The team that a command about a whole team names, by its argument or by `--team`, to be changed.
+ * @throws TeamError PERMISSION_DENIED where it is another program's; as {@link openTeam}
+ */
+export function openOwnTeam(
+  env: Env,
+  options: Selection & { readonly force: boolean },
+  argument: string | undefined,
+): OpenTeam {
+  const name = argument ?? options.team;
+  const open = openTeam(env, { ...options, team: name });
+  requireOurs(open, { named: name !== undefined, force: options.force });
+  return open;
 }
 
 /**

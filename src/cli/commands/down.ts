@@ -3,10 +3,9 @@ import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../lead/shutdown.ts";
 import { operand } from "../../os/shell-words.ts";
 import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
-import { leadContext, requireOurs } from "../context.ts";
+import { leadContext, openOwnTeam } from "../context.ts";
 import { line } from "../paint.ts";
 import { exitOfShutdowns } from "../shutdown-exit.ts";
-import { openTeam } from "../team.ts";
 import { secondsOption } from "../text.ts";
 
 export const command = defineCommand({
@@ -24,9 +23,7 @@ export const command = defineCommand({
     "deadline nothing is touched (exit 5).",
   async run(call) {
     const { args, options, io, out } = call;
-    const name = args.name ?? options.team;
-    const open = openTeam(io.env, { ...options, team: name });
-    requireOurs(open, { named: name !== undefined, force: options.force });
+    const open = openOwnTeam(io.env, options, args.name);
     const how: DownOptions = defined({
       timeoutMs: secondsOption(options.timeout, "timeout"),
       reason: options.reason,

@@ -4,11 +4,10 @@ import { type ResumedMember, type ResumeReport, resumeTeam } from "../../lead/re
 import { operand, optionWords } from "../../os/shell-words.ts";
 import { defined } from "../../schema/defined.ts";
 import { defineCommand } from "../command.ts";
-import { leadContext, requireOurs } from "../context.ts";
+import { leadContext, openOwnTeam } from "../context.ts";
 import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
-import { openTeam } from "../team.ts";
 
 export const command = defineCommand({
   name: "resume",
@@ -28,9 +27,7 @@ export const command = defineCommand({
     "conversation, its unread messages and the tasks that nobody else has taken. Called twice it starts nobody twice.",
   async run(call) {
     const { args, options, io, out } = call;
-    const name = args.name ?? options.team;
-    const open = openTeam(io.env, { ...options, team: name });
-    requireOurs(open, { named: name !== undefined, force: options.force });
+    const open = openOwnTeam(io.env, options, args.name);
     const settings = loadSettings(open.home.root, io.cwd);
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     const behind: Promise<unknown>[] = [];
