@@ -2,7 +2,6 @@ import { all, equals } from "../tmux/format.ts";
 import type { WindowId } from "../tmux/ids.ts";
 import { layoutString } from "../tmux/layout-string.ts";
 import { type Command, commandLine } from "../tmux/quote.ts";
-import { isAtLeast, type TmuxVersion } from "../tmux/version.ts";
 import { gridLayout, type Size } from "./layout.ts";
 import { TAG } from "./tags.ts";
 
@@ -31,31 +30,56 @@ export interface ArrangedWindow {
 }
 
 /**
- * The commands that lay out a window of ours, and have its layout come back when its client has shrunk and is as large
- * as before again. The hook is the window's own and forks nothing. What joins the
- * window later is laid out alike, by its tag.
+ * For how many panes less than now a window knows its grid; below that tmux's own proportions stand until the next command.
+ * A window of 200×50 holds as many, and a hook of each is a line of the batch.
  */
-export function arrange(window: ArrangedWindow, version: TmuxVersion): Command[] {
+const KNOWN_GRIDS = 16;
+
+/** For which number of panes and which size a window was last laid out. */
+const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
+
+/**
+ * The commands that lay out a window of ours now, and by a hook of its own, which forks nothing, whenever a pane of it ends
+ * or its client has another size: what it looks like depends on these two alone, and not on the sizes before. What a
+ * person parts otherwise stays so until then. What joins the window later is laid out alike, by its tag.
+ */
+export function arrange(window: ArrangedWindow): Command[] {
   const { id, size, panes, layout } = window;
-  const plan = layout === "grid" ? layoutString(gridLayout(panes, size)) : layout;
-  const select: Command = ["select-layout", "-t", id, plan];
-  const commands: Command[] = [select, ["set-option", "-w", "-t", id, TAG.layout, layout]];
-  // Before 3.3 the hook of a window would be set on the user's session: there the next command lays out again.
-  if (!isAtLeast(version, 3, 3)) return commands;
-  return [...commands, ["set-hook", "-w", "-t", id, "window-resized", commandLine(onResize(window, select))]];
+  const select = (count: number): Command => [
+    ...["select-layout", "-t", id],
+    layout === "grid" ? layoutString(gridLayout(count, size)) : layout,
+  ];
+  const counts = Array.from({ length: Math.min(panes, KNOWN_GRIDS) }, (_, i) => panes - i);
+  return [
+    select(panes),
+    ["set-option", "-w", "-t", id, TAG.layout, layout],
+    fitted(id),
+    forgetArrangement(id),
+    ...counts.map((count, i) => onChange(id, count, i, select(count))),
+  ];
+}
+
+/** Takes the hook off a window: it is a user's, or somebody's who hides in it, from now on. */
+export function forgetArrangement(window: string): Command {
+  return ["set-hook", "-u", "-w", "-t", window, "window-layout-changed"];
 }
 
 /**
- * Only at the very size that was planned for: a layout that does not fit would resize the window, which would call the
- * hook again. Not while a pane is zoomed, as that would end, nor with panes of the user's among ours, for which there is
- * no place.
+ * Once for each number and size: a layout of another size than the window's has the window made as large for a moment, and
+ * then everything in it as large as its client again, which calls the hook once more. Not while a pane is zoomed, as that
+ * would end, nor with panes of the user's among ours, for which there is no place.
  */
-function onResize({ id, size, panes }: ArrangedWindow, select: Command): Command {
-  const fits = all(
-    equals("window_width", String(size.width)),
-    equals("window_height", String(size.height)),
+function onChange(id: WindowId, count: number, index: number, select: Command): Command {
+  const isNew = all(
+    equals("window_panes", String(count)),
+    `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
-    `#{e|<=:#{window_panes},${panes}}`,
   );
-  return ["if-shell", "-F", "-t", id, fits, commandLine(select)];
+  const act = [fitted(id), select].map(commandLine).join(" ; ");
+  const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);
+  return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
+}
+
+function fitted(id: WindowId): Command {
+  return ["set-option", "-w", "-F", "-t", id, TAG.fitted, FITTED];
 }

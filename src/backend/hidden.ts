@@ -5,8 +5,7 @@ import { MISS, onlyIf } from "../tmux/keys.ts";
 import { type Look, look, type PaneView } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { OLDEST_TMUX, type TmuxVersion } from "../tmux/version.ts";
-import { arrange, type LayoutName, layoutOf } from "./arrange.ts";
+import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
 import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
@@ -36,7 +35,8 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ["rename-window", "-t", pane.id, literal(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
-      ...(isTeams && others.length > 0 ? arrange(rest, versionOf(seen)) : []),
+      forgetArrangement(pane.id),
+      ...(isTeams && others.length > 0 ? arrange(rest) : []),
     ];
   });
 }
@@ -57,7 +57,12 @@ export async function showPane(
     const target = windows.find((panes) => capacity(windowSize(panes)) > panes.length);
     const last = target?.at(-1);
     if (target === undefined || last === undefined) {
-      return [...windowOptions(pane.id, team), ["rename-window", "-t", pane.id, literal(team.teamTitle)]];
+      const own = { id: pane.window, size: windowSize([pane]), panes: 1, layout: layoutIn([pane]) };
+      return [
+        ...windowOptions(pane.id, team),
+        ["rename-window", "-t", pane.id, literal(team.teamTitle)],
+        ...arrange(own),
+      ];
     }
     const joined = {
       id: last.window,
@@ -69,7 +74,7 @@ export async function showPane(
       // Room for the join, however the user has parted the window.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", "-s", pane.id, "-t", last.id],
-      ...arrange(joined, versionOf(seen)),
+      ...arrange(joined),
     ];
   });
 }
@@ -119,9 +124,4 @@ function countOf(panes: readonly PaneView[]): number {
 
 function layoutIn([pane]: readonly PaneView[]): LayoutName {
   return layoutOf(pane?.options[TAG.layout]);
-}
-
-/** A server with a pane has told its version. */
-function versionOf(seen: Look): TmuxVersion {
-  return seen.version ?? { text: "", ...OLDEST_TMUX };
 }

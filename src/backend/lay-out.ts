@@ -1,7 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { look } from "../tmux/look.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import { OLDEST_TMUX } from "../tmux/version.ts";
 import { arrange, type LayoutName } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
@@ -17,12 +16,11 @@ export async function layOutTeam(
   layout: LayoutName,
 ): Promise<number> {
   const seen = await look(server, PLAN_OPTIONS);
-  const version = seen.version ?? { text: "", ...OLDEST_TMUX };
   const windows = teamWindows(seen, team, { kind: "team-window" });
   const commands = windows.flatMap((panes) => {
     const [first] = panes;
     if (first === undefined) return [];
-    return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout }, version);
+    return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
   });
   if (commands.length === 0) return 0;
   const { errors } = await server.batch(commands);

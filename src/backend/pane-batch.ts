@@ -4,7 +4,6 @@ import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
 import type { Look } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
-import { parseVersion } from "../tmux/version.ts";
 import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import type { Host, PanePlan, Stack } from "./pane-plan.ts";
@@ -90,7 +89,7 @@ export function settleCommands(
       panes: panes.length + standing.length,
       layout: layoutOf(standing[0]?.options[TAG.layout]),
     };
-    commands.push(...arrange(window, parseVersion(first.serverVersion)));
+    commands.push(...arrange(window));
   });
   return commands;
 }

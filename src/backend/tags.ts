@@ -18,6 +18,8 @@ export const TAG = {
   window: "@teams_window",
   /** On windows that we made: the layout that was chosen for them. */
   layout: "@teams_layout",
+  /** On windows that we made: for how many panes and which size they were last laid out. */
+  fitted: "@teams_fitted",
   /** On sessions that we made, `<root>/<team>`. */
   session: "@teams_session",
   /** On a sidebar's pane, `<root>/<team>`. */

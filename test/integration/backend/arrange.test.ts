@@ -1,30 +1,65 @@
 import { expect, test } from "vitest";
 import { layOutTeam } from "../../../src/backend/lay-out.ts";
 import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
+import type { PlaceRecord } from "../../../src/schema/status.ts";
 import { eventually } from "../../support/eventually.ts";
-import { placesOf, requestFor } from "../../support/spawns.ts";
+import { end, placesOf, requestFor } from "../../support/spawns.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 const LARGE = { width: 200, height: 50 };
+const OTHER = { width: 160, height: 40 };
 /** So small that tmux forgets who had how much; on the way back it gives all of them alike. */
 const SMALL = { width: 10, height: 5 };
 
-test("A window whose client shrinks and grows again has its layout back", async () => {
-  const { t, window, places, resized } = await watchedTeam();
+test("A window whose client shrinks and grows again has its layout back, at each size", async () => {
+  const { t, window, resized } = await watchedTeam();
   expect(sizes(t, window)).toEqual(["66x23", "66x23", "66x23", "100x24", "99x24"]);
-  const planned = t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
+  const layout = () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
+  const planned = layout();
+  await resized(OTHER);
+  const smaller = await eventually("the layout at another size", () => {
+    const [first, second, third] = sizes(t, window);
+    return first?.startsWith("52x") && second?.startsWith("53x") && third?.startsWith("53x") && layout();
+  });
+  for (const [size, wanted] of [
+    [LARGE, planned],
+    [OTHER, smaller],
+  ] as const) {
+    await resized(SMALL);
+    await resized(size);
+    await eventually(`the layout of ${size.width}×${size.height}`, () => layout() === wanted);
+  }
+});
+
+test("Where a pane ends those beside it are laid out anew, and what a person has parted stays as it is", async () => {
+  const { t, window, places, backend, resized } = await watchedTeam();
+  const pane = (index: number) => places[index]?.paneId ?? "";
+  t.tmux("resize-pane", "-t", pane(0), "-x", "90");
+  await end(places[4] as PlaceRecord);
+  await eventually("two rows of two", () => sizes(t, window).join(" ") === "100x23 99x23 100x24 99x24");
+  t.tmux("resize-pane", "-t", pane(0), "-x", "120");
+  t.tmux("select-pane", "-t", pane(1));
+  expect(sizes(t, window)[0]).toBe("120x23");
+  t.tmux("kill-pane", "-t", pane(1));
+  await eventually("two and one", () => sizes(t, window).join(" ") === "100x23 99x23 200x24");
+  await backend.close([places[2] as PlaceRecord]);
+  await eventually("two", () => sizes(t, window).join(" ") === "100x48 99x48");
   await resized(SMALL);
   await resized(LARGE);
-  await eventually(
-    "the layout",
-    () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}") === planned,
-  );
-  // With one pane less the others keep the places that they had.
-  t.tmux("kill-pane", "-t", places[4]?.paneId ?? "");
-  await resized(SMALL);
-  await resized(LARGE);
-  await eventually("four panes", () => sizes(t, window).join(" ") === "66x23 66x23 66x23 200x24");
+  await eventually("two again", () => sizes(t, window).join(" ") === "100x48 99x48");
+  t.tmux("kill-pane", "-t", pane(3));
+  expect(sizes(t, window)).toEqual(["200x48"]);
+});
+
+test("A window that nobody looks at is laid out anew, too", async () => {
+  const t = privateTmux();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  const requests = ["a", "b", "c", "d"].map((name) => requestFor(t, name));
+  const places = placesOf(await backend.spawn(requests, { kind: "session" }));
+  await backend.close(places.slice(0, 1));
+  const window = places[1]?.windowId ?? "";
+  await eventually("two and one", () => /^100x2\d 99x2\d 200x2\d$/.test(sizes(t, window).join(" ")));
 });
 
 test("A zoom, and a pane that the user put among ours, survive a client that shrinks and grows again", async () => {
