@@ -33,7 +33,7 @@ export interface SpawnRequest {
 
 /** Where new panes go (product.md, "In tmux"). */
 export interface Placement {
-  readonly kind: "team-window" | "here" | "session";
+  readonly kind: "team-window" | "window" | "here" | "session";
   /** The caller's pane, where there is one. */
   readonly callerPane?: string;
 }

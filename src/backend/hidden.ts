@@ -8,11 +8,14 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
-import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
 import { identityCondition, TAG, windowOptions } from "./tags.ts";
 
-/** What became of a pane that was to be hidden or shown: `stood` was so already, `gone` is not ours any more. */
-export type MoveOutcome = "moved" | "stood" | "gone";
+/**
+ * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
+ * neither hidden nor in anybody's way, `gone` is not ours any more.
+ */
+export type MoveOutcome = "moved" | "stood" | "apart" | "gone";
 
 /**
  * Puts a teammate's pane into a window of its own, with its name, that no spawn fills; those that stood beside it get
@@ -100,6 +103,7 @@ async function movePane(
     ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
   );
   if (identity === undefined || pane === undefined) return "gone";
+  if (isApart(pane)) return "apart";
   const commands = plan(seen, pane);
   if (commands === undefined) return "stood";
   const { lines, errors } = await server.batch(

@@ -3,28 +3,32 @@ import { look } from "../tmux/look.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { arrange, type LayoutName } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
-import { PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { ownerTag, TAG } from "./tags.ts";
 
 /**
- * Lays out the windows of a team, and no other; what joins them later follows.
- * @returns how many windows
+ * Lays out the windows that a team shares, and no other; what joins them later follows.
+ * @returns how many there are, and how many more have one teammate alone, for which there is no layout
  * @throws TeamError TMUX_ERROR
  */
 export async function layOutTeam(
   server: TmuxServer,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   layout: LayoutName,
-): Promise<number> {
+): Promise<{ readonly shared: number; readonly apart: number }> {
   const seen = await look(server, PLAN_OPTIONS);
   const windows = teamWindows(seen, team, { kind: "team-window" });
+  const owner = ownerTag(team);
+  const alone = seen.panes.filter((pane) => isApart(pane) && pane.options[TAG.window] === owner);
+  const counts = { shared: windows.length, apart: new Set(alone.map(({ window }) => window)).size };
   const commands = windows.flatMap((panes) => {
     const [first] = panes;
     if (first === undefined) return [];
     return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
   });
-  if (commands.length === 0) return 0;
+  if (commands.length === 0) return counts;
   const { errors } = await server.batch(commands);
-  if (errors.length === 0) return windows.length;
+  if (errors.length === 0) return counts;
   throw new TeamError("TMUX_ERROR", `tmux did not lay out every window so: ${errors.join("; ")}.`, {
     hint: "The agents in them go on. A larger window, or another layout, has the room.",
     details: { kind: "refused", errors },

@@ -54,6 +54,7 @@ export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], 
     return [
       ...openHost(host, gap, first),
       ...windowOptions(target, first),
+      ...(plan.apart ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
       // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
       ...others.reverse().flatMap((request) => splitInto(target, target, request)),
     ];
@@ -75,13 +76,19 @@ export function settleCommands(
   plan.hosts.forEach(({ host }, i) => {
     const panes = (parts[i] ?? []).flatMap((request) => made.get(request.instance) ?? []);
     const [first] = panes;
-    const title = parts[i]?.[0]?.teamTitle;
-    if (first === undefined || title === undefined) return;
+    const request = parts[i]?.[0];
+    if (first === undefined || request === undefined) return;
+    if (plan.apart) {
+      const title = `${request.name}@${request.teamTitle}`;
+      commands.push(["rename-window", "-t", first.window, literal(title)]);
+      return;
+    }
     if (plan.stack !== undefined && i === 0) {
       commands.push(...stackCommands(plan.stack, panes));
       return;
     }
-    if (host.kind !== "window") commands.push(["rename-window", "-t", first.window, literal(title)]);
+    if (host.kind !== "window")
+      commands.push(["rename-window", "-t", first.window, literal(request.teamTitle)]);
     const standing = host.kind === "window" ? seen.panes.filter(({ window }) => window === host.window) : [];
     const window = {
       id: first.window,

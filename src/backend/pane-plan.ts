@@ -27,10 +27,20 @@ export interface Stack {
 export interface PanePlan {
   readonly hosts: readonly { readonly host: Host; readonly count: number }[];
   readonly stack: Stack | undefined;
+  /** Each new window is one teammate's own. */
+  readonly apart?: boolean;
 }
 
 /** User options that the plan reads of a look. */
-export const PLAN_OPTIONS = [TAG.agent, TAG.team, TAG.root, TAG.window, TAG.layout, TAG.session] as const;
+export const PLAN_OPTIONS = [
+  TAG.agent,
+  TAG.team,
+  TAG.root,
+  TAG.window,
+  TAG.apart,
+  TAG.layout,
+  TAG.session,
+] as const;
 
 /** Decides where `count` new panes of one team go. Pure. */
 export function planPanes(
@@ -45,6 +55,10 @@ export function planPanes(
   const windows = teamWindows(seen, team, placement);
   const session = sessionFor(seen, caller, team, placement);
   const size = sizeFor(seen, session, caller);
+  if (placement.kind === "window") {
+    const hosts = Array.from({ length: count }, (_, i) => newHost(seen, session, team, i, size));
+    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, apart: true };
+  }
   const stacked = stack?.count ?? 0;
   const { existing, fresh } = distribute(
     count - stacked,
@@ -67,7 +81,10 @@ export function planPanes(
     : { hosts: [...intoWindows, ...intoNew], stack: undefined };
 }
 
-/** Windows of this team in index order, as their panes; with a session of its own only those in it. */
+/**
+ * Windows that the team shares, in index order, as their panes; with a session of its own only those in it. A window
+ * that one teammate has for itself is none of them.
+ */
 export function teamWindows(
   seen: Look,
   team: Pick<SpawnRequest, "team" | "rootTag">,
@@ -77,12 +94,17 @@ export function teamWindows(
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
-    if (pane.options[TAG.window] !== ownerTag(team) || known.has(pane.id)) continue;
+    if (pane.options[TAG.window] !== ownerTag(team) || isApart(pane) || known.has(pane.id)) continue;
     if (placement.kind === "session" && pane.options[TAG.session] !== ownerTag(team)) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
   }
   return [...windows.values()];
+}
+
+/** Whether a pane is in a window that one teammate has for itself. */
+export function isApart(pane: PaneView): boolean {
+  return pane.options[TAG.apart] === "1";
 }
 
 function sessionFor(

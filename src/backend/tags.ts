@@ -16,6 +16,8 @@ export const TAG = {
   task: "@teams_task",
   /** On windows that we made, `<root>/<team>`. Panes never have it, so that what a pane shows is its window's. */
   window: "@teams_window",
+  /** On a window that one teammate has for itself: no spawn fills it, no layout is for it. */
+  apart: "@teams_apart",
   /** On windows that we made: the layout that was chosen for them. */
   layout: "@teams_layout",
   /** On windows that we made: for how many panes and which size they were last laid out. */

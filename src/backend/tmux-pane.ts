@@ -49,7 +49,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             discardLaunch(request.paths);
             return { ok: false, name: request.name, error: notMade(request, errors) };
           }
-          const place = placeOf(request, pane, spawnedAt);
+          const place = placeOf(request, pane, placement.kind, spawnedAt);
           request.placed?.(place);
           return settleStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
@@ -154,13 +154,19 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
   }
 }
 
-function placeOf(request: SpawnRequest, pane: MadePane, spawnedAt: number): PlaceRecord {
+function placeOf(
+  request: SpawnRequest,
+  pane: MadePane,
+  placement: Placement["kind"],
+  spawnedAt: number,
+): PlaceRecord {
   return {
     instance: request.instance,
     backend: "tmux",
     paneId: pane.pane,
     windowId: pane.window,
     session: pane.session,
+    placement,
     server: { socket: pane.socket, pid: pane.serverPid, procStart: startOf(pane.serverPid) ?? "" },
     panePid: pane.pid,
     paneProcStart: startOf(pane.pid) ?? "",

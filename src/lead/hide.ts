@@ -10,18 +10,23 @@ import type { LeadContext } from "./context.ts";
 import { inTurn } from "./layout.ts";
 
 /**
- * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing.
- * @returns whether anything moved
+ * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing, and
+ * one that was spawned into a window of its own stays in it, hidden to nobody.
+ * @returns what became of it
  * @throws TeamError RECIPIENT_INACTIVE for one without a pane, TMUX_ERROR
  */
-export async function setHidden(ctx: LeadContext, name: string, hidden: boolean): Promise<boolean> {
+export async function setHidden(
+  ctx: LeadContext,
+  name: string,
+  hidden: boolean,
+): Promise<Exclude<MoveOutcome, "gone">> {
   const place = readPlace(ctx.ref, name);
   if (place?.server === undefined) throw noPane(ctx, name);
   const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
   const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw noPane(ctx, name);
-  await writeDown(ctx, place.paneId ?? "", hidden);
-  return outcome === "moved";
+  await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  return outcome;
 }
 
 /** Whether a teammate's pane is written down as hidden. */

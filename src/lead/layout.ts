@@ -12,18 +12,20 @@ import { tmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
 
 /**
- * Lays out the team's windows, on every server where it has one.
- * @returns how many windows
+ * Lays out the windows that the team shares, on every server where it has one.
+ * @returns how many; 0 where each teammate has one for itself
  * @throws TeamError RECIPIENT_INACTIVE when it has none, TMUX_ERROR
  */
 export async function layOutWindows(ctx: LeadContext, layout: LayoutName): Promise<number> {
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
-  let windows = 0;
+  let [shared, apart] = [0, 0];
   for (const path of socketsOf(ctx)) {
     const server = tmuxServer({ socket: { path }, env: ctx.env });
-    windows += await inTurn(ctx, () => layOutTeam(server, team, layout));
+    const counts = await inTurn(ctx, () => layOutTeam(server, team, layout));
+    shared += counts.shared;
+    apart += counts.apart;
   }
-  if (windows > 0) return windows;
+  if (shared > 0 || apart > 0) return shared;
   throw new TeamError("RECIPIENT_INACTIVE", `${ctx.ref.team} has no window now; nothing was changed.`, {
     hint: `Who is where: teams status ${optionWords("--team", ctx.ref.team)}`,
   });

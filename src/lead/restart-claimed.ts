@@ -132,24 +132,30 @@ async function clear(
   return cleared;
 }
 
-/** Starts them where each belongs, in windows and layout as a spawn makes them. */
+/** Starts them where each belongs, in windows and layout as a spawn makes them: one call for each kind of place. */
 async function startAll(
   ctx: LeadContext,
   cleared: readonly Cleared[],
 ): Promise<ReadonlyMap<string, SpawnOutcome>> {
-  const kind = "team-window";
-  const placement =
-    ctx.callerPane === undefined ? ({ kind } as const) : ({ kind, callerPane: ctx.callerPane } as const);
   const outcomes = new Map<string, SpawnOutcome>();
   for (const backend of new Set(cleared.map((one) => one.backend))) {
-    const requests = cleared.flatMap((one) =>
-      one.backend === backend ? [withPlace(ctx, one.start.request)] : [],
-    );
-    for (const outcome of await spawnOn(backend, requests, placement)) {
-      outcomes.set(outcome.name, outcome);
+    const here = cleared.filter((one) => one.backend === backend);
+    for (const kind of new Set(here.map(placementOf))) {
+      const requests = here
+        .filter((one) => placementOf(one) === kind)
+        .map(({ start }) => withPlace(ctx, start.request));
+      for (const outcome of await spawnOn(backend, requests, defined({ kind, callerPane: ctx.callerPane }))) {
+        outcomes.set(outcome.name, outcome);
+      }
     }
   }
   return outcomes;
+}
+
+/** As it was spawned; but nobody has asked for the window of the one who restarts to be split. */
+function placementOf({ last }: Cleared): Placement["kind"] {
+  const kind = last.place?.placement;
+  return kind === "window" || kind === "session" ? kind : "team-window";
 }
 
 function withPlace({ ref }: LeadContext, request: SpawnRequest): SpawnRequest {

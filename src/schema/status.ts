@@ -41,6 +41,8 @@ export const placeRecord = z.looseObject({
   paneId: z.optional(z.string()),
   windowId: z.optional(z.string()),
   session: z.optional(z.string()),
+  /** Where its pane was asked to be: `team-window`, `window`, `here` or `session`. */
+  placement: z.optional(z.string()),
   server: z.optional(tmuxServerRecord),
   /** The outer launch script: the pane's own process. */
   panePid: z.optional(z.number()),

@@ -26,6 +26,23 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
       nothingLeft: () => t.tmux("list-panes", "-a").split("\n").length === 1,
     };
   },
+  "tmux windows, one for each": (t, readyTimeoutMs) => {
+    const { pane } = t.session();
+    return {
+      backend: tmuxPaneBackend({ server: t.server, env: t.inside(pane), readyTimeoutMs }),
+      placement: { kind: "window", callerPane: pane },
+      nothingLeft: () => t.tmux("list-panes", "-a").split("\n").length === 1,
+    };
+  },
+  "panes beside the caller": (t, readyTimeoutMs) => {
+    const { pane } = t.session();
+    const before = t.tmux("list-windows", "-a");
+    return {
+      backend: tmuxPaneBackend({ server: t.server, env: t.inside(pane), readyTimeoutMs }),
+      placement: { kind: "here", callerPane: pane },
+      nothingLeft: () => t.tmux("list-windows", "-a") === before,
+    };
+  },
   "a detached tmux session": (t, readyTimeoutMs) => ({
     backend: tmuxPaneBackend({ server: t.server, env: t.env, readyTimeoutMs }),
     placement: { kind: "session" },

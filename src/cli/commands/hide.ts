@@ -15,11 +15,11 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
-    const moved = await setHidden(await leadContext(call, open), name, true);
-    out.done(
-      { agent: name, hidden: true, moved },
-      () => line`${name} is in a window of its own${moved ? "" : " already"}.`,
-    );
+    const outcome = await setHidden(await leadContext(call, open), name, true);
+    out.done({ agent: name, hidden: outcome !== "apart", moved: outcome === "moved" }, () => {
+      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
+      return line`${name} is in a window of its own${outcome === "moved" ? "" : " already"}.`;
+    });
     return EXIT.done;
   },
 });

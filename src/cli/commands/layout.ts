@@ -25,7 +25,10 @@ export const command = defineCommand({
     }
     const open = openTeam(io.env, options);
     const windows = await layOutWindows(await leadContext(call, open), layout);
-    out.done({ team: open.ref.team, layout, windows }, () => line`${counted(windows, "window")}: ${layout}.`);
+    out.done({ team: open.ref.team, layout, windows }, () => {
+      if (windows === 0) return "Each teammate has a window for itself: there is nothing to lay out.";
+      return line`${counted(windows, "window")}: ${layout}.`;
+    });
     return EXIT.done;
   },
 });

@@ -15,11 +15,11 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
-    const moved = await setHidden(await leadContext(call, open), name, false);
-    out.done(
-      { agent: name, hidden: false, moved },
-      () => line`${name} stands among its team${moved ? "" : " already"}.`,
-    );
+    const outcome = await setHidden(await leadContext(call, open), name, false);
+    out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
+      if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
+      return line`${name} stands among its team${outcome === "moved" ? "" : " already"}.`;
+    });
     return EXIT.done;
   },
 });

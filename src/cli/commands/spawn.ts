@@ -40,13 +40,14 @@ export const command = defineCommand({
     withChanges: { summary: "bring what is uncommitted here into its worktree" },
     teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
     here: { summary: "split this window instead of using the team's own" },
-    window: { summary: "in the team's own window (the default)" },
+    window: { summary: "in a tmux window for itself" },
     session: { summary: "in a tmux session of the team's own" },
     unique: { summary: "take name-2, name-3, … where the name is taken" },
   },
   examples: [
     'teams spawn reviewer --prompt "Review src/auth for security holes."',
     "teams spawn planner --plan --agent-type architect --prompt - < brief.md",
+    'teams spawn tester --window --prompt "Run the tests after each change, and say what broke."',
     'teams spawn dev --worktree --prompt "Fix the flaky test, and commit."',
   ],
   async run(call) {
@@ -141,5 +142,5 @@ function placementOf(options: {
       },
     );
   }
-  return here ? "here" : session ? "session" : "team-window";
+  return here ? "here" : window ? "window" : session ? "session" : "team-window";
 }

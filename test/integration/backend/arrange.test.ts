@@ -82,8 +82,11 @@ test("A layout is chosen for the team's windows alone; it comes back, and who jo
   const { t, user, window, backend, resized } = await watchedTeam();
   t.tmux("split-window", "-d", "-h", "-t", user, "env", "cat");
   const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
-  expect(await layOutTeam(t.server, { ...TEAM, team: "other" }, "even-vertical")).toBe(0);
-  expect(await layOutTeam(t.server, TEAM, "main-vertical")).toBe(1);
+  expect(await layOutTeam(t.server, { ...TEAM, team: "other" }, "even-vertical")).toEqual({
+    shared: 0,
+    apart: 0,
+  });
+  expect(await layOutTeam(t.server, TEAM, "main-vertical")).toEqual({ shared: 1, apart: 0 });
   const main = (others: string) => new RegExp(`^80x48( ${others}){4,5}$`);
   expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
   await resized({ width: 30, height: 12 });
@@ -92,7 +95,7 @@ test("A layout is chosen for the team's windows alone; it comes back, and who jo
   placesOf(await backend.spawn([requestFor(t, "f")], { kind: "team-window", callerPane: user }));
   expect(sizes(t, window)).toHaveLength(6);
   expect(sizes(t, window).join(" ")).toMatch(main("119x\\d+"));
-  expect(await layOutTeam(t.server, TEAM, "grid")).toBe(1);
+  expect(await layOutTeam(t.server, TEAM, "grid")).toEqual({ shared: 1, apart: 0 });
   expect(new Set(sizes(t, window))).toEqual(new Set(["66x23", "66x24"]));
   expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
 });

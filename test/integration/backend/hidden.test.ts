@@ -55,6 +55,16 @@ test("One that stood beside the caller gives its room back, and is shown in a wi
   expect(show(t, a, "#{window_name}")).toBe("Audit");
 });
 
+test("One in a window of its own is neither hidden nor shown", async () => {
+  const { t, spawn } = inside();
+  const [a] = await spawn("window", "a");
+  await spawn("team-window", "b");
+  const before = t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}");
+  expect(await hidePane(t.server, a, "a")).toBe("apart");
+  expect(await showPane(t.server, a, TEAM)).toBe("apart");
+  expect(t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}")).toBe(before);
+});
+
 test("A pane that is somebody else's now is not moved (S39)", async () => {
   const { t, user, spawn } = inside();
   const [a] = await spawn("team-window", "a", "b");

@@ -110,6 +110,39 @@ describe("Panes of a team", () => {
   });
 });
 
+describe("Windows of their own", () => {
+  test("are named after agent and team, tagged and framed like shared ones, by three calls for any number", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const before = state(t, pane);
+    const { backend, forks } = inside(t, pane);
+    const window: Placement = { kind: "window", callerPane: pane };
+    const outcomes = await backend.spawn([requestFor(t, "a #(x)"), requestFor(t, "b")], window);
+    expect(forks()).toBe(3);
+    const [a, b] = placesOf(outcomes);
+    for (const place of [a, b]) {
+      expect(show(t, place, "#{session_name} #{window_panes} #{window_active}")).toBe("work 1 0");
+      expect(show(t, place, "#{pane-border-status} #{@teams_window}")).toBe("top 0123456789ab/audit");
+      expect(place?.placement).toBe("window");
+    }
+    expect(show(t, a, "#{window_name}").replace("##", "#")).toBe("a #(x)@Audit");
+    expect(show(t, b, "#{pane_title} #{window_name}")).toBe("b@audit b@Audit");
+    await endAll(backend, outcomes);
+    expect(state(t, pane)).toEqual(before);
+  });
+
+  test("are filled by nobody, and make no session but the team's where there is none", async () => {
+    const t = privateTmux();
+    const { backend, placement } = inside(t);
+    const alone = placesOf(await backend.spawn([requestFor(t, "a"), requestFor(t, "b")], { kind: "window" }));
+    const shared = placesOf(await backend.spawn([requestFor(t, "c"), requestFor(t, "d")], placement));
+    expect([...groupByWindow([...alone, ...shared]).values()].map((group) => group.length)).toEqual([
+      1, 1, 2,
+    ]);
+    expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("teams-audit");
+  });
+});
+
 describe("Panes beside the caller", () => {
   test("stack at the caller's right, evenly, and give back what they took", async () => {
     const t = privateTmux();

@@ -1,0 +1,94 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { TeamStatus } from "../../../src/lead/status.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
+
+it("a teammate with a window of its own is treated as one by every command, and comes back in one", async () => {
+  const { t, user, done, windows } = await crew();
+  const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
+  await done("spawn", "ada", "--window", ...SPAWN);
+  await done("spawn", "bob", ...SPAWN);
+  await done("spawn", "cyd", "--window", ...SPAWN);
+  expect(windows()).toEqual(["ada@crew: ada", "bob: bob", "cyd@crew: cyd"]);
+
+  expect((await done("hide", "ada", "--json")).json()).toEqual({ agent: "ada", hidden: false, moved: false });
+  expect((await done("show", "ada")).out).toBe(
+    "ada was spawned into a window of its own, and stays there.\n",
+  );
+  expect((await done("layout", "main-vertical")).out).toBe("1 window: main-vertical.\n");
+  expect((await done("attach", "ada")).out).toContain(`.${paneOf("ada")}`);
+  const { members } = (await done("status", "--json")).json<TeamStatus>();
+  expect(members.slice(1).map(({ name, paneId, alive }) => [name, paneId, alive])).toEqual(
+    ["ada", "bob", "cyd"].map((name) => [name, paneOf(name), true]),
+  );
+
+  await done("kill", "bob", "--force");
+  expect((await done("layout", "grid")).out).toBe(
+    "Each teammate has a window for itself: there is nothing to lay out.\n",
+  );
+  await done("spawn", "dot", ...SPAWN);
+  for (const name of ["ada", "dot"]) t.tmux("kill-pane", "-t", paneOf(name));
+  await eventually("both ends", async () => {
+    const after = (await done("status", "--json")).json<TeamStatus>().members;
+    return after.filter(({ alive }) => alive === false).length === 2;
+  });
+  await done("resume");
+  expect(windows()).toEqual(["ada@crew: ada", "cyd@crew: cyd", "dot: dot"]);
+  expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
+  await done("kill", "--team", "crew", "--force");
+  expect(t.tmux("list-panes", "-a", "-F", "#{pane_id}")).toBe(user);
+
+  function paneOf(name: string): string {
+    const panes = t.tmux("list-panes", "-a", "-F", "#{@teams_agent_id} #{pane_id}").split("\n");
+    return panes.find((line) => line.startsWith(`${name}@`))?.split(" ")[1] ?? "";
+  }
+});
+
+it("outside of tmux each has a window in the team's session", async () => {
+  const { t, teams } = await crew();
+  for (const name of ["ada", "bob"]) {
+    expect(
+      (await teams(["spawn", name, "--window", ...SPAWN], { env: { TMUX: "", TMUX_PANE: "" } })).code,
+    ).toBe(0);
+  }
+  const panes = t
+    .tmux("list-panes", "-a", "-F", "#{session_name} #{window_name} #{window_panes}")
+    .split("\n");
+  expect(panes).toEqual(["teams-crew ada@crew 1", "teams-crew bob@crew 1", "work mine 1"]);
+});
+
+it("one place is given at most", async () => {
+  const { teams } = await crew();
+  const refused = await teams(["spawn", "ada", "--window", "--here", ...SPAWN, "--json"]);
+  expect(refused.error().code).toBe("INVALID_INPUT");
+});
+
+/** A team that a person leads from a pane. */
+async function crew() {
+  const t = privateTmux();
+  const { pane: user } = t.session();
+  const teams = teamsIn(t.inside(user), t.home);
+  const playbook = { version: 1, agents: { "*": [{ say: "done" }] } };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
+  const done = async (...words: string[]) => {
+    const ended = await teams(words);
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
+  await done("create", "crew");
+  /** `<window>: <whose panes>`, of windows with teammates in them. */
+  const windows = () => {
+    const lines = t.tmux("list-panes", "-a", "-F", "#{window_name}:#{s/@.*//:@teams_agent_id}").split("\n");
+    const agents = new Map<string, string>();
+    for (const [window = "", agent = ""] of lines.map((line) => line.split(":"))) {
+      if (agent !== "") agents.set(window === "crew" ? agent : window, agent);
+    }
+    return [...agents].map(([window, agent]) => `${window}: ${agent}`).sort();
+  };
+  return { t, user, teams, done, windows };
+}
