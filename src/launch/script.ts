@@ -97,15 +97,15 @@ as_json() {
     }'
 }
 
-# Sets shown and alternate. The epitaph comes through the terminal behind all that the program wrote: once the
-# server shows it, the rest is there too.
+# Sets shown and alternate, both empty when the pane is somebody else's by now. The epitaph comes through the terminal
+# behind all that the program wrote: once the server shows it, the rest is there too.
 look_at_pane() {
-  shown= alternate=0 tries=0
+  shown= alternate= tries=0
   while [ "$tries" -lt 50 ]; do
-    shown=$(tmux -u display-message -p -t "$TMUX_PANE" "#{alternate_on}" \; \
-      capture-pane -p -J -S -100 -t "$TMUX_PANE") || return
+    shown=$(tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
+      "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE") || return
     case $shown in
-      *"$epitaph"*) break ;;
+      "" | *"$epitaph"*) break ;;
     esac
     tries=$((tries + 1))
   done
@@ -123,12 +123,21 @@ now() {
   printf %s "$ms"
 }
 
+# The signal that a code above 128 stands for, as a field; by its name, since the numbers differ between systems.
+as_signal() {
+  [ "$1" -gt 128 ] && [ "$1" -lt 160 ] || return 0
+  name=$(kill -l "$1")
+  case $name in
+    [A-Z]*) printf ',"signal":"SIG%s"' "$name" ;;
+  esac
+}
+
 # Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
 record_exit() {
   (
     umask 077
-    printf '{"instance":"%s","code":%d,"at":%s,"lastLines":[%s]}\n' \
-      "$instance" "$1" "$(now)" "$2" >"$run/.exit.json.$$.tmp" &&
+    printf '{"instance":"%s","code":%d%s,"at":%s,"lastLines":[%s]}\n' \
+      "$instance" "$1" "$(as_signal "$1")" "$(now)" "$2" >"$run/.exit.json.$$.tmp" &&
       mv -f "$run/.exit.json.$$.tmp" "$run/exit.json"
   )
 }
@@ -144,9 +153,11 @@ leave_screen() {
   printf '\n%s: r + Enter starts it again, q + Enter closes this pane.\n' "$agent"
 }
 
-# Waits for a person: 0 to start again, 1 to close. Whole lines, since single keys fire on half-typed text.
+# Waits for a person: 0 to start again, 1 to close. Whole lines, since single keys fire on half-typed text; and no key
+# but Enter ends the reading of one.
 hold() {
   trap 'exit "$code"' HUP TERM
+  stty intr undef quit undef susp undef eof undef
   failures=0
   while [ "$failures" -lt 3 ]; do
     if read -r answer; then

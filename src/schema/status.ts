@@ -82,10 +82,11 @@ export const statusRecord = z.looseObject({
 });
 export type StatusRecord = z.infer<typeof statusRecord>;
 
-/** `run/<agent>/exit.json`, written by the launch script when the agent's program ended. `code` above 128 is a shell's word for a signal. */
+/** `run/<agent>/exit.json`, written by the launch script when the agent's program ended. `code` above 128 is a shell's word for a signal, and `signal` its name. */
 export const exitRecord = z.looseObject({
   instance: z.string(),
   code: z.int(),
+  signal: z.optional(z.string().check(z.regex(/^SIG[A-Z0-9]+$/))),
   at: z.number(),
   lastLines: z._default(z.array(z.string()), []),
 });

@@ -93,24 +93,8 @@ function endState(exit: AgentExit | null, status: StatusRecord | undefined): Age
   return leaving || exit.code === 0 || exit.signal === "SIGHUP" ? "exited" : "crashed";
 }
 
-/** The same numbers on Linux and macOS. */
-const SIGNALS: Readonly<Record<number, string>> = {
-  1: "SIGHUP",
-  2: "SIGINT",
-  3: "SIGQUIT",
-  4: "SIGILL",
-  6: "SIGABRT",
-  8: "SIGFPE",
-  9: "SIGKILL",
-  11: "SIGSEGV",
-  13: "SIGPIPE",
-  14: "SIGALRM",
-  15: "SIGTERM",
-};
-
-/** A shell says 128 + n of a program that signal n ended. */
 export function exitOf(record: ExitRecord): AgentExit {
-  const signal = SIGNALS[record.code - 128] ?? null;
+  const signal = record.signal ?? null;
   return {
     code: signal === null ? record.code : null,
     signal,

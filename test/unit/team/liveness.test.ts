@@ -17,8 +17,8 @@ const status = (state = "idle", instance = "i") =>
     startedAt: 1,
     lastActivityAt: 1,
   });
-const exit = (code: number, instance = "i") =>
-  exitRecord.parse({ instance, code, at: 5, lastLines: ["bye"] });
+const exit = (code: number, signal?: string) =>
+  exitRecord.parse({ instance: "i", code, signal, at: 5, lastLines: ["bye"] });
 
 const verdict = (records: Partial<AgentRecords>, liveness: Liveness = "alive", member = MEMBER) => {
   const all = { status: undefined, place: undefined, exit: undefined, ...records };
@@ -54,16 +54,21 @@ test.each([
   ["gone as it said it would", { place: PLACE, status: status("stopping") }, "dead", ["exited", false, null]],
   ["ended well", { place: PLACE, status: status(), exit: exit(0) }, "dead", ["exited", false, 0]],
   ["failed", { place: PLACE, status: status(), exit: exit(3) }, "dead", ["crashed", false, 3]],
-  ["killed", { place: PLACE, status: status(), exit: exit(137) }, "dead", ["crashed", false, "SIGKILL"]],
+  [
+    "killed",
+    { place: PLACE, status: status(), exit: exit(137, "SIGKILL") },
+    "dead",
+    ["crashed", false, "SIGKILL"],
+  ],
   [
     "its pane was closed",
-    { place: PLACE, status: status(), exit: exit(129) },
+    { place: PLACE, status: status(), exit: exit(129, "SIGHUP") },
     "dead",
     ["exited", false, "SIGHUP"],
   ],
   [
     "started again since",
-    { place: { ...PLACE, instance: "j" }, status: status(), exit: exit(137) },
+    { place: { ...PLACE, instance: "j" }, status: status(), exit: exit(137, "SIGKILL") },
     "alive",
     ["starting", true, null],
   ],
