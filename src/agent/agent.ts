@@ -19,6 +19,7 @@ import { type AgentPermissions, type RanTools, runTools } from "./tool-calls.ts"
 import { toolSpecs } from "./tools/specs.ts";
 import type { AnyTool } from "./tools/tool.ts";
 import { addTokens, type Transcript } from "./transcript.ts";
+import { isCut } from "./turn-cut.ts";
 
 /** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
 export interface TurnInput {
@@ -175,7 +176,7 @@ class ConversationAgent implements Agent {
     turn.usage = addTokens(turn.usage, answer.usage);
     if (answer.outcome !== "answered") {
       if (answer.outcome === "failed") return { outcome: "failed", failure: answer.failure };
-      this.note(INTERRUPTED);
+      if (!isCut(signal)) this.note(INTERRUPTED);
       return { outcome: "interrupted" };
     }
     const uses = toolUsesOf(answer.message);
@@ -204,7 +205,7 @@ class ConversationAgent implements Agent {
       ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
     };
     const answer = await streamAnswer(model, request, signal, this.emit);
-    if (answer.message !== undefined) {
+    if (answer.message !== undefined && !(answer.outcome === "interrupted" && isCut(signal))) {
       this.record(answer.message, [], answer.usage);
       this.tokens = addTokens(this.tokens, answer.usage);
       this.emit({ type: "message", message: answer.message, usage: answer.usage });

@@ -1,6 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
+import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
@@ -304,6 +305,8 @@ export class Worker {
     if (result.text !== "") this.#text = result.text;
     this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
     if (this.#failure !== undefined) view.error(this.#failure);
+    // Its messages stay in their turn: the next process goes on with it.
+    if (result.outcome === "interrupted" && this.#isCut) return;
     const goesOn = this.#end === undefined;
     if (goesOn) this.#work.add(result);
     const goesIdle = goesOn && !this.plan.isWaiting && this.#queue.isEmpty;
@@ -373,7 +376,14 @@ export class Worker {
     this.#end ??= end;
     // A lead that deleted its team still has its result to say.
     const leadGoesOn = end === "team-gone" && this.#options.role === "lead";
-    if (end === "stopped" || (end === "team-gone" && !leadGoesOn)) this.interrupt();
+    if (this.#isCut) this.#turn?.abort(new TurnCut());
+    else if (end === "stopped" || (end === "team-gone" && !leadGoesOn)) this.interrupt();
     this.#wake.set();
+  }
+
+  /** Whether its process is ended, and not by the person who looks at it: a turn of a teammate is not over with that. */
+  get #isCut(): boolean {
+    const { role, signal } = this.#options;
+    return role === "teammate" && this.#end === "stopped" && signal.reason !== "SIGINT";
   }
 }
