@@ -8,27 +8,49 @@ import { type Command, commandLine } from "./quote.ts";
  * @param miss what is printed when it did not act
  */
 export function onlyIf(pane: PaneId, condition: string, command: Command, miss = MISS): Command {
-  const otherwise = commandLine(["display-message", "-p", literal(miss)]);
-  return ["if-shell", "-F", "-t", pane, condition, commandLine(command), otherwise];
+  return either(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
 }
 
 /** What {@link onlyIf} prints when it did not act, unless told otherwise. */
 export const MISS = "MISS";
 
-/** Named keys (`Enter`, `C-c`) for a program that reads them. */
-export function sendKeys(pane: PaneId, keys: readonly string[]): Command {
-  return ["send-keys", "-t", pane, ...keys];
+/**
+ * As {@link onlyIf} for several commands, and others for when the condition does not hold. Nothing comes between the
+ * check and the last of them; one that fails ends them.
+ */
+export function either(
+  pane: PaneId,
+  condition: string,
+  then: readonly Command[],
+  otherwise: readonly Command[],
+): Command {
+  return ["if-shell", "-F", "-t", pane, condition, sequence(then), sequence(otherwise)];
+}
+
+function sequence(commands: readonly Command[]): string {
+  return commands.map(commandLine).join(" ; ");
 }
 
 /**
  * Text for a program that reads keys, as one bracketed paste through a buffer of its own, which is gone afterwards.
- * Control characters but tab and newline are taken out: an ESC could end the bracket. Only for a pane that is in no
- * mode, which the caller checks in the same batch.
+ * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link either}, for a
+ * pane that is in no mode (tmux leaves the brackets out there) and not dead (tmux 3.3 crashes).
  */
 export function paste(pane: PaneId, text: string, buffer: string): readonly Command[] {
   return [
     ["set-buffer", "-b", buffer, "--", withoutControls(text)],
     ["paste-buffer", "-d", "-p", "-b", buffer, "-t", pane],
+  ];
+}
+
+/**
+ * The Enter key for a program that reads keys, under the same conditions as {@link paste}. Not by `send-keys`, which
+ * presses it in the user's other panes too where a window has `synchronize-panes` on, and in copy mode presses it there.
+ */
+export function pressEnter(pane: PaneId, buffer: string): readonly Command[] {
+  return [
+    ["set-buffer", "-b", buffer, "--", "\r"],
+    ["paste-buffer", "-d", "-r", "-b", buffer, "-t", pane],
   ];
 }
 
