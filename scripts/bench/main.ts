@@ -8,6 +8,7 @@ import { backlog } from "./benches/backlog.ts";
 import { claims } from "./benches/claims.ts";
 import { counts } from "./benches/counts.ts";
 import { crowd } from "./benches/crowd.ts";
+import { endings } from "./benches/endings.ts";
 import { files } from "./benches/files.ts";
 import { history, historyCosts } from "./benches/history.ts";
 import { idle } from "./benches/idle.ts";
@@ -36,6 +37,7 @@ const BENCHES: readonly Bench[] = [
   lists,
   layouts,
   panes,
+  endings,
   idle,
   sidebar,
 ];

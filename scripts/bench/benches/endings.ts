@@ -1,0 +1,115 @@
+import type { LeadContext } from "../../../src/lead/context.ts";
+import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { supervise } from "../../../src/lead/supervise.ts";
+import { processTable, signalProcess } from "../../../src/os/process-table.ts";
+import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
+import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
+import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
+import { endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
+import { Samples, timeOf } from "../support/samples.ts";
+import { type BenchTeam, benchTeam } from "../support/scratch.ts";
+
+/** How soon the end of a teammate in a pane is known: the time column of docs/endings.md. */
+export const endings: Bench = {
+  name: "endings",
+  title: "Ends that nobody asked for",
+  short: false,
+  async run(room) {
+    const [place] = room.places;
+    if (place === undefined) return [];
+    const figures: Figure[] = [];
+    for (const way of WAYS) figures.push(await measure(room, place, way));
+    return figures;
+  },
+};
+
+interface Way {
+  readonly what: string;
+  readonly limit: number;
+  readonly end: (team: BenchTeam, name: string) => unknown;
+  /** Resolves when it is known; asked for before the end. */
+  readonly known: (team: BenchTeam, name: string, ctx: LeadContext) => Promise<unknown>;
+}
+
+const kill = ({ ref }: BenchTeam, name: string): unknown =>
+  signalProcess(readStatus(ref, name)?.process.pid ?? 0, "SIGKILL");
+
+const WAYS: readonly Way[] = [
+  { what: "SIGKILL of an agent → written down, with its last lines", limit: 100, end: kill, known: recorded },
+  {
+    what: "kill-pane → written down",
+    limit: 100,
+    end: (team, name) => tmuxOf(team, "kill-pane", "-t", readPlace(team.ref, name)?.paneId ?? ""),
+    known: recorded,
+  },
+  {
+    what: "SIGKILL of the launch script → the lifeline ends",
+    limit: 20,
+    end: ({ ref }, name) => {
+      const outer = readPlace(ref, name)?.panePid;
+      for (const { pid } of processTable().filter(({ ppid }) => ppid === outer))
+        signalProcess(pid, "SIGKILL");
+    },
+    known: async ({ ref }, name) => {
+      const line = watchLifeline(ref.paths.agent(name).lifeline);
+      await line.ended;
+      line.close();
+    },
+  },
+  {
+    what: "SIGKILL of an agent → the lead is told, its tasks are free",
+    limit: 2_000,
+    end: kill,
+    known: told,
+  },
+];
+
+/** Ends teammates one after the other, each in a pane of its own and at rest. */
+async function measure(room: Room, place: Place, way: Way): Promise<Figure> {
+  const names = Array.from({ length: room.amount(6, 2) }, (_, index) => `agent-${index}`);
+  const team = await benchTeam(place, []);
+  const ctx = leadOf(room, team);
+  const behind: Promise<unknown>[] = [];
+  const took: number[] = [];
+  try {
+    await spawnTeammates(
+      ctx,
+      names.map((name) => ({ name })),
+      { mode: "tmux", background: (work) => behind.push(work) },
+    );
+    await Promise.all(behind);
+    await untilIdle(team, names);
+    for (const name of names) {
+      const known = way.known(team, name, ctx);
+      await new Promise((resolve) => setImmediate(resolve));
+      took.push(
+        await timeOf(() => {
+          way.end(team, name);
+          return known;
+        }),
+      );
+    }
+  } finally {
+    await endTeam(ctx, team);
+  }
+  const value = new Samples(took).median;
+  return { what: way.what, value, unit: "ms", goal: atMost(way.limit, "ms", value) };
+}
+
+async function recorded({ ref }: BenchTeam, name: string): Promise<void> {
+  const bell = openTreeBell([ref.paths.dir]);
+  while (readExit(ref, name) === undefined) await bell.wait();
+  bell.close();
+}
+
+async function told(_: BenchTeam, name: string, ctx: LeadContext): Promise<void> {
+  const watching = new AbortController();
+  const rejected = (message: string): void => console.error(message);
+  await supervise(ctx, {
+    signal: watching.signal,
+    onEnd: (end) => end.name === name && watching.abort(),
+    onChange: () => undefined,
+    onProblem: rejected,
+  });
+}
