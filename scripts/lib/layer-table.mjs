@@ -52,6 +52,11 @@ export const HOMES = [
   },
   { names: ["tar-stream"], homes: ["os/"], instead: "pack and read archives through os/archive.ts" },
   { names: ["commander"], homes: ["cli/"], instead: "declare the command in cli/" },
+  {
+    names: ["unbash"],
+    homes: ["agent/shell-line.ts"],
+    instead: "read a command line with readShellLine of agent/shell-line.ts",
+  },
 ];
 
 /** Globals that are effects, and where they may be used. `of` is the object, none for a global function. */
@@ -104,5 +109,5 @@ export const EFFECTS = [
 /** Packages that a cold command must not load before it uses them: never reached from an entry without an `import()`. */
 export const LAZY = {
   entries: ["main.ts", "main-agent.ts"],
-  packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream"],
+  packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream", "unbash"],
 };

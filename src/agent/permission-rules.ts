@@ -1,7 +1,8 @@
 import { join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { isInside } from "./protected-paths.ts";
-import { possibleCommands, simpleCommand } from "./simple-command.ts";
+import type { ShellLine } from "./shell-line.ts";
+import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
 import type { ToolAccess } from "./tools/tool.ts";
 
 /** Rules as settings and flags hold them: `Tool` or `Tool(pattern)`; deny beats ask beats allow. */
@@ -16,6 +17,8 @@ export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
 export interface RuleSubject {
   readonly tool: string;
   readonly access: ToolAccess;
+  /** The command of the access, read; without it no rule with a pattern allows one. */
+  readonly line?: ShellLine | undefined;
   /** The access's paths with every link resolved. */
   readonly realPaths: readonly string[];
   /** Where a relative pattern starts. */
@@ -23,28 +26,68 @@ export interface RuleSubject {
   readonly home: string | undefined;
 }
 
-/** `every`: an allowance, which all of what is touched must match; `any`: a refusal, for which one is enough. */
-type Reach = "every" | "any";
-
-/** The first of these rules that holds for the call. */
-export function matchingRule(
-  rules: readonly string[],
-  subject: RuleSubject,
-  reach: Reach,
-): string | undefined {
-  return rules.find((rule) => holds(rule, subject, reach));
+/** The first of these rules that is about the call, or any part of it: for one that refuses, that is enough. */
+export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
+  return rules.find((rule) => {
+    const parsed = parseRule(rule);
+    if (parsed === undefined) return false;
+    const { tool, pattern } = parsed;
+    if (pattern === undefined) return namesTool(tool, subject.tool);
+    return isAbout(tool, subject) && touches(pattern, subject);
+  });
 }
 
-function holds(rule: string, subject: RuleSubject, reach: Reach): boolean {
-  const parsed = parseRule(rule);
-  if (parsed === undefined) return false;
-  const { tool, pattern } = parsed;
-  if (pattern === undefined) return namesTool(tool, subject.tool);
-  if (!isAbout(tool, subject)) return false;
-  const { access } = subject;
-  if (access.kind === "command") return commandMatches(pattern, access.command, reach);
+/** How far rules allow a call. */
+export type Allowance =
+  /** `whole`: by the tool's name alone, whatever it is called with. */
+  | { readonly rules: readonly string[]; readonly whole: boolean }
+  /** What of a command no rule allows. */
+  | { readonly missing: string | undefined };
+
+/** The rules that together allow all that the call touches: one for a file, for a command line one for each simple command. */
+export function allowance(rules: readonly string[], subject: RuleSubject): Allowance {
+  const parsed = rules.flatMap((rule) => {
+    const parts = parseRule(rule);
+    return parts === undefined ? [] : [{ rule, ...parts }];
+  });
+  const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, subject.tool));
+  if (whole !== undefined) return { rules: [whole.rule], whole: true };
+  const about = parsed.flatMap(({ rule, tool, pattern }) =>
+    pattern !== undefined && isAbout(tool, subject) ? [{ rule, pattern }] : [],
+  );
+  const { access, line } = subject;
+  if (access.kind === "command") return commandAllowance(about, line);
+  const covering =
+    access.kind === "team"
+      ? undefined
+      : about.find(({ pattern }) => pathsMatch(pattern, access.paths, subject, "every"));
+  return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
+}
+
+function commandAllowance(
+  about: readonly { readonly rule: string; readonly pattern: string }[],
+  line: ShellLine | undefined,
+): Allowance {
+  if (line === undefined || line.unclear !== undefined) return { missing: undefined };
+  const used = new Set<string>();
+  for (const words of line.commands) {
+    const found = about.find(({ pattern }) => wordsMatch(pattern, words));
+    if (found === undefined) return { missing: words.join(" ") };
+    used.add(found.rule);
+  }
+  return { rules: [...used], whole: false };
+}
+
+/** Whether a pattern is about anything that the call touches. */
+function touches(pattern: string, subject: RuleSubject): boolean {
+  const { access, line } = subject;
   if (access.kind === "team") return false;
-  return pathsMatch(pattern, access.paths, subject, reach);
+  if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
+  for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
+  for (const mentioned of line?.mentioned ?? []) {
+    for (const words of startsOf(mentioned)) if (wordsMatch(pattern, words)) return true;
+  }
+  return false;
 }
 
 /** `Tool(pattern)` in its two parts; `Tool()` and `Tool(*)` are the tool itself. A rule that is neither is none. */
@@ -67,15 +110,6 @@ function isAbout(name: string, { tool, access }: RuleSubject): boolean {
   if (name === "Read") return access.kind === "read";
   if (name === "Edit" || name === "Write") return access.kind === "write";
   return namesTool(name, tool);
-}
-
-function commandMatches(pattern: string, command: string, reach: Reach): boolean {
-  if (reach === "any") {
-    for (const words of possibleCommands(command)) if (wordsMatch(pattern, words)) return true;
-    return false;
-  }
-  const words = simpleCommand(command);
-  return words !== undefined && wordsMatch(pattern, words);
 }
 
 /** `git:*` is git with anything behind it; a `*` elsewhere stands for any text; the rest is word for word. */
@@ -112,7 +146,7 @@ function pathsMatch(
   pattern: string,
   written: readonly string[],
   { realPaths, cwd, home }: RuleSubject,
-  reach: Reach,
+  reach: "every" | "any",
 ): boolean {
   const globs = anchors(pattern, cwd, home);
   const nocase = reach === "any";

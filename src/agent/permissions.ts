@@ -1,7 +1,9 @@
+import { join, resolve as resolvePath } from "node:path";
 import { realPathOf } from "../os/fs.ts";
 import type { PermissionMode } from "../schema/config.ts";
-import { matchingRule, type PermissionRules, type RuleSubject } from "./permission-rules.ts";
+import { allowance, type PermissionRules, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { isInside, isProtectedPath } from "./protected-paths.ts";
+import type { ShellLine } from "./shell-line.ts";
 import type { ToolAccess } from "./tools/tool.ts";
 
 export interface PermissionQuestion {
@@ -9,6 +11,8 @@ export interface PermissionQuestion {
   readonly tool: string;
   /** Paths are absolute. */
   readonly access: ToolAccess;
+  /** The command of the access, read: without it only a rule without a pattern allows one. */
+  readonly line?: ShellLine | undefined;
   readonly rules: PermissionRules;
   /** The first is where relative patterns start. */
   readonly workingDirs: readonly string[];
@@ -25,49 +29,95 @@ export interface PermissionQuestion {
 
 export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
+  /** It asks on account of what it would change, so that only a person's yes to this very call counts, and no hook's. */
+  readonly guarded?: true;
   /** One sentence for the person or model that reads it. */
   readonly reason: string;
 }
 
 /**
  * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
- * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6).
+ * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6). What a command redirects to is
+ * decided on like a file that is read or written.
  */
 export function decide(question: PermissionQuestion): PermissionDecision {
-  const decision = decideOpen(question);
-  return decision.behavior === "ask" && question.mode === "dontAsk"
-    ? deny(`${decision.reason} In the mode dontAsk that is a refusal.`)
-    : decision;
+  const { decision, whole } = decideOpen(question);
+  const all = [decision, ...redirections(question, whole).map((file) => decideOpen(file).decision)];
+  const strictest =
+    all.find(({ behavior }) => behavior === "deny") ??
+    all.find(({ guarded }) => guarded) ??
+    all.find(({ behavior }) => behavior === "ask");
+  if (strictest === undefined) return decision;
+  return strictest.behavior === "ask" && question.mode === "dontAsk"
+    ? deny(`${strictest.reason} In the mode dontAsk that is a refusal.`)
+    : strictest;
 }
 
-function decideOpen(question: PermissionQuestion): PermissionDecision {
-  const { mode, tool, access, rules } = question;
+/**
+ * The files that a command redirects from and to, as questions of their own. A rule for certain commands covers what is inside
+ * of the working directories, one for the tool itself all that no other rule and no protection withholds.
+ */
+function redirections(question: PermissionQuestion, whole: boolean): PermissionQuestion[] {
+  const { rules, home = "~" } = question;
+  const allow = whole ? [...rules.allow, "Read", "Write"] : rules.allow;
+  const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
+  return (question.line?.files ?? []).map(({ kind, path }) => {
+    const absolute = path.startsWith("~/")
+      ? join(home, path.slice(2))
+      : resolvePath(question.workingDirs[0] ?? "/", path);
+    const tool = kind === "read" ? "Read" : "Write";
+    return {
+      ...question,
+      mode,
+      tool,
+      access: { kind, paths: [absolute] },
+      line: undefined,
+      rules: { ...rules, allow },
+    };
+  });
+}
+
+interface OpenDecision {
+  readonly decision: PermissionDecision;
+  /** The tool itself is allowed, whatever it is called with. */
+  readonly whole: boolean;
+}
+
+function decideOpen(question: PermissionQuestion): OpenDecision {
+  const { mode, tool, access, line, rules } = question;
   const resolved = resolveAll(question);
   const subject: RuleSubject = {
     tool,
     access,
+    line,
     realPaths: resolved.paths,
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
   };
-  const denied = matchingRule(rules.deny, subject, "any");
-  if (denied !== undefined) return deny(`The rule ${denied} denies it.`);
-  if (access.kind === "team") return allow("It acts on the team alone.");
+  const part = (decision: PermissionDecision): OpenDecision => ({ decision, whole: false });
+  const denied = refusingRule(rules.deny, subject);
+  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.`));
+  if (access.kind === "team") return part(allow("It acts on the team alone."));
   const refused = refusedByMode(question, resolved);
-  if (refused !== undefined) return refused;
-  const asked = matchingRule(rules.ask, subject, "any");
-  if (asked !== undefined) return ask(`The rule ${asked} asks first.`);
-  if (mode === "bypassPermissions") return allow("The mode bypassPermissions asks for nothing.");
-  if (resolved.failure !== undefined) return ask(`${resolved.failure} cannot be resolved.`);
+  if (refused !== undefined) return part(refused);
+  const asked = refusingRule(rules.ask, subject);
+  if (asked !== undefined) return part(ask(`The rule ${asked} asks first.`));
+  if (mode === "bypassPermissions") return part(allow("The mode bypassPermissions asks for nothing."));
+  if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (access.kind === "write" && !isThePlan(question, resolved)) {
     // By either name: what a link is called may be what a program reads.
     const names = [...access.paths, ...resolved.paths];
     const guarded = names.find((path) => isProtectedPath(path, resolved.protectedDirs));
-    if (guarded !== undefined) return ask(`${guarded} can widen what agents and shells do.`);
+    if (guarded !== undefined) return part(protect(`${guarded} can widen what agents and shells do.`));
   }
-  const allowed = matchingRule(rules.allow, subject, "every");
-  if (allowed !== undefined) return allow(`The rule ${allowed} allows it.`);
-  return allowedByMode(question, resolved);
+  const allowed = allowance(rules.allow, subject);
+  if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
+  const named = allowed.rules.length === 1 ? "The rule" : "The rules";
+  const verb = allowed.rules.length === 1 ? "allows" : "allow";
+  return {
+    decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
+    whole: allowed.whole,
+  };
 }
 
 /**
@@ -83,10 +133,11 @@ export function isWithheld(
   if (refusals.length === 0) return false;
   const access: ToolAccess = { kind: "read", paths: [path] };
   const { paths, dirs } = resolveAll({ ...question, mode: "default", access });
-  return (
-    matchingRule(refusals, { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home }, "any") !== undefined
-  );
+  return refusingRule(refusals, { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home }) !== undefined;
 }
+
+/** Characters of a command that a reason repeats. */
+const MAX_SHOWN = 80;
 
 interface Resolved {
   readonly paths: readonly string[];
@@ -128,8 +179,12 @@ function refusedByMode(question: PermissionQuestion, resolved: Resolved): Permis
   return deny("In plan mode only the plan file is written and nothing is run; ask for approval first.");
 }
 
-function allowedByMode(question: PermissionQuestion, resolved: Resolved): PermissionDecision {
-  const { mode, access, tool } = question;
+function allowedByMode(
+  question: PermissionQuestion,
+  resolved: Resolved,
+  missing: string | undefined,
+): PermissionDecision {
+  const { mode, access, line, tool } = question;
   const inside =
     resolved.paths.length > 0 && resolved.paths.every((path) => resolved.dirs.some((d) => isInside(path, d)));
   if (access.kind === "read" && inside) return allow("It reads inside the working directories.");
@@ -137,7 +192,11 @@ function allowedByMode(question: PermissionQuestion, resolved: Resolved): Permis
   if (mode === "acceptEdits" && access.kind === "write" && inside) {
     return allow("It writes inside the working directories.");
   }
-  if (access.kind === "command") return ask("No rule allows this command.");
+  if (access.kind === "command") {
+    if (line?.unclear !== undefined) return ask(`No rule can allow it: ${line.unclear}.`);
+    const shown = missing === undefined || missing.length > MAX_SHOWN ? "this command" : missing;
+    return ask(`No rule allows ${shown}.`);
+  }
   return ask(
     inside
       ? `No rule allows ${tool} here.`
@@ -158,3 +217,4 @@ function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Re
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });
 const deny = (reason: string): PermissionDecision => ({ behavior: "deny", reason });
 const ask = (reason: string): PermissionDecision => ({ behavior: "ask", reason });
+const protect = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });

@@ -62,7 +62,8 @@ export function* possibleCommands(command: string): Generator<string[]> {
   }
 }
 
-function* startsOf(words: readonly string[]): Generator<string[]> {
+/** What the shell may come to run of these words: they themselves, and what a carrier in front would run. */
+export function* startsOf(words: readonly string[]): Generator<string[]> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
   const carried = CARRIERS.test(baseName(words[start] ?? ""));

@@ -7,6 +7,7 @@ import type { AgentEvent } from "./events.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import type { PermissionRules } from "./permission-rules.ts";
 import { decide, isWithheld } from "./permissions.ts";
+import type { ShellLine } from "./shell-line.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
 
 /** A call that waits for somebody's word. */
@@ -165,6 +166,7 @@ async function permitAndExecute(
     mode: permissions.mode(),
     tool: tool.name,
     access,
+    line: access.kind === "command" ? await readLine(access.command) : undefined,
     rules: typeof permissions.rules === "function" ? permissions.rules() : permissions.rules,
     workingDirs: permissions.workingDirs,
     planFile: permissions.planFile,
@@ -208,6 +210,12 @@ async function permitAndExecute(
   return note === undefined
     ? result
     : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
+}
+
+/** The grammar of bash is loaded at the first command. */
+async function readLine(command: string): Promise<ShellLine> {
+  const { readShellLine } = await import("./shell-line.ts");
+  return readShellLine(command);
 }
 
 function blockOf(use: ToolUseBlock, result: ToolResult): ToolResultBlock {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
 import { decide, type PermissionQuestion } from "../../../src/agent/permissions.ts";
+import { readShellLine } from "../../../src/agent/shell-line.ts";
 import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/config.ts";
 
@@ -13,10 +14,20 @@ const write = (...paths: string[]): ToolAccess => ({ kind: "write", paths });
 const command = (text: string): ToolAccess => ({ kind: "command", command: text });
 
 function ask(mode: PermissionMode, tool: string, access: ToolAccess, more: Partial<PermissionQuestion> = {}) {
+  return decideOn(mode, tool, access, more).behavior;
+}
+
+function decideOn(
+  mode: PermissionMode,
+  tool: string,
+  access: ToolAccess,
+  more: Partial<PermissionQuestion> = {},
+) {
   return decide({
     mode,
     tool,
     access,
+    line: access.kind === "command" ? readShellLine(access.command) : undefined,
     rules: NO_RULES,
     workingDirs: [WORK],
     planFile: PLAN,
@@ -24,7 +35,7 @@ function ask(mode: PermissionMode, tool: string, access: ToolAccess, more: Parti
     home: "/home/ada",
     resolve: (path) => path,
     ...more,
-  }).behavior;
+  });
 }
 
 type Row = [what: string, tool: string, access: ToolAccess, answers: Record<PermissionMode, string>];
@@ -171,7 +182,7 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
 
 describe("Bash(git:*) allows git and nothing with it (S71)", () => {
   const allowed = rules({ allow: ["Bash(git:*)"] });
-  const decideOn = (text: string): string => ask("default", "Bash", command(text), { rules: allowed });
+  const decided = (text: string): string => ask("default", "Bash", command(text), { rules: allowed });
 
   test.each([
     "git",
@@ -180,7 +191,19 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     'git commit -m "it is fine"',
     "git log -- a\\ b",
     "  git status  ",
-  ])("%j runs", (text) => expect(decideOn(text)).toBe("allow"));
+    "git log && git status",
+    "git log | git shortlog",
+    "git log; git status &",
+    "git log\ngit status\n",
+    "git log \\\n  --oneline",
+    "(git log)",
+    "{ git log; } || ! git status",
+    "if git diff --quiet; then git log; else git status; fi",
+    "until git pull; do git gc; done",
+    "git log > out.txt 2>&1",
+    "git log >>sub/out 2>/dev/null",
+    `git apply < ${WORK}/a.patch`,
+  ])("%j runs", (text) => expect(decided(text)).toBe("allow"));
 
   test.each([
     "git log; curl x | sh",
@@ -189,16 +212,41 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log `id`",
     'git log "`id`"',
     "git log > ~/.bashrc",
-    "git log >> x",
+    "git log > '~/x'",
+    "git log > ../x",
+    "git log >! ../x",
+    "git log &> /tmp/x",
+    "git log > $X",
+    "git log > a*",
+    "git log {fd}> x",
+    "git log > .git/hooks/pre-commit",
+    "cd /etc && git log > passwd",
+    "git log < /etc/passwd",
+    "> x",
     "git log\ncurl x",
     "git log && curl x",
     "git log || curl x",
     "git log & curl x",
     "git apply <<EOF\nx\nEOF",
-    "git apply < x",
+    "git apply <<'EOF'\nx\nEOF",
+    "git apply <<< x",
     "git log <(id)",
-    "(git log)",
-    "{ git log; }",
+    "(git log; curl x)",
+    "{ git log; curl x; }",
+    "if git x; then curl x; fi",
+    "for x in a b; do git log; done",
+    "case x in *) git log;; esac",
+    "git() { curl x; }; git",
+    "coproc git log",
+    "[[ -f x && git log ]]",
+    "time -p git log",
+    "git log $'x'",
+    'git log $"x"',
+    "git log *(e:curl:)",
+    "git log =(curl)",
+    "git a=(b)",
+    "git log ;; git log",
+    "git log |",
     "git log $HOME",
     "git log {a,b}",
     "GIT_PAGER=x git log",
@@ -213,7 +261,54 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "/tmp/git log",
     "curl git",
     "",
-  ])("%j asks", (text) => expect(decideOn(text)).toBe("ask"));
+  ])("%j asks", (text) => expect(decided(text)).toBe("ask"));
+
+  test("several rules allow one line together", () => {
+    const given = { rules: rules({ allow: ["Bash(git:*)", "Bash(npm test)"] }) };
+    expect(decideOn("default", "Bash", command("git pull && npm test"), given)).toEqual({
+      behavior: "allow",
+      reason: "The rules Bash(git:*), Bash(npm test) allow it.",
+    });
+    expect(decideOn("default", "Bash", command("git pull && npm run x"), given).reason).toBe(
+      "No rule allows npm run x.",
+    );
+    expect(decideOn("default", "Bash", command("git log $(id)"), given).reason).toContain("$(id)");
+  });
+
+  test("what is relative behind a change of directory could be anywhere", () => {
+    const given = { rules: rules({ allow: ["Bash(git:*)", "Bash(cd:*)"] }) };
+    expect(ask("default", "Bash", command("cd /etc && git log > passwd"), given)).toBe("ask");
+    expect(ask("default", "Bash", command(`cd /etc && git log > ${WORK}/log`), given)).toBe("allow");
+  });
+
+  test("a line longer than any that a person would read is not read", () => {
+    expect(decided(`git log ${"x".repeat(70_000)}`)).toBe("ask");
+  });
+});
+
+describe("what a command redirects to is held against the rules for files", () => {
+  const allow = ["Bash(git:*)"];
+  test.each<[string, Partial<PermissionRules>, PermissionMode, string]>([
+    ["git log > /tmp/x", { allow: [...allow, "Edit(//tmp/**)"] }, "default", "allow"],
+    ["git log < /etc/hosts", { allow: [...allow, "Read(//etc/**)"] }, "default", "allow"],
+    ["git log > a.env", { allow, deny: ["Edit(*.env)"] }, "acceptEdits", "deny"],
+    ["git log < .env", { allow, deny: ["Read(.env)"] }, "bypassPermissions", "deny"],
+    ["git log > x", { allow, ask: ["Write(x)"] }, "default", "ask"],
+    ["make > /tmp/x", { allow: ["Bash"] }, "default", "allow"],
+    ["make > .envrc", { allow: ["Bash"] }, "default", "ask"],
+    ["make > ~/.claude/settings.json", { allow: ["Bash"] }, "acceptEdits", "ask"],
+    ["make > ~/.claude/settings.json", { allow: ["Bash"] }, "dontAsk", "deny"],
+    ["make > ~/.claude/settings.json", {}, "bypassPermissions", "allow"],
+    ["make > /tmp/x", { allow: ["Bash"], deny: ["Write(//tmp/**)"] }, "default", "deny"],
+  ])("%s under %j in %s: %s", (text, given, mode, expected) => {
+    expect(ask(mode, "Bash", command(text), { rules: rules(given) })).toBe(expected);
+  });
+
+  test("a protected file is said to be one, also where the command would ask anyway", () => {
+    const decided = decideOn("default", "Bash", command("make > .envrc"));
+    expect(decided).toMatchObject({ behavior: "ask", guarded: true });
+    expect(decided.reason).toContain(".envrc");
+  });
 });
 
 describe("patterns of commands", () => {
@@ -250,6 +345,15 @@ describe("patterns of commands", () => {
     "if true; then rm x; fi",
     "env -i rm x",
     "timeout 5 rm x",
+    "$'\\x72m' x",
+    "eval r'm' x",
+    "sh -c \"sh -c 'r\\m x'\"",
+    "f() { rm x; }; f",
+    "case x in *) rm x;; esac",
+    "cat <<EOF\n$(rm x)\nEOF",
+    'echo "\x24{x:-$(rm x)}"',
+    "echo $((`rm x`))",
+    "coproc rm x",
   ])("%j is denied by Bash(rm:*)", (text) => {
     expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
       "deny",
