@@ -46,6 +46,8 @@ export interface PrivateTmuxOptions {
   /** The user's configuration: a file of test/fixtures/tmux.conf, or its text. */
   readonly config?: string;
   readonly env?: Env;
+  /** Name of the directory of its sockets. */
+  readonly sockets?: string;
 }
 
 /** The last marker that a leaked process carries, so that only what this test started is ended. */
@@ -54,7 +56,7 @@ const MARKER = "TEAMS_TEST";
 export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   const home = temporaryDirectory();
   const id = `t-${randomBytes(6).toString("hex")}`;
-  const [root, runtime, sockets] = ["root", "run", "tmux"].map((name) => {
+  const [root, runtime, sockets] = ["root", "run", options.sockets ?? "tmux"].map((name) => {
     const path = join(home, name);
     mkdirSync(path, { mode: 0o700 });
     return path;

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { belongings } from "../../support/belongings.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, leftoversOf, nothing, panesOf } from "../../support/leftovers.ts";
@@ -24,23 +25,6 @@ const PLAYBOOK = {
 function playing(t: PrivateTmux, ...more: string[]): string[] {
   writeFileSync(join(t.home, "five.json"), JSON.stringify(PLAYBOOK));
   return ["run", "--team", "crew", "--playbook", "five.json", ...more];
-}
-
-/** Everything of the server that is the user's: options of every level, hooks, bindings, windows and their layout. */
-function belongings(t: PrivateTmux, session = "mine"): Record<string, string> {
-  const options = ["-g", "-s", "-wg"].map((level) => t.tmux("show-options", level));
-  const windows = "#{session_name} #{window_id} #{window_name} #{window_layout} #{window_active} #{pane_id}";
-  const target = `=${session}:`;
-  return {
-    options: options.join("\n"),
-    session: t.tmux("show-options", "-t", target),
-    window: t.tmux("show-options", "-w", "-t", target),
-    hooks: [t.tmux("show-hooks", "-g"), t.tmux("show-hooks", "-t", target)].join("\n"),
-    keys: t.tmux("list-keys"),
-    environment: t.tmux("show-environment", "-g"),
-    windows: t.tmux("list-windows", "-t", target, "-F", windows),
-    panes: t.tmux("list-panes", "-s", "-t", target, "-F", "#{pane_id} #{pane_pid} #{pane_title}"),
-  };
 }
 
 describe("a whole run in somebody's tmux", () => {

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { belongings } from "../../support/belongings.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const NAMES = ["ada", "bob", "cyd"] as const;
+const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
+const SPAWN = ["--model", "scripted:play.json", "--prompt", "hello"] as const;
+
+/** A shell that rejects everything: nothing that is started may depend on the user's. */
+const REFUSING_SHELL = fileURLToPath(new URL("../../fixtures/shells/refuses.sh", import.meta.url));
+
+interface Member {
+  readonly name: string;
+  readonly alive: boolean;
+  readonly paneId: string;
+}
+
+describe("the whole life of a team, led by hand from a pane that a person looks at", () => {
+  it.each(["defaults", "habits", "keeps", "bare", "no-shell", "refuses", "sizes", "status", "hooks"])(
+    "changes nothing of the user's under the configuration “%s” (S1, S3, S7, S67)",
+    async (config) => {
+      await liveAndEnd(privateTmux({ config, env: { REFUSING_SHELL } }));
+    },
+  );
+
+  it("changes nothing of the user's where the path of the socket has blanks (S7, S67)", async () => {
+    await liveAndEnd(privateTmux({ sockets: "it's my “tmux” dir" }));
+  });
+});
+
+async function liveAndEnd(t: PrivateTmux): Promise<void> {
+  const { pane } = t.session("mine");
+  t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
+  t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
+  // A window that was resized by hand keeps that size whoever looks.
+  const other = t.tmux(
+    "new-window",
+    "-d",
+    "-n",
+    "other",
+    "-P",
+    "-F",
+    "#{window_id}",
+    "-t",
+    "=mine:",
+    "--",
+    "env",
+    "cat",
+  );
+  t.tmux("resize-window", "-t", other, "-x", "150", "-y", "40");
+  t.tmux("set-buffer", "-b", "kept", "mine");
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  await t.attach("=mine:");
+  const before = belongings(t);
+  const run = teamsIn(t.inside(pane), t.home);
+  const teams = async (...words: string[]) => {
+    const ended = await run(words);
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
+  await teams("create", "crew");
+  await Promise.all(NAMES.map((name) => teams("spawn", name, ...SPAWN)));
+  const { members } = (await teams("status", "--json")).json<{ members: Member[] }>();
+  const paneOf = (name: string) => members.find((member) => member.name === name)?.paneId ?? "";
+  expect(members.filter(({ name }) => name !== "team-lead").map(({ alive }) => alive)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  const show = (format: string, name = "ada") => t.tmux("display-message", "-p", "-t", paneOf(name), format);
+  expect(show("#{session_name} #{window_name} #{window_panes} #{window_active}")).toBe("mine crew 3 0");
+  const grid = show("#{window_layout}");
+
+  const ref = teamRef(homeOf(t.env), "crew");
+  await teams("send", "ada", "a word");
+  await eventually("ada's answer", () =>
+    conversation(readStatus(ref, "ada")?.transcript).includes("I heard a word"),
+  );
+  await teams("wait", "--idle");
+  expect((await teams("peek", "ada")).out).toContain("I heard a word");
+
+  await teams("hide", "bob");
+  expect([readTeam(ref).hiddenPaneIds, show("#{window_panes}")]).toEqual([[paneOf("bob")], "2"]);
+  await teams("show", "bob");
+  expect([readTeam(ref).hiddenPaneIds, show("#{window_panes}")]).toEqual([[], "3"]);
+  await teams("layout", "even-vertical");
+  await teams("layout", "grid");
+  expect(sizesOf(show("#{window_layout}"))).toEqual(sizesOf(grid));
+
+  await teams("shutdown", "bob");
+  await teams("kill", "cyd", "--force");
+  await eventually("ada alone", () => show("#{window_panes}") === "1");
+  await teams("kill", "crew", "--force");
+  await teams("delete", "crew");
+  expect(belongings(t)).toEqual(before);
+  // Nobody asked the user's shell for anything, and nothing was typed into one.
+  expect(existsSync(join(t.home, "asked-of-the-shell"))).toBe(false);
+  await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat", "mine:cat"]));
+}
+
+function conversation(path: string | undefined): string {
+  return path !== undefined && existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+/** A layout without its checksum and its panes' numbers. */
+function sizesOf(layout: string): string {
+  return layout.slice(5).replaceAll(/,\d+(?=[,\]}]|$)/g, "");
+}
