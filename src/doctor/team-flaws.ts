@@ -179,6 +179,7 @@ const RECORDS: Readonly<Record<string, z.core.$ZodType<unknown>>> = {
   "status.json": statusRecord,
   "place.json": placeRecord,
   "exit.json": exitRecord,
+  "crash.json": exitRecord,
 };
 
 function recordFlaws(ref: TeamRef): Flaw[] {

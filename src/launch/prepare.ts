@@ -7,14 +7,14 @@ import { type LaunchScriptInput, launchScript } from "./script.ts";
 
 /**
  * Puts on disk what a start needs: the run and runtime directories, the three FIFOs (all of a batch by one fork), the launch script;
- * and takes away what an earlier run of the same name left (`exit.json`, `status.json` are that run's).
+ * and takes away what an earlier run of the same name left (`exit.json`, `crash.json`, `status.json` are that run's).
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
   for (const input of inputs) {
     const { paths } = input;
     ensureDir(paths.run);
     ensureRuntimeDirectory(paths.runtime);
-    for (const stale of [paths.exit, paths.status]) removeFile(stale);
+    for (const stale of [paths.exit, paths.crash, paths.status]) removeFile(stale);
     replaceFile(paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
   }
   await makeFifos(inputs.flatMap(({ paths }) => fifosOf(paths)));
@@ -22,7 +22,8 @@ export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Pro
 
 /** Takes away what a start that failed has made; a directory stays while somebody's file is in it. */
 export function discardLaunch(paths: AgentPaths): void {
-  for (const path of [paths.launchScript, paths.exit, paths.status, paths.log, ...fifosOf(paths)]) {
+  const { launchScript, exit, crash, status, log } = paths;
+  for (const path of [launchScript, exit, crash, status, log, ...fifosOf(paths)]) {
     removeFile(path);
   }
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);

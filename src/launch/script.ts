@@ -183,7 +183,6 @@ drop_leftovers
 while :; do
   trap : HUP INT QUIT TERM
   trap - TTOU TTIN
-  rm -f "$run/exit.json"
   if cd -- "$directory" 2>&8; then
     (exec 2>&8 8>&- 9<&- && exec "$@")
     code=$?
@@ -210,6 +209,8 @@ while :; do
   ring_all
   leave_screen
   hold || exit "$code"
+  # Whoever was to hear of it may not have looked yet.
+  mv -f "$run/exit.json" "$run/crash.json"
   stty sane
 done
 `;

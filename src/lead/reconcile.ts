@@ -5,17 +5,19 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
-import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { readCrash, readExit, readPlace, readStatus } from "../team/records.ts";
 import { staysAtItsEnd } from "../team/restarts.ts";
 import { unfinishedTasks } from "../team/task-release.ts";
 import type { LeadContext } from "./context.ts";
+import { lastLinesOf, reasonOf } from "./end-news.ts";
 import { finishMember, type Unfinished } from "./finish-member.ts";
+import { claimMissedCrash } from "./missed-crash.ts";
 import { settleEnding, takeOver } from "./settle-ending.ts";
 
 /** One death that this look was the first to notice, or to see through. */
 export interface NoticedEnd {
   readonly name: string;
-  readonly how: "shutdown" | "crashed" | "exited";
+  readonly how: "shutdown" | "crashed" | "exited" | "restarted";
   readonly exit: AgentExit | null;
 }
 
@@ -67,15 +69,19 @@ async function lookAt(
   unfinished: Unfinished,
 ): Promise<readonly NoticedEnd[]> {
   const { name } = member;
+  const missed = await settled(ctx, await claimMissedCrash(ctx, member));
   const end = unnoticedEnd(ctx, member);
-  if (end === undefined) return [];
+  if (end === undefined) return missed;
   if (end.agreed) {
-    return (await finishMember(ctx, name, "shutdown", unfinished))
-      ? [{ name, how: "shutdown", exit: null }]
-      : [];
+    const isFirst = await finishMember(ctx, name, "shutdown", unfinished);
+    return isFirst ? [...missed, { name, how: "shutdown", exit: null }] : missed;
   }
-  if (isRecording(ctx, name)) return [];
-  const taken = await claimCrash(ctx, member, end, unfinished);
+  if (isRecording(ctx, name)) return missed;
+  return [...missed, ...(await settled(ctx, await claimCrash(ctx, member, end, unfinished)))];
+}
+
+/** Does what follows from a claimed end; nothing from one that somebody else has. */
+async function settled(ctx: LeadContext, taken: Ending | undefined): Promise<readonly NoticedEnd[]> {
   if (taken === undefined) return [];
   const found = noticed(ctx, taken);
   await settleEnding(ctx, taken);
@@ -83,8 +89,9 @@ async function lookAt(
 }
 
 function noticed(ctx: LeadContext, { name, how }: Ending): NoticedEnd {
-  if (how !== "crashed" && how !== "exited") return { name, how: "shutdown", exit: null };
-  const exit = readExit(ctx.ref, name);
+  if (how !== "crashed" && how !== "exited" && how !== "restarted")
+    return { name, how: "shutdown", exit: null };
+  const exit = how === "restarted" ? readCrash(ctx.ref, name) : readExit(ctx.ref, name);
   return { name, how, exit: exit === undefined ? null : exitOf(exit) };
 }
 
@@ -138,9 +145,9 @@ async function claimCrash(
   const place = readPlace(ctx.ref, name);
   const { state, exit } = judge(member, { status, place, exit: readExit(ctx.ref, name) });
   const how = state === "crashed" ? "crashed" : "exited";
-  const ended =
-    staysAtItsEnd(member) && how === "exited" ? "is down until it is resumed" : howSentence(how, exit);
-  const news = `${name} ${ended}.${lastLines(exit)}`;
+  const isDown = staysAtItsEnd(member) && how === "exited";
+  const verb = how === "crashed" ? "crashed" : "ended";
+  const news = `${name} ${isDown ? "is down until it is resumed" : `${verb}${reasonOf(exit)}`}.${lastLinesOf(exit)}`;
   const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);
@@ -148,14 +155,4 @@ async function claimCrash(
     const members = config.members.map((one) => (one === known ? { ...one, isActive: false } : one));
     return { ...config, members };
   });
-}
-
-function howSentence(how: "crashed" | "exited", exit: AgentExit | null): string {
-  const reason = exit?.signal ?? (exit?.code == null ? undefined : `exit code ${exit.code}`);
-  return `${how === "crashed" ? "crashed" : "ended"}${reason === undefined ? "" : ` (${reason})`}`;
-}
-
-function lastLines(exit: AgentExit | null): string {
-  const lines = exit?.lastLines.filter((line) => line.trim() !== "") ?? [];
-  return lines.length === 0 ? "" : `\nIts last lines:\n${lines.join("\n")}`;
 }

@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
+import type { TeamMember } from "../schema/config.ts";
 import type { Ending, EndingKind } from "../schema/ending.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
@@ -30,7 +31,7 @@ const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismis
 export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
   const { ref } = ctx;
   const work = async (): Promise<void> => {
-    closeRequestsOf(ref, taken.name);
+    closeRequestsOf(ref, taken.name, taken.how === "restarted" ? startOfRun(ref, taken.name) : undefined);
     const freed = await giveBack(ref, taken);
     const stays = FOR_GOOD.has(taken.how) ? await settleWorktree(ctx, taken) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
@@ -41,21 +42,32 @@ export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
     if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
     else await removeStaleFifos(ref, taken.name);
   };
+  const told = (member: TeamMember): TeamMember => {
+    const noticed = { ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } };
+    // One that is at work again has what it had.
+    return taken.how === "restarted" ? noticed : withHeldTasks(noticed, taken.tasks);
+  };
   return workOff(ref, taken, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
-      member.name === taken.name && !FOR_GOOD.has(taken.how)
-        ? withHeldTasks({ ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } }, taken.tasks)
-        : member,
+      member.name === taken.name && !FOR_GOOD.has(taken.how) ? told(member) : member,
     ),
   }));
 }
 
-/** Whoever has ended waits for no answer: its plans, permissions and questions leave the list. */
-export function closeRequestsOf(ref: TeamRef, name: string): void {
-  for (const { id, from, kind } of listRequests(ref)) {
-    if (from === name && kind !== "crash") closeRequest(ref, id);
+/**
+ * Whoever has ended waits for no answer: its plans, permissions and questions leave the list.
+ * @param before those of earlier than this, in milliseconds since the epoch; all without it
+ */
+export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
+  for (const { id, from, kind, at } of listRequests(ref)) {
+    if (from === name && kind !== "crash" && at < before) closeRequest(ref, id);
   }
+}
+
+/** When the process that runs now began: what was asked before that, nobody waits for. */
+function startOfRun(ref: TeamRef, name: string): number {
+  return readStatus(ref, name)?.startedAt ?? 0;
 }
 
 async function tellLead(ctx: LeadContext, { id, name }: Ending, message: string): Promise<void> {

@@ -53,6 +53,8 @@ export interface AgentPaths {
   readonly status: string;
   readonly place: string;
   readonly exit: string;
+  /** The exit record of the program before this one, which was started again in its pane. */
+  readonly crash: string;
   readonly launchScript: string;
   readonly log: string;
   /** `<runtime>/…/<agent>`: where its FIFOs are. */
@@ -98,6 +100,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     status: join(run, "status.json"),
     place: join(run, "place.json"),
     exit: join(run, "exit.json"),
+    crash: join(run, "crash.json"),
     launchScript: join(run, "launch.sh"),
     log: join(run, "output.log"),
     runtime,

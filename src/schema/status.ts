@@ -62,6 +62,8 @@ export const statusRecord = z.looseObject({
   transcript: z.string(),
   process: processIdentity,
   instance: z.optional(z.string()),
+  /** The process of the same start that this one follows: a person started it again in its pane. */
+  before: z.optional(processIdentity),
   panePid: z.optional(z.number()),
   paneId: z.optional(z.string()),
   server: z.optional(tmuxServerRecord),
@@ -82,7 +84,10 @@ export const statusRecord = z.looseObject({
 });
 export type StatusRecord = z.infer<typeof statusRecord>;
 
-/** `run/<agent>/exit.json`, written by the launch script when the agent's program ended. `code` above 128 is a shell's word for a signal, and `signal` its name. */
+/**
+ * `run/<agent>/exit.json`, written by the launch script when the agent's program ended; `crash.json` once that was started
+ * again in its pane. `code` above 128 is a shell's word for a signal, and `signal` its name.
+ */
 export const exitRecord = z.looseObject({
   instance: z.string(),
   code: z.int(),

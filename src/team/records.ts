@@ -47,10 +47,15 @@ export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
   return readRecordFile(ref.paths.agent(agent).exit, exitRecord);
 }
 
+/** How its program had ended when a person started it again in its pane. */
+export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
+  return readRecordFile(ref.paths.agent(agent).crash, exitRecord);
+}
+
 /** Forgets what an earlier start of this agent said, before the next one. */
 export function clearRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
-  for (const path of [paths.status, paths.place, paths.exit]) removeFile(path);
+  for (const path of [paths.status, paths.place, paths.exit, paths.crash]) removeFile(path);
 }
 
 /** Says again what was known of the last start of an agent, when the next one has failed and taken its records with it. */

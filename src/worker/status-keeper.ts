@@ -1,7 +1,7 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { NO_TOKENS, type StatusRecord, type TokenCount } from "../schema/status.ts";
-import { writeStatus } from "../team/records.ts";
+import { readStatus, writeStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
 
@@ -31,8 +31,11 @@ export function createStatusKeeper(
   onState: (state: WorkerState, taskIds: readonly string[]) => void = () => undefined,
 ): StatusKeeper {
   const now = clock.now();
+  const last = readStatus(ref, agent);
+  const isAgain = last?.instance !== undefined && last.instance === facts.instance;
   let record: StatusRecord & { state: WorkerState } = {
     ...facts,
+    ...(isAgain ? { before: last.process } : {}),
     state: "starting",
     activity: "",
     taskIds: [],
