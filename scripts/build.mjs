@@ -16,6 +16,7 @@ import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
+import { plainExports } from "./lib/plain-exports.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = path.join(ROOT, "dist");
@@ -31,14 +32,23 @@ const ENTRIES = [
 ];
 
 /**
- * What is loaded together: by every command, with the one that is the measure of cold commands; by those that look at
- * teammates and messages; and by a teammate before it says that it is ready. No entry is among them, since a chunk runs
- * nothing.
+ * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
+ * it is ready; by the command that is the measure of cold ones; by those that look at teammates and messages, and by a
+ * teammate that works, with what both need before them. No entry is among them, since a chunk runs nothing.
  */
 const CHUNKS = {
-  core: ["src/cli/process-io.ts", "src/cli/program.ts", "src/cli/commands/send.ts"],
+  start: ["src/cli/process-io.ts", "src/cli/program.ts", "src/cli/team.ts", "src/team/records.ts"],
+  ready: ["src/cli/commands/agent.ts"],
+  send: ["src/cli/commands/send.ts"],
+  asked: [
+    "src/team/requests.ts",
+    "src/team/restarts.ts",
+    "src/team/event-id.ts",
+    "src/protocol/prose.ts",
+    "src/schema/defined.ts",
+  ],
   look: ["src/cli/commands/status.ts", "src/cli/commands/inbox.ts"],
-  teammate: ["src/cli/commands/agent.ts"],
+  work: ["src/cli/teammate.ts"],
 };
 
 const { values: options } = parseArgs({
@@ -80,7 +90,7 @@ async function bundle(entries) {
     external: /^blessed($|\/)/,
     // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [lazyBuiltins()],
+    plugins: [lazyBuiltins(), plainExports()],
     logLevel: "warn",
   });
   await build.write({

@@ -1,14 +1,19 @@
+import { after } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
+
+/** Milliseconds before the first look of a border: it is decoration, and many who start at once are to be ready first. */
+const FIRST_SHOWN_MS = 500;
 
 /**
  * Keeps the border of this agent's pane in step with its state: one forked call a change, several changes in a row as
- * one, none in idle. tmux's driver is loaded at the first change, behind readiness.
+ * one, none in idle. tmux's driver is loaded at the first change, some time behind readiness.
  */
 export function borderOf(env: Env): (state: string, taskIds: readonly string[]) => void {
   const { TMUX_PANE: pane, TEAMS_INSTANCE: instance } = env;
   if (!env.TMUX || pane === undefined || instance === undefined) return () => undefined;
   let wanted = { state: "", task: "" };
   let running = false;
+  let isFirst = true;
   const show = async (): Promise<void> => {
     const [{ showPaneState }, { chooseServer, tmuxServer }] = await Promise.all([
       import("../backend/pane-state.ts"),
@@ -24,10 +29,13 @@ export function borderOf(env: Env): (state: string, taskIds: readonly string[]) 
     wanted = { state, task: taskIds.map((id) => `#${id}`).join(" ") };
     if (running || state === "starting" || state === "exited") return;
     running = true;
-    // The border is decoration: an agent whose tmux fails goes on, and says its state in its status file.
-    show().then(
-      () => (running = false),
-      () => (running = false),
-    );
+    // An agent whose tmux fails goes on, and says its state in its status file.
+    const done = (): void => {
+      running = false;
+    };
+    const begin = (): Promise<void> => show().then(done, done);
+    if (isFirst) after(FIRST_SHOWN_MS, begin);
+    else begin();
+    isFirst = false;
   };
 }

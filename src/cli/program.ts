@@ -41,7 +41,7 @@ async function dispatch(io: Io): Promise<number> {
 export async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
-    return (await command.run({ args: {}, options: {}, io: { ...io, argv: words }, out })) ?? EXIT.done;
+    return (await command.run({ args: {}, options: {}, io: withWords(io, words), out })) ?? EXIT.done;
   }
   const parsed = parseQuickly(command, words) ?? (await explained(command, words));
   if ("help" in parsed) {
@@ -55,6 +55,12 @@ export async function runCommand(command: Command, words: readonly string[], io:
     verbose: options.verbose === true,
   });
   return (await command.run({ args, options, io, out })) ?? EXIT.done;
+}
+
+/** Its getters stay getters: to know its columns a process opens its terminal, which most never do. */
+function withWords(io: Io, words: readonly string[]): Io {
+  const parts = Object.getOwnPropertyDescriptors(io);
+  return Object.defineProperties({} as Io, { ...parts, argv: { value: words, enumerable: true } });
 }
 
 async function explained(

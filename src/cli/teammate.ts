@@ -1,0 +1,153 @@
+import type { Agent } from "../agent/agent.ts";
+import { EXIT, messageOf } from "../errors.ts";
+import type { AgentFlags } from "../launch/flags.ts";
+import { systemClock } from "../os/clock.ts";
+import { planPath, transcriptPath } from "../protocol/paths.ts";
+import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { modeGiven } from "../team/restarts.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import type { StatusKeeper } from "../worker/status-keeper.ts";
+import { Worker, type WorkerEnd } from "../worker/worker.ts";
+import type { AnyCall } from "./command.ts";
+import type { Io } from "./io.ts";
+import { createPaneView, type PaneView } from "./pane-view.ts";
+import { snapshotOf } from "./snapshots.ts";
+import { readTypedLines } from "./typed-lines.ts";
+
+/** A teammate that has everything but its work: what its process knows of itself, and what reaches it. */
+export interface ReadyTeammate {
+  readonly flags: AgentFlags;
+  readonly ref: TeamRef;
+  readonly config: TeamConfig;
+  readonly member: TeamMember;
+  readonly sessionId: string;
+  readonly bell: Bell;
+  /** Where the bell says that it could not be mended. */
+  readonly told: { problem(error: unknown): void };
+  readonly status: StatusKeeper;
+  /** Ends it from outside. */
+  readonly signal: AbortSignal;
+}
+
+interface Self extends ReadyTeammate {
+  readonly io: Io;
+  readonly view: PaneView;
+}
+
+/** What a teammate does from its readiness to its end. @returns its exit status */
+export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number> {
+  const { io } = call;
+  const { ref, member, flags, config, sessionId, bell, status, signal } = ready;
+  const view = openView(io, member);
+  const self: Self = { ...ready, io, view };
+  ready.told.problem = (error) => view.error(messageOf(error));
+  view.header({
+    team: config.displayName ?? config.name,
+    agentType: flags.agentType,
+    model: flags.model,
+    cwd: io.cwd,
+    hint: "type a line and press Enter to talk to it",
+  });
+  const mode = firstMode(self);
+  const worker = new Worker({
+    ref,
+    name: member.name,
+    color: member.color,
+    role: "teammate",
+    mode: mode.now,
+    modeAfterPlan: mode.afterPlan,
+    planFile: planPath(ref.home.root, ref.team, member.name),
+    transcript: transcriptPath(ref.home.root, sessionId),
+    bell,
+    status,
+    view,
+    clock: systemClock,
+    signal,
+    agent: (own) => assemble(call, self, own),
+  });
+  const stopReading = readTypedLines(
+    (line) => worker.typed(line, true),
+    (error) => view.error(messageOf(error)),
+  );
+  try {
+    return exitCodeOf(await worker.run(), self);
+  } finally {
+    stopReading();
+  }
+}
+
+function openView(io: Io, member: TeamMember): PaneView {
+  return createPaneView({
+    write: io.out,
+    name: member.name,
+    color: member.color,
+    width: () => process.stdout.columns ?? 80,
+    plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
+  });
+}
+
+/**
+ * The mode that it was given while it worked, by an earlier process of it; else plan mode by flag or variable. What an
+ * approval gives is the mode it was spawned with, else the lead's.
+ */
+function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; afterPlan: PermissionMode } {
+  const lead = permissionMode.safeParse(config.members.find(({ name }) => name === LEAD_NAME)?.mode);
+  const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
+  const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
+  return { now: modeGiven(member) ?? (planned ? "plan" : given), afterPlan: given };
+}
+
+/** Loads what an agent needs, at its first need. */
+async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
+  const { io, flags, ref, config, member } = self;
+  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }] = await Promise.all([
+    import("./agent-parts.ts"),
+    import("./context.ts"),
+    import("./settings.ts"),
+    import("./make-model.ts"),
+  ]);
+  const settings = loadSettings(ref.home.root, io.cwd);
+  for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
+  const open = { home: ref.home, ref, config, actor: member.name };
+  const ctx = await leadContext(call, open, settings);
+  const model = await makeModel({
+    model: flags.model ?? "scripted",
+    agent: member.name,
+    team: ref.team,
+    program: io.program,
+    cwd: io.cwd,
+    env: ctx.env,
+    names: settings.teams.models,
+  });
+  return assembleAgent({
+    ctx,
+    worker,
+    role: "teammate",
+    model,
+    agentType: flags.agentType,
+    sessionId: self.sessionId,
+    settings,
+    spawn: {},
+    alone: !io.terminal.stdin,
+    allowedTools: flags.allowedTools,
+    disallowedTools: flags.disallowedTools,
+    tools: flags.tools,
+    addDirs: flags.addDirs,
+    snapshot: snapshotOf(io.env),
+  });
+}
+
+function exitCodeOf(end: WorkerEnd, { view, signal }: Self): number {
+  if (end === "shutdown") {
+    view.shutdownAgreed();
+    return EXIT.done;
+  }
+  if (end === "team-gone") {
+    view.note("the team was deleted");
+    return EXIT.done;
+  }
+  // As a shell says it of a program that the signal ended, so that the exit record tells the same.
+  return signal.reason === "SIGHUP" ? 129 : signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
+}
