@@ -50,7 +50,8 @@ export interface RunningWorker {
   /** What its pane showed: `received ada: hi`, `idle`, `error: …`. */
   readonly shown: readonly string[];
   readonly ended: Promise<WorkerEnd>;
-  stop(): Promise<WorkerEnd>;
+  /** Ends it as its process does at this signal. */
+  stop(signal?: NodeJS.Signals): Promise<WorkerEnd>;
 }
 
 /** The context of an operation in this team, in the name of `actor`; teammates would run the built program. */
@@ -156,8 +157,8 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         return message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
       });
     },
-    stop() {
-      stopping.abort();
+    stop(signal = "SIGTERM") {
+      stopping.abort(signal);
       return ended;
     },
   };
