@@ -1,24 +1,27 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
-import { NO_TOKENS, type TokenCount } from "../schema/status.ts";
-import { closeDangling, INTERRUPTED, newestTurn, textOf, toolUsesOf } from "./conversation.ts";
+import { sumOf, type TokenCount } from "../schema/status.ts";
+import { compactionPoint, tokensOfText } from "./compact.ts";
+import { compact } from "./compaction.ts";
+import { INTERRUPTED, newestTurn, sendable, textOf, toolUsesOf } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import { maskEvents } from "./mask-events.ts";
+import { Memory } from "./memory.ts";
 import type {
-  AssistantMessage,
   ConversationMessage,
   InputOrigin,
   Model,
+  ModelRequest,
   StopReason,
+  ToolResultBlock,
   ToolUseBlock,
-  UserMessage,
 } from "./model/model.ts";
-import { type ModelAnswer, streamAnswer } from "./model-call.ts";
+import { addSpent, type ModelAnswer, NOTHING_SPENT, type Spent, streamAnswer } from "./model-call.ts";
 import { type AgentPermissions, type RanTools, runTools } from "./tool-calls.ts";
 import { toolSpecs } from "./tools/specs.ts";
 import type { AnyTool } from "./tools/tool.ts";
-import { addTokens, type Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
 import { isCut } from "./turn-cut.ts";
 
 /** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
@@ -34,8 +37,10 @@ export interface TurnResult {
   /** The last text of the model in this turn. */
   readonly text: string;
   readonly toolCalls: number;
-  /** Of this turn. */
+  /** Of this turn, every call of the model in it. */
   readonly usage: TokenCount;
+  /** US dollars; 0 where no price is known. */
+  readonly costUsd: number;
   /** Why it failed, for people. */
   readonly failure?: string;
   /** The tool that ended the turn (ExitPlanMode waits for its verdict). */
@@ -56,6 +61,8 @@ export interface AgentOptions {
   readonly onEvent: (event: AgentEvent) => void;
   /** The input is on the disk, and no model has been called on it: the messages in it may be marked read. */
   readonly onInputRecorded?: () => Promise<void>;
+  /** What the agent should read of the world as it is now when its conversation was compacted; "" for nothing. */
+  readonly facts?: () => string;
   /** Asked before each tool call but the first, and before the model is called again: `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
   readonly clock?: Clock;
@@ -71,6 +78,8 @@ export interface Agent {
   readonly restoredKeys: readonly string[];
   /** Of the whole conversation. */
   readonly tokens: TokenCount;
+  /** The same in US dollars. */
+  readonly costUsd: number;
   /**
    * Goes on with that turn, without new input, where the model has not had its last word; says how the turn ended. Before the
    * first `run`, and under its rules.
@@ -85,16 +94,21 @@ type Ending = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
 interface TurnSoFar {
   text: string;
   toolCalls: number;
-  usage: TokenCount;
+  spent: Spent;
   /** Times that it was told to go on with an answer that was cut. */
   continuations: number;
+  /** Times in a row that the server found the conversation too long. */
+  refusedAsLong: number;
 }
 
 /** Model calls in one turn, after which it is stopped: far above honest work, below a bill that surprises. */
 const MAX_ROUNDS = 500;
 /** Times that a model whose answer was cut at its length is told to go on. */
 const MAX_CONTINUATIONS = 3;
-
+/** Times in a row that a conversation which the server found too long is compacted: the guess of its length was wrong each time. */
+const MAX_COMPACTIONS = 3;
+/** Part of a conversation that its server may take when it said no more than that all was too long. */
+const LESS = 0.75;
 const TOO_MANY: Ending = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
@@ -110,34 +124,46 @@ export function createAgent(options: AgentOptions): Agent {
 
 class ConversationAgent implements Agent {
   readonly sessionId: string;
-  readonly messages: ConversationMessage[];
-  readonly handledKeys: Set<string>;
   readonly restoredKeys: readonly string[];
-  tokens: TokenCount;
+  private readonly memory: Memory;
   private readonly options: AgentOptions;
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
+  /** Tokens that one request may have. */
+  private window: number | undefined;
 
   constructor(options: AgentOptions) {
-    const { transcript } = options;
+    const { transcript, model } = options;
     this.options = options;
     this.clock = options.clock ?? systemClock;
     this.emit = maskEvents(options.onEvent, secretsOf(options.env));
     this.sessionId = transcript.sessionId;
-    this.messages = [...transcript.restored.messages];
-    this.handledKeys = new Set(transcript.restored.handledKeys);
     this.restoredKeys = transcript.restored.newestKeys;
-    this.tokens = transcript.restored.tokens;
+    this.memory = new Memory(transcript);
+    this.window = model.window;
+  }
+
+  get messages(): readonly ConversationMessage[] {
+    return this.memory.messages;
+  }
+
+  get handledKeys(): ReadonlySet<string> {
+    return this.memory.handledKeys;
+  }
+
+  get tokens(): TokenCount {
+    return this.memory.spent.usage;
+  }
+
+  get costUsd(): number {
+    return this.memory.spent.costUsd;
   }
 
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
     this.emit({ type: "turn_started", input: input.text });
-    this.record(
-      { role: "user", content: [{ type: "text", text: input.text }], origin: input.origin },
-      input.keys,
-    );
-    for (const key of input.keys) this.handledKeys.add(key);
+    const { text, origin, keys } = input;
+    this.memory.hear({ role: "user", content: [{ type: "text", text }], origin }, keys);
     await this.options.onInputRecorded?.();
     return this.rounds(signal);
   }
@@ -146,7 +172,7 @@ class ConversationAgent implements Agent {
     const { text, toolCalls, outcome } = newestTurn(this.messages);
     if (outcome === undefined) return this.rounds(signal, { text, toolCalls });
     const failure = outcome === "failed" ? { failure: FAILED_BEFORE } : {};
-    return { outcome, text, toolCalls, usage: NO_TOKENS, ...failure };
+    return { outcome, text, toolCalls, ...NOTHING_SPENT, ...failure };
   }
 
   /** The rest of a turn, of which so much is there. */
@@ -154,13 +180,13 @@ class ConversationAgent implements Agent {
     signal: AbortSignal,
     before: Pick<TurnSoFar, "text" | "toolCalls"> = { text: "", toolCalls: 0 },
   ): Promise<TurnResult> {
-    const turn: TurnSoFar = { ...before, usage: NO_TOKENS, continuations: 0 };
+    const turn: TurnSoFar = { ...before, spent: NOTHING_SPENT, continuations: 0, refusedAsLong: 0 };
     let ending: Ending | undefined;
     for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
       ending = await this.round(turn, signal);
     }
-    const { text, toolCalls, usage } = turn;
-    const result: TurnResult = { text, toolCalls, usage, ...(ending ?? TOO_MANY) };
+    const { text, toolCalls, spent } = turn;
+    const result: TurnResult = { text, toolCalls, ...spent, ...(ending ?? TOO_MANY) };
     this.emit({
       type: "turn_ended",
       outcome: result.outcome,
@@ -171,50 +197,131 @@ class ConversationAgent implements Agent {
 
   /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */
   private async round(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
-    const answer = await this.callModel(signal);
+    const noRoom = await this.makeRoom(turn, signal);
+    if (noRoom !== undefined) return noRoom;
+    const answer = await this.callModel(turn, signal);
     turn.text = (answer.message && textOf(answer.message)) || turn.text;
-    turn.usage = addTokens(turn.usage, answer.usage);
     if (answer.outcome !== "answered") {
-      if (answer.outcome === "failed") return { outcome: "failed", failure: answer.failure };
-      if (!isCut(signal)) this.note(INTERRUPTED);
-      return { outcome: "interrupted" };
+      return answer.outcome === "interrupted" ? this.interrupted(signal) : this.failed(turn, answer, signal);
     }
+    turn.refusedAsLong = 0;
     const uses = toolUsesOf(answer.message);
-    if (uses.length === 0) return this.withoutTools(turn, answer.stopReason);
+    if (uses.length === 0) return this.withoutTools(turn, answer.stopReason, signal);
     const ran = await this.runTools(uses, signal);
     turn.toolCalls += ran.calls;
     if (signal.aborted || ran.stopped) return { outcome: "interrupted" };
     return ran.endedBy === undefined ? undefined : { outcome: "completed", endedBy: ran.endedBy };
   }
 
-  private withoutTools(turn: TurnSoFar, stopReason: StopReason): Ending | undefined {
-    if (stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
-    if (stopReason !== "max_tokens") return { outcome: "completed" };
-    if (turn.continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
-    turn.continuations += 1;
-    this.note(CONTINUE);
-    return undefined;
+  private interrupted(signal: AbortSignal): Ending {
+    if (!isCut(signal)) this.note(INTERRUPTED);
+    return { outcome: "interrupted" };
   }
 
-  private async callModel(signal: AbortSignal): Promise<ModelAnswer> {
-    const { model, system, tools, permissions } = this.options;
-    const request = {
-      system: typeof system === "string" ? system : system(),
-      messages: closeDangling(this.messages),
-      tools: toolSpecs(tools),
-      ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
-    };
-    const answer = await streamAnswer(model, request, signal, this.emit);
-    if (answer.message !== undefined && !(answer.outcome === "interrupted" && isCut(signal))) {
-      this.record(answer.message, [], answer.usage);
-      this.tokens = addTokens(this.tokens, answer.usage);
-      this.emit({ type: "message", message: answer.message, usage: answer.usage });
+  /** A conversation that the server finds too long is compacted, whatever was thought of its length. */
+  private async failed(
+    turn: TurnSoFar,
+    { kind, limit, failure }: Exclude<ModelAnswer, { outcome: "answered" }>,
+    signal: AbortSignal,
+  ): Promise<Ending | undefined> {
+    if (kind !== "too_long" || turn.refusedAsLong === MAX_COMPACTIONS) return { outcome: "failed", failure };
+    turn.refusedAsLong += 1;
+    const least = Math.min(this.window ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
+    this.window = limit === undefined ? Math.floor(Math.min(least, this.length()) * LESS) : least;
+    return this.compact(turn, signal);
+  }
+
+  private async withoutTools(
+    turn: TurnSoFar,
+    stopReason: StopReason,
+    signal: AbortSignal,
+  ): Promise<Ending | undefined> {
+    if (stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
+    // The server goes on where it paused once it has the same conversation again.
+    if (stopReason === "pause_turn") return undefined;
+    if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };
+    if (turn.continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
+    turn.continuations += 1;
+    const noRoom = stopReason === "window_exceeded" ? await this.compact(turn, signal) : undefined;
+    if (noRoom === undefined) this.note(CONTINUE);
+    return noRoom;
+  }
+
+  private async callModel(turn: TurnSoFar, signal: AbortSignal): Promise<ModelAnswer> {
+    const answer = await streamAnswer(this.options.model, this.request(), signal, this.emit);
+    const { message, spent } = answer;
+    const isAnswer = answer.outcome === "answered";
+    if (message === undefined || (!isAnswer && isCut(signal))) {
+      this.memory.pay(spent);
+    } else {
+      const refused = isAnswer && answer.stopReason === "refusal";
+      this.memory.answer(
+        refused ? { ...message, refused } : message,
+        spent,
+        isAnswer ? answer.size : undefined,
+      );
+      this.emit({ type: "message", message });
     }
+    this.count(turn, spent);
     return answer;
   }
 
+  private request(): ModelRequest {
+    const { system, tools, permissions } = this.options;
+    return {
+      system: typeof system === "string" ? system : system(),
+      messages: sendable(this.messages),
+      tools: toolSpecs(tools),
+      ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
+    };
+  }
+
+  private count(turn: TurnSoFar, spent: Spent): void {
+    if (sumOf(spent.usage) === 0) return;
+    turn.spent = addSpent(turn.spent, spent);
+    this.emit({ type: "spent", ...spent });
+  }
+
+  /** Compacts a conversation that is near the end of its window, before the next call. */
+  private async makeRoom(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
+    if (this.window === undefined || this.length() <= compactionPoint(this.window)) return undefined;
+    // Whether what is left fits is the server's to say.
+    return this.memory.isCompact ? undefined : this.compact(turn, signal);
+  }
+
+  /** Tokens of the next request, as far as they can be told. */
+  private length(): number {
+    return this.memory.length(() => {
+      const { system, tools } = this.request();
+      return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
+    });
+  }
+
+  private async compact(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
+    const { model, facts = () => "" } = this.options;
+    const before = this.length();
+    this.emit({ type: "compacting" });
+    const done = await compact({
+      model,
+      request: this.request(),
+      window: this.window ?? before,
+      signal,
+      facts,
+      emit: this.emit,
+      spent: (spent) => {
+        this.memory.pay(spent);
+        this.count(turn, spent);
+      },
+    });
+    if (done.outcome === "interrupted") return this.interrupted(signal);
+    if (done.outcome === "failed") return done;
+    this.memory.replace(done.messages);
+    this.emit({ type: "compacted", before, after: this.length() });
+    return undefined;
+  }
+
   private async runTools(uses: readonly ToolUseBlock[], signal: AbortSignal): Promise<RanTools> {
-    const { tools, cwd, env, snapshot, permissions, betweenTools } = this.options;
+    const { model, tools, cwd, env, snapshot, permissions, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       permissions,
@@ -234,23 +341,16 @@ class ConversationAgent implements Agent {
         };
       },
     });
-    this.record({ role: "user", content: ran.results });
+    this.memory.tell(model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;
   }
 
   private note(text: string): void {
-    this.record({ role: "user", content: [{ type: "text", text }] });
+    this.memory.tell([{ type: "text", text }]);
   }
+}
 
-  /** On the disk before anything follows from it. */
-  private record(
-    message: UserMessage | AssistantMessage,
-    keys: readonly string[] = [],
-    usage = NO_TOKENS,
-  ): void {
-    const { transcript } = this.options;
-    if (message.role === "assistant") transcript.append({ type: "assistant", message, usage });
-    else transcript.append({ type: "user", message, ...(keys.length === 0 ? {} : { keys }) });
-    this.messages.push(message);
-  }
+/** The value beside a result is for playbooks, and as long as the result itself. */
+function withoutData({ data: _, ...block }: ToolResultBlock): ToolResultBlock {
+  return block;
 }

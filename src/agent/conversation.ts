@@ -55,9 +55,27 @@ function outcomeOf(last: ConversationMessage | undefined): NewestTurn["outcome"]
   if (last?.role !== "assistant") {
     return last !== undefined && textOf(last) === INTERRUPTED ? "interrupted" : undefined;
   }
-  if (last.unfinished) return "failed";
+  if (last.unfinished || last.refused) return "failed";
   return toolUsesOf(last).length === 0 ? "completed" : undefined;
 }
+
+/**
+ * The conversation as a server takes it: a turn that the model refused is left out, since it would refuse whatever comes
+ * behind it as well, and every call has its result.
+ */
+export function sendable(messages: readonly ConversationMessage[]): ConversationMessage[] {
+  const sent: ConversationMessage[] = [];
+  for (const message of closeDangling(messages)) {
+    if (message.role === "assistant" && message.refused) {
+      const opening = sent.findLastIndex((one) => one.role === "user" && one.origin !== undefined);
+      sent.splice(Math.max(0, opening));
+      sent.push({ role: "user", content: [{ type: "text", text: REFUSED_TURN }] });
+    } else sent.push(message);
+  }
+  return sent;
+}
+
+const REFUSED_TURN = "[A turn stood here that you refused to go on with; it is left out.]";
 
 /** Every tool call has a result right behind it: those that are missing are said to be lost. */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {

@@ -6,7 +6,13 @@ export type AgentEvent =
   | { readonly type: "turn_started"; readonly input: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "text_dropped" }
-  | { readonly type: "message"; readonly message: AssistantMessage; readonly usage: TokenCount }
+  | { readonly type: "message"; readonly message: AssistantMessage }
+  /** What calls of a model took, whatever became of them; US dollars, 0 where no price is known. */
+  | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
+  /** The oldest part of the conversation is being summarised. */
+  | { readonly type: "compacting" }
+  /** It was; in tokens, as far as they can be told. */
+  | { readonly type: "compacted"; readonly before: number; readonly after: number }
   | { readonly type: "tool_started"; readonly id: string; readonly tool: string; readonly summary: string }
   | {
       readonly type: "tool_ended";

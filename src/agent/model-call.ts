@@ -1,21 +1,41 @@
 import { messageOf } from "../errors.ts";
-import { NO_TOKENS, type TokenCount } from "../schema/status.ts";
+import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/status.ts";
 import type { AgentEvent } from "./events.ts";
-import type { AssistantMessage, Model, ModelRequest, StopReason } from "./model/model.ts";
+import {
+  type AssistantMessage,
+  type Model,
+  ModelError,
+  type ModelFailure,
+  type ModelRequest,
+  type StopReason,
+} from "./model/model.ts";
+
+/** What calls of the model took. */
+export interface Spent {
+  readonly usage: TokenCount;
+  /** US dollars; of a model without a known price 0. */
+  readonly costUsd: number;
+}
 
 /** What became of one call of the model. A message of a call that did not end well is what had come of it. */
 export type ModelAnswer =
   | {
       readonly outcome: "answered";
       readonly message: AssistantMessage;
-      readonly usage: TokenCount;
+      readonly spent: Spent;
+      /** Tokens of the conversation with this answer, as the server counted them; 0 where it said nothing. */
+      readonly size: number;
       readonly stopReason: StopReason;
     }
   | {
       readonly outcome: "interrupted" | "failed";
       readonly message: AssistantMessage | undefined;
-      readonly usage: TokenCount;
+      readonly spent: Spent;
       readonly failure: string;
+      /** What kind of failure, where the model said so. */
+      readonly kind?: ModelFailure | undefined;
+      /** With `too_long`: how many tokens the server takes. */
+      readonly limit?: number | undefined;
     };
 
 /** Calls the model and tells what it says while it says it. Never rejects. */
@@ -27,6 +47,10 @@ export async function streamAnswer(
 ): Promise<ModelAnswer> {
   let text = "";
   let turn: string | undefined;
+  let spent = NOTHING_SPENT;
+  const count = (usage: TokenCount): void => {
+    spent = addSpent(spent, { usage, costUsd: model.cost?.(usage) ?? 0 });
+  };
   try {
     for await (const event of model.stream(request, signal)) {
       switch (event.type) {
@@ -44,8 +68,14 @@ export async function streamAnswer(
         case "retry":
           emit({ ...event, type: "throttled" });
           break;
-        case "message":
-          return { outcome: "answered", ...event };
+        case "spent":
+          count(event.usage);
+          break;
+        case "message": {
+          count(event.usage);
+          const { message, stopReason, usage } = event;
+          return { outcome: "answered", message, stopReason, spent, size: sumOf(usage) };
+        }
       }
     }
     throw new Error("The model's stream ended without a message.");
@@ -55,10 +85,17 @@ export async function streamAnswer(
     return {
       outcome: interrupted ? "interrupted" : "failed",
       message: unfinished(interrupted ? text : "", turn),
-      usage: NO_TOKENS,
+      spent,
       failure: messageOf(error),
+      ...(error instanceof ModelError ? { kind: error.kind, limit: error.limit } : {}),
     };
   }
+}
+
+export const NOTHING_SPENT: Spent = { usage: NO_TOKENS, costUsd: 0 };
+
+export function addSpent(a: Spent, b: Spent): Spent {
+  return { usage: addTokens(a.usage, b.usage), costUsd: a.costUsd + b.costUsd };
 }
 
 /** What an interrupted call had said, and which turn of a playbook it was; undefined when there is nothing to keep. */

@@ -27,6 +27,20 @@ export const tokenCount = z.object({
 export type TokenCount = z.infer<typeof tokenCount>;
 export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
+export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
+
+/** All of them: what a conversation had in one call, its answer included. */
+export function sumOf({ input, output, cacheRead, cacheWrite }: TokenCount): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
 /** The tmux server that a pane lives in: its socket, and who that server is. */
 const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 

@@ -1,6 +1,6 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import { NO_TOKENS, type StatusRecord, type TokenCount } from "../schema/status.ts";
+import { addTokens, NO_TOKENS, type StatusRecord, type TokenCount } from "../schema/status.ts";
 import { readStatus, writeStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
@@ -11,7 +11,8 @@ export interface StatusKeeper {
   /** @param messages how many a turn that starts begins with */
   happened(event: WorkerEvent, activity?: string, messages?: number): void;
   doing(activity: string): void;
-  spent(tokens: TokenCount): void;
+  /** @param costUsd in US dollars */
+  spent(tokens: TokenCount, costUsd: number): void;
   /** A task of this agent's was begun, ended or given away. */
   holds(taskId: string, mine: boolean): void;
 }
@@ -80,16 +81,8 @@ export function createStatusKeeper(
     doing(activity) {
       write({ activity: oneLine(activity) });
     },
-    spent(tokens) {
-      const { tokens: sum } = record;
-      write({
-        tokens: {
-          input: sum.input + tokens.input,
-          output: sum.output + tokens.output,
-          cacheRead: sum.cacheRead + tokens.cacheRead,
-          cacheWrite: sum.cacheWrite + tokens.cacheWrite,
-        },
-      });
+    spent(tokens, costUsd) {
+      write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });
     },
     holds(taskId, mine) {
       const others = record.taskIds.filter((id) => id !== taskId);

@@ -204,7 +204,7 @@ export class Worker {
     if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
     if (event.type === "throttled") status.happened("throttled", event.reason);
     else if (status.state === "throttled") status.happened("went_on");
-    if (event.type === "message") status.spent(event.usage);
+    if (event.type === "spent") status.spent(event.usage, event.costUsd);
     view.event(event);
   }
 

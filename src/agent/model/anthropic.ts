@@ -2,7 +2,9 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { httpFetch } from "../../os/http-fetch.ts";
-import { failureKind } from "./failures.ts";
+import type { TokenCount } from "../../schema/status.ts";
+import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
+import { failureKind, tokenLimit } from "./failures.ts";
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
 import { nextDelay, retryAfterMs } from "./retry-policy.ts";
 import { AnswerBuilder } from "./wire-answer.ts";
@@ -16,6 +18,8 @@ export interface AnthropicOptions {
   readonly authToken?: string;
   /** Any server that speaks the Messages API; Anthropic's own if not given. */
   readonly baseUrl?: string;
+  /** What its window is and what it costs. */
+  readonly facts?: ModelFacts;
   /** Of one answer. */
   readonly maxTokens?: number;
   readonly fetch?: typeof fetch;
@@ -28,6 +32,8 @@ export interface AnthropicOptions {
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
 const DEFAULT_MAX_TOKENS = 16_000;
+/** Part of a window that an answer may take: servers count what is allowed for it as if it had been said. */
+const ANSWER_SHARE = 1 / 4;
 /**
  * Milliseconds without a byte after which a connection is given up. Anthropic's server sends pings while a model thinks;
  * a local one may read a long prompt for minutes before its first word.
@@ -36,16 +42,14 @@ const IDLE_TIMEOUT_MS = 300_000;
 
 /** A model behind the Messages API. The SDK is loaded at the first call; waiting and trying again is done here, not there. */
 export function anthropicModel(options: AnthropicOptions): Model {
-  const {
-    model,
-    maxTokens = DEFAULT_MAX_TOKENS,
-    random = Math.random,
-    sleep = pause,
-    clock = systemClock,
-  } = options;
+  const { model, facts = {}, random = Math.random, sleep = pause, clock = systemClock } = options;
+  const { window = USUAL_WINDOW } = facts;
+  const { maxTokens = Math.min(DEFAULT_MAX_TOKENS, Math.floor(window * ANSWER_SHARE)) } = options;
   let client: Promise<Anthropic> | undefined;
   return {
     name: model,
+    window,
+    cost: (usage) => costOf(facts, usage),
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       signal.throwIfAborted();
       client ??= connect(options);
@@ -53,6 +57,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
       for (let attempt = 1; ; attempt += 1) {
         const failure = yield* tryOnce(await client, params, signal, clock);
         if (failure === undefined) return;
+        if (failure.usage !== undefined) yield { type: "spent", usage: failure.usage };
         signal.throwIfAborted();
         const { kind, status, message } = failure.error;
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
@@ -97,6 +102,8 @@ interface Failure {
   readonly shouldRetry: boolean | undefined;
   /** Whether text of this try was passed on. */
   readonly spoke: boolean;
+  /** What it cost, where the server had begun to answer. */
+  readonly usage: TokenCount | undefined;
 }
 
 /** One try. What went wrong is returned, so that its caller can decide on another. */
@@ -118,7 +125,7 @@ async function* tryOnce(
     signal.throwIfAborted();
     if (!answer.isWhole) throw new ModelError("connection", "The server's answer was cut in the middle.");
   } catch (error) {
-    return { ...failureOf(error, clock.now()), spoke };
+    return { ...failureOf(error, clock.now()), spoke, usage: answer.begun ? answer.tokens : undefined };
   }
   yield {
     type: "message",
@@ -148,19 +155,19 @@ const STREAM_ERRORS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke"> {
+function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage"> {
   if (thrown instanceof ModelError) return { error: thrown, retryAfterMs: undefined, shouldRetry: undefined };
   const { status: httpStatus, headers, error: body } = thrown as ApiErrorLike;
   const type = String(body?.error?.type ?? "");
   const status = typeof httpStatus === "number" ? httpStatus : STREAM_ERRORS[type];
   const said = body?.error?.message;
   const message = typeof said === "string" && said !== "" ? said : causeOf(thrown);
-  const kind = status === undefined ? "connection" : failureKind(status);
+  const kind = status === undefined ? "connection" : failureKind(status, message);
   const text =
     status === undefined ? `No answer from the model's server: ${message}` : `${status} ${message}`;
   const told = headers?.get("x-should-retry");
   return {
-    error: new ModelError(kind, text, status, { cause: thrown }),
+    error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),
     retryAfterMs: retryAfterMs(headers, now),
     shouldRetry: told === "false" ? false : undefined,
   };

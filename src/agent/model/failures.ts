@@ -1,7 +1,12 @@
 import type { ModelFailure } from "./model.ts";
 
-/** What an HTTP status of the Messages API means for a call. */
-export function failureKind(status: number): ModelFailure {
+/** How servers say that a prompt is longer than the window: Anthropic's own two sentences, and those of others. */
+const TOO_LONG =
+  /prompt is too long|exceeds? (the )?(context|maximum)|maximum context length|context (length|window|size)|input (is )?too long/i;
+
+/** What an HTTP status of the Messages API means for a call. @param message the server's own words */
+export function failureKind(status: number, message = ""): ModelFailure {
+  if (status === 413 || (status === 400 && TOO_LONG.test(message))) return "too_long";
   if (status === 401 || status === 403) return "auth";
   if (status === 429) return "rate_limited";
   if (status === 529) return "overloaded";
@@ -11,5 +16,11 @@ export function failureKind(status: number): ModelFailure {
 
 /** Whether the same call may go well a little later. */
 export function mayPass(kind: ModelFailure): boolean {
-  return kind !== "auth" && kind !== "invalid_request";
+  return kind !== "auth" && kind !== "invalid_request" && kind !== "too_long";
+}
+
+/** The tokens that a server takes at most, of its sentence on a prompt that is too long. */
+export function tokenLimit(message: string): number | undefined {
+  const said = /(?:> ?|maximum context length is |limit (?:of|is) )(\d{3,})/i.exec(message)?.[1];
+  return said === undefined ? undefined : Number(said);
 }

@@ -37,6 +37,8 @@ export interface AssistantMessage {
   readonly turn?: string;
   /** The call ended before the message did: its content is what had come, which may be nothing. */
   readonly unfinished?: true;
+  /** The model refused to go on: its turn is kept, and no server is sent it again. */
+  readonly refused?: true;
 }
 export type ConversationMessage = UserMessage | AssistantMessage;
 
@@ -67,7 +69,15 @@ export interface ModelRequest {
   readonly planFile?: string;
 }
 
-export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "refusal";
+export type StopReason =
+  | "end_turn"
+  | "tool_use"
+  | "max_tokens"
+  | "refusal"
+  /** The server stopped for a while in the middle of work of its own: the same conversation is sent again. */
+  | "pause_turn"
+  /** The conversation filled the window before the answer was whole. */
+  | "window_exceeded";
 
 export type ModelEvent =
   /** Which turn of a playbook this call plays, before anything else of it; kept also when the call ends early. */
@@ -84,6 +94,8 @@ export type ModelEvent =
     }
   /** The text that came so far belongs to a try that failed in the middle: it does not count. */
   | { readonly type: "restart" }
+  /** A try that gave no message was paid for all the same. */
+  | { readonly type: "spent"; readonly usage: TokenCount }
   /** The whole message; the last event of a stream. */
   | {
       readonly type: "message";
@@ -99,12 +111,20 @@ export type ModelEvent =
 export interface Model {
   /** As the user named it (`sonnet`, `scripted`, an id). */
   readonly name: string;
+  /** Tokens of one request with its answer; one without has no bound, and its conversation is never compacted. */
+  readonly window?: number;
+  /** Whether it reads the `data` of tools' results; for others none is kept. */
+  readonly readsData?: boolean;
+  /** US dollars for this usage of one call; undefined where nobody knows its price. */
+  cost?(usage: TokenCount): number | undefined;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
 export type ModelFailure =
   | "auth"
   | "invalid_request"
+  /** More than the model's window holds: a shorter conversation may go well. */
+  | "too_long"
   | "overloaded"
   | "rate_limited"
   | "server"
@@ -115,10 +135,18 @@ export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelFailure;
   readonly status: number | undefined;
+  /** With `too_long`: how many tokens the server takes, where it says so. */
+  readonly limit: number | undefined;
 
-  constructor(kind: ModelFailure, message: string, status?: number, options: ErrorOptions = {}) {
+  constructor(
+    kind: ModelFailure,
+    message: string,
+    status?: number,
+    options: ErrorOptions & { readonly limit?: number | undefined } = {},
+  ) {
     super(message, options);
     this.kind = kind;
     this.status = status;
+    this.limit = options.limit;
   }
 }

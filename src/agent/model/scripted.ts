@@ -40,6 +40,7 @@ export function scriptedModel(options: ScriptedOptions): Model {
   const { playbook, agent, speed = 1 } = options;
   return {
     name: "scripted",
+    readsData: true,
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       const wait: Wait = async (ms) => {
         if (ms > 0) await pause(ms / speed, signal);

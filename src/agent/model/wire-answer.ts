@@ -16,12 +16,14 @@ export class AnswerBuilder {
   private readonly closed = new Set<number>();
   private stopReason: string | undefined;
   private stopped = false;
+  private started = false;
   private usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
   /** Takes one event; returns the text that it adds to what a person reads. */
   add(event: WireEvent): string {
     switch (event.type) {
       case "message_start":
+        this.started = true;
         this.count(event.message.usage);
         return "";
       case "content_block_start":
@@ -49,6 +51,11 @@ export class AnswerBuilder {
     return this.stopped || (this.stopReason !== undefined && this.closed.size === this.blocks.size);
   }
 
+  /** Whether the server has begun: from there on its tokens are paid for. */
+  get begun(): boolean {
+    return this.started;
+  }
+
   get tokens(): TokenCount {
     return { ...this.usage };
   }
@@ -62,9 +69,10 @@ export class AnswerBuilder {
       case "tool_use":
       case "refusal":
       case "max_tokens":
+      case "pause_turn":
         return this.stopReason;
       case "model_context_window_exceeded":
-        return "max_tokens";
+        return "window_exceeded";
       default:
         return "end_turn";
     }

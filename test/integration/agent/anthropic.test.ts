@@ -165,7 +165,8 @@ describe("a call that goes well", () => {
     ["max_tokens", "max_tokens"],
     ["refusal", "refusal"],
     ["stop_sequence", "end_turn"],
-    ["model_context_window_exceeded", "max_tokens"],
+    ["model_context_window_exceeded", "window_exceeded"],
+    ["pause_turn", "pause_turn"],
     ["something_new", "end_turn"],
   ])("the stop reason %s is told as %s", async (stopReason, told) => {
     const { events } = await play(await serve([{ ...HELLO, stopReason } as FakeReply]));

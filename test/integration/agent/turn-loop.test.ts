@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import type { ConversationMessage, Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
 import { NO_RULES } from "../../../src/agent/permission-rules.ts";
@@ -103,16 +104,19 @@ describe("a turn", () => {
       text: "It says hello.",
       toolCalls: 1,
       usage: { input: 8, output: 10, cacheRead: 0, cacheWrite: 0 },
+      costUsd: 0,
     });
     expect(ada.tokens).toEqual(result.usage);
     expect(kinds().filter((kind, i, all) => kind !== all[i - 1])).toEqual([
       "turn_started",
       "text",
       "message",
+      "spent",
       "tool_started",
       "tool_ended",
       "text",
       "message",
+      "spent",
       "turn_ended",
     ]);
     expect(events.find(({ type }) => type === "tool_started")).toMatchObject({
@@ -385,6 +389,64 @@ describe("over the Messages API", () => {
     }
   });
 
+  test("a server's pause in the middle of its own work is no end: the same conversation is sent again", async () => {
+    const api = await startFakeMessagesApi([
+      { kind: "message", blocks: [{ type: "text", text: "Looking" }], stopReason: "pause_turn" },
+      { kind: "message", blocks: [{ type: "text", text: "found" }] },
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "found" });
+      const sent = api.requests[1]?.body.messages;
+      expect(sent.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "Looking" }] });
+    } finally {
+      await api.close();
+    }
+  });
+
+  test("every try that was answered is paid for, also one that was cut or interrupted (S36)", async () => {
+    const usage = { input_tokens: 1_000_000, output_tokens: 7 };
+    const text = [{ type: "text", text: "one two three four" }] as const;
+    const api = await startFakeMessagesApi((_, index) => ({
+      kind: "message",
+      blocks: text,
+      usage,
+      ...(index === 0 ? { cutAfter: 4 } : {}),
+      ...(index === 2 ? { paceMs: 20 } : {}),
+    }));
+    try {
+      const controller = new AbortController();
+      const model = anthropicModel({
+        model: "claude-sonnet-5-5",
+        facts: modelFacts("claude-sonnet-5-5"),
+        apiKey: "k",
+        baseUrl: api.url,
+        sleep: async () => undefined,
+      });
+      const ada = agent({
+        model,
+        onEvent: (event) => {
+          events.push(event);
+          if (event.type === "text" && api.requests.length === 3) controller.abort();
+        },
+      });
+      // A cut answer had said one token, as the stream's begin has it.
+      const first = await ada.run(input("x"), never);
+      expect(first.usage).toEqual({ input: 2_000_000, output: 8, cacheRead: 0, cacheWrite: 0 });
+      expect(first.costUsd).toBeCloseTo(2 * 2);
+      const second = await ada.run(input("y"), controller.signal);
+      expect(second).toMatchObject({ outcome: "interrupted", usage: { input: 1_000_000 } });
+      expect(ada.tokens.input).toBe(3_000_000);
+      expect(ada.costUsd).toBeCloseTo(3 * 2);
+      const counted = events.flatMap((event) => (event.type === "spent" ? [event.usage.input] : []));
+      expect(counted).toEqual([2_000_000, 1_000_000]);
+      const again = openTranscript(path(), { sessionId: "s1" }).restored;
+      expect([again.tokens, again.costUsd]).toEqual([ada.tokens, ada.costUsd]);
+    } finally {
+      await api.close();
+    }
+  });
+
   test("an answer that is cut at its longest is gone on with, and a refusal is a failure", async () => {
     const part = (text: string, stopReason: string) =>
       ({ kind: "message", blocks: [{ type: "text", text }], stopReason }) as const;
@@ -397,6 +459,16 @@ describe("over the Messages API", () => {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
       expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "two." });
       expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "failed" });
+      // What was refused would be refused again: it is not sent any more, now and by the next process.
+      for (const next of [
+        ada,
+        agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) }),
+      ]) {
+        await next.run(input("z"), never);
+        const sent = JSON.stringify(api.requests.at(-1)?.body.messages);
+        expect(sent).not.toContain('"y"');
+        expect(sent).toMatch(/"two\.".*refused.*"z"/);
+      }
     } finally {
       await api.close();
     }

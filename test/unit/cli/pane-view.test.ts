@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/cli/pane-view.ts";
 
-const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** What a pane of a width shows after something happened. */
 function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = {}): string {
@@ -13,7 +12,7 @@ function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = 
   const view = createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain });
   happens(view);
   // A word that may go on is shown when the message is whole.
-  view.event({ type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE });
+  view.event({ type: "message", message: { role: "assistant", content: [] } });
   return out;
 }
 
@@ -32,7 +31,7 @@ test("a turn reads from top to bottom: who, what was said to it, what it says, c
     view.event({ type: "turn_started", input: "" });
     view.event({ type: "text", text: "\nI'll cou" });
     view.event({ type: "text", text: "nt them.\n\nNow.\n" });
-    view.event({ type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE });
+    view.event({ type: "message", message: { role: "assistant", content: [] } });
     view.event(call("1", "git ls-files\n| wc -l"));
     view.event(result("1", "42\n"));
     view.event(call("2", "src", "Glob"));
@@ -205,7 +204,7 @@ test("news from outside waits for the end of the paragraph that is being said", 
 
 test("the last words stand at the end once, also where something came behind them", () => {
   const words = (view: PaneView): void => view.event({ type: "text", text: "All is done." });
-  const said = { type: "message", message: { role: "assistant", content: [] }, usage: NO_USAGE } as const;
+  const said = { type: "message", message: { role: "assistant", content: [] } } as const;
   expect(
     pane((view) => {
       words(view);

@@ -1,0 +1,351 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as z from "zod/mini";
+import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
+import type { AgentEvent } from "../../../src/agent/events.ts";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { NO_RULES } from "../../../src/agent/permission-rules.ts";
+import { ASK_FOR_SUMMARY, NO_SUMMARY } from "../../../src/agent/prompts/summary.ts";
+import type { Tool } from "../../../src/agent/tools/tool.ts";
+import { openTranscript } from "../../../src/agent/transcript.ts";
+import {
+  type FakeMessagesApi,
+  type FakeReply,
+  type FakeRequest,
+  startFakeMessagesApi,
+} from "../../support/fake-messages-api.ts";
+
+let home: string;
+let events: AgentEvent[];
+let api: FakeMessagesApi;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "teams-compaction-"));
+  mkdirSync(join(home, "work"));
+  events = [];
+});
+afterEach(async () => {
+  await api.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const never = new AbortController().signal;
+const path = (): string => join(home, "s1.jsonl");
+const input = (text: string, keys: readonly string[] = []): TurnInput => ({
+  text,
+  origin: { text, from: "team-lead" },
+  keys,
+});
+
+interface Given extends Partial<AgentOptions> {
+  readonly window?: number;
+}
+
+function agent({ window = 20_000, ...options }: Given = {}): Agent {
+  return createAgent({
+    model: anthropicModel({
+      model: "m",
+      apiKey: "k",
+      baseUrl: api.url,
+      facts: { window, rates: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } },
+    }),
+    tools: [bigTool],
+    system: "You are ada.",
+    transcript: openTranscript(path(), { sessionId: "s1" }),
+    cwd: join(home, "work"),
+    env: { PATH: process.env.PATH },
+    permissions: {
+      mode: () => "bypassPermissions",
+      rules: NO_RULES,
+      workingDirs: [join(home, "work")],
+      ask: async () => ({ allowed: false }),
+    },
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+}
+
+/** A tool whose result is as long as it is asked for. */
+const bigTool: Tool<{ characters: number }> = {
+  name: "Big",
+  description: "Prints a lot",
+  input: z.object({ characters: z.number() }),
+  parallel: true,
+  access: () => ({ kind: "team" }),
+  summary: () => "",
+  execute: async ({ characters }) => ({ content: `begin ${"x".repeat(characters)} end` }),
+};
+
+const say = (text: string): FakeReply => ({ kind: "message", blocks: [{ type: "text", text }] });
+const big = (characters: number, ...ids: readonly string[]): FakeReply => ({
+  kind: "message",
+  blocks: ids.map((id) => ({ type: "tool_use", id, name: "Big", input: { characters } })),
+});
+const sizeOf = ({ body }: FakeRequest): number => Math.ceil(JSON.stringify(body.messages).length / 4);
+const textsOf = ({ body }: FakeRequest): string =>
+  JSON.stringify(body.messages.map(({ content }: { content: unknown }) => content));
+const asksForSummary = (request: FakeRequest): boolean =>
+  textsOf(request).includes(JSON.stringify(ASK_FOR_SUMMARY).slice(1, 60));
+
+/** Counts tokens as a server does, and refuses what its window does not hold. */
+async function serve(
+  window: number,
+  reply: (request: FakeRequest, summary: boolean) => FakeReply,
+  tooLong = (tokens: number) => `prompt is too long: ${tokens} tokens > ${window} maximum`,
+): Promise<void> {
+  api = await startFakeMessagesApi((request) => {
+    const tokens = sizeOf(request);
+    if (tokens > window) {
+      return { kind: "error", status: 400, type: "invalid_request_error", message: tooLong(tokens) };
+    }
+    const answer = reply(request, asksForSummary(request));
+    return answer.kind === "message"
+      ? { ...answer, usage: { input_tokens: tokens, output_tokens: 1 } }
+      : answer;
+  });
+}
+
+/** What a server insists on: the user first, every call with its result right behind it. */
+function expectValid({ body }: FakeRequest): void {
+  expect(body.messages[0].role).toBe("user");
+  for (const [i, { role, content }] of body.messages.entries()) {
+    expect(role).toBe(i % 2 === 0 ? "user" : "assistant");
+    const calls = content.flatMap((b: { type: string; id: string }) => (b.type === "tool_use" ? [b.id] : []));
+    const next = body.messages[i + 1]?.content ?? [];
+    const results = next.flatMap((b: { tool_use_id?: string }) => b.tool_use_id ?? []);
+    if (calls.length > 0) expect(results).toEqual(calls);
+  }
+}
+
+describe("a conversation near the end of its window", () => {
+  test("is summarised by the model, with what stands on the disk, and the newest part stays", async () => {
+    await serve(20_000, (_, summary) => say(summary ? "SUMMARY of it all" : "fine"));
+    const ada = agent({ facts: () => "Task 7 is yours." });
+    for (let i = 1; i <= 10; i += 1)
+      await ada.run(input(`request ${i} ${"y".repeat(8_000)}`, [`k${i}`]), never);
+    const asked = api.requests.findIndex(asksForSummary);
+    expect(asked).toBeGreaterThan(2);
+    for (const request of api.requests) expectValid(request);
+    // Behind the same prompt, so that the server's cache has it.
+    expect(api.requests[asked]?.body.system).toEqual(api.requests[asked - 1]?.body.system);
+    expect(api.requests[asked]?.body.tools).toEqual(api.requests[asked - 1]?.body.tools);
+    const next = textsOf(api.requests[asked + 1] as FakeRequest);
+    expect(next).toContain("SUMMARY of it all");
+    expect(next).toContain("Task 7 is yours.");
+    expect(next).toContain(`request ${asked + 1} `);
+    expect(next).not.toContain("request 1 ");
+    expect(events.map(({ type }) => type)).toContain("compacted");
+    // Nobody is shown the summary as the agent's own words.
+    expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).not.toContain(
+      "SUMMARY",
+    );
+  });
+
+  test("grows by no number of turns, neither in memory nor in what is sent", async () => {
+    await serve(20_000, (_, summary) => say(summary ? "short" : "fine"));
+    const ada = agent();
+    let most = 0;
+    for (let i = 0; i < 300; i += 1) {
+      await ada.run(input(`${i} ${"y".repeat(3_000)}`, [`k${i}`]), never);
+      most = Math.max(most, ada.messages.length);
+    }
+    expect(most).toBeLessThan(40);
+    expect(Math.max(...api.requests.map(sizeOf))).toBeLessThan(20_000);
+    expect(api.requests.filter(asksForSummary).length).toBeGreaterThan(10);
+  });
+
+  test("that one huge result filled alone is cut in that result, and the turn goes on", async () => {
+    let calls = 0;
+    await serve(20_000, (_, summary) => {
+      if (summary) return say("SUMMARY");
+      calls += 1;
+      return calls === 1 ? big(90_000, "t1") : say("seen");
+    });
+    const ada = agent();
+    expect(await ada.run(input("look"), never)).toMatchObject({
+      outcome: "completed",
+      text: "seen",
+      toolCalls: 1,
+    });
+    for (const request of api.requests) expectValid(request);
+    const last = textsOf(api.requests.at(-1) as FakeRequest);
+    expect(last).toMatch(/begin x+.*characters were left out.*x+ end/);
+    expect(last).toContain("look");
+  });
+
+  test("that many results side by side filled is cut in each of them", async () => {
+    let calls = 0;
+    await serve(20_000, (_, summary) => {
+      if (summary) return say("SUMMARY");
+      calls += 1;
+      return calls === 1 ? big(60_000, "t1", "t2", "t3", "t4", "t5") : say("seen");
+    });
+    expect(await agent().run(input("look"), never)).toMatchObject({ text: "seen" });
+    expect(textsOf(api.requests.at(-1) as FakeRequest).match(/begin x/g)).toHaveLength(5);
+    for (const request of api.requests) expectValid(request);
+  });
+
+  test("keeps the request of the turn word for word, also where the turn itself is what is long", async () => {
+    let calls = 0;
+    await serve(20_000, (_, summary) => {
+      if (summary) return say("SUMMARY");
+      calls += 1;
+      return calls < 12 ? big(9_000, `t${calls}`) : say("done");
+    });
+    await agent().run(input("count the very special thing", ["k1"]), never);
+    expect(api.requests.some(asksForSummary)).toBe(true);
+    expect(textsOf(api.requests.at(-1) as FakeRequest)).toContain("count the very special thing");
+    expect(agent().restoredKeys).toEqual(["k1"]);
+  });
+
+  test("goes without what it thought: a server takes that only behind the conversation that it stood behind", async () => {
+    const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
+    await serve(20_000, (_, summary) =>
+      summary ? say("SUMMARY") : { kind: "message", blocks: [thinking, { type: "text", text: "fine" }] },
+    );
+    const ada = agent();
+    for (let i = 1; i <= 10; i += 1) await ada.run(input(`${i} ${"y".repeat(8_000)}`), never);
+    const asked = api.requests.findIndex(asksForSummary);
+    expect(textsOf(api.requests[asked] as FakeRequest)).toContain('"thinking"');
+    expect(textsOf(api.requests[asked + 1] as FakeRequest)).not.toContain('"thinking"');
+  });
+
+  test("may be interrupted while it is summarised, and is as it was", async () => {
+    const controller = new AbortController();
+    await serve(20_000, (_, summary) => (summary ? { kind: "hang" } : say("fine")));
+    const ada = agent({
+      onEvent: (event) => {
+        if (event.type === "compacting") void api.received(count + 1).then(() => controller.abort());
+      },
+    });
+    let count = 0;
+    let result = await ada.run(input("y".repeat(8_000)), controller.signal);
+    while (result.outcome === "completed") {
+      count = api.requests.length;
+      result = await ada.run(input("y".repeat(8_000)), controller.signal);
+    }
+    expect(result.outcome).toBe("interrupted");
+    expect(ada.messages.length).toBeGreaterThan(8);
+  });
+
+  test("whose summary fails ends the turn and not the agent, and loses nothing", async () => {
+    let broken = true;
+    await serve(20_000, (_, summary) => {
+      if (!summary) return say("fine");
+      return broken
+        ? { kind: "error", status: 401, type: "authentication_error", message: "no" }
+        : say("SUMMARY");
+    });
+    const ada = agent();
+    let result = await ada.run(input("y".repeat(8_000)), never);
+    while (result.outcome === "completed") result = await ada.run(input("y".repeat(8_000)), never);
+    expect(result).toMatchObject({ outcome: "failed", failure: expect.stringContaining("401 no") });
+    const before = ada.messages.length;
+    broken = false;
+    expect((await ada.run(input("again"), never)).outcome).toBe("completed");
+    expect(ada.messages.length).toBeLessThan(before);
+  });
+});
+
+describe("a conversation that the server finds too long", () => {
+  test.each([
+    ["Anthropic's sentence", (tokens: number) => `prompt is too long: ${tokens} tokens > 6000 maximum`],
+    [
+      "Anthropic's other sentence",
+      () => "input length and `max_tokens` exceed context limit: 5000 + 4000 > 6000, decrease input length",
+    ],
+    ["another server's", () => "This model's maximum context length is 6000 tokens."],
+    ["one that names no number", () => "Input is too long for requested model."],
+  ])("is compacted and sent again: %s", async (_, sentence) => {
+    await serve(6_000, (_request, summary) => say(summary ? "SUMMARY" : "fine"), sentence);
+    // It believes in a far larger window.
+    const ada = agent({ window: 200_000 });
+    for (let i = 1; i <= 8; i += 1) {
+      expect(await ada.run(input(`request ${i} ${"y".repeat(4_000)}`), never)).toMatchObject({
+        text: "fine",
+      });
+    }
+    expect(api.requests.some(asksForSummary)).toBe(true);
+  });
+
+  test("also for its summary: less is shown until it fits, and in the end none is asked for", async () => {
+    await serve(100_000, (_, summary) =>
+      summary
+        ? { kind: "error", status: 400, type: "invalid_request_error", message: "prompt is too long" }
+        : say("fine"),
+    );
+    const ada = agent();
+    for (let i = 1; i <= 8; i += 1) await ada.run(input(`request ${i} ${"y".repeat(8_000)}`), never);
+    const shown = api.requests.filter(asksForSummary).map(sizeOf);
+    expect(shown.length).toBeGreaterThanOrEqual(4);
+    expect(shown[3]).toBeLessThan((shown[0] ?? 0) / 2);
+    expect(textsOf(api.requests.at(-1) as FakeRequest)).toContain(NO_SUMMARY.slice(0, 40));
+  });
+
+  test("whatever is left out of it ends the turn with the server's words", async () => {
+    await serve(
+      0,
+      () => say("never"),
+      () => "prompt is too long: 1 tokens > 0 maximum",
+    );
+    expect(await agent().run(input("hi"), never)).toMatchObject({
+      outcome: "failed",
+      failure: expect.stringContaining("prompt is too long"),
+    });
+    expect(api.requests.length).toBeLessThan(20);
+  });
+
+  test("in the middle of an answer is compacted, and the answer gone on with", async () => {
+    let calls = 0;
+    await serve(20_000, (_, summary) => {
+      calls += 1;
+      if (summary) return say("SUMMARY");
+      return calls === 3
+        ? {
+            kind: "message",
+            blocks: [{ type: "text", text: "One" }],
+            stopReason: "model_context_window_exceeded",
+          }
+        : say("two.");
+    });
+    const ada = agent();
+    await ada.run(input("a ".repeat(8_000)), never);
+    await ada.run(input("b ".repeat(4_000)), never);
+    expect(await ada.run(input("c"), never)).toMatchObject({ outcome: "completed", text: "two." });
+    expect(api.requests.filter(asksForSummary)).toHaveLength(1);
+    expectValid(api.requests.at(-1) as FakeRequest);
+  });
+});
+
+describe("a compacted conversation that is taken up again (S51)", () => {
+  test("goes on where it was, with all that it had received and spent", async () => {
+    await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
+    const first = agent();
+    for (let i = 1; i <= 6; i += 1)
+      await first.run(input(`request ${i} ${"y".repeat(8_000)}`, [`k${i}`]), never);
+    expect(api.requests.some(asksForSummary)).toBe(true);
+    const again = agent();
+    expect(again.messages).toEqual(first.messages);
+    expect([...again.handledKeys]).toEqual(["k1", "k2", "k3", "k4", "k5", "k6"]);
+    expect(again.restoredKeys).toEqual(["k6"]);
+    expect(again.tokens).toEqual(first.tokens);
+    expect(again.costUsd).toBeCloseTo(first.costUsd);
+    expect(again.tokens.input).toBe(api.requests.reduce((sum, request) => sum + sizeOf(request), 0));
+    expect(again.costUsd).toBeCloseTo((again.tokens.input + again.tokens.output) / 1_000_000);
+  });
+
+  test("reads no further back than its newest compaction, and further where that line is damaged", async () => {
+    await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
+    const ada = agent();
+    for (let i = 1; i <= 6; i += 1) await ada.run(input(`request ${i} ${"y".repeat(8_000)}`), never);
+    const text = readFileSync(path(), "utf8");
+    writeFileSync(path(), text.replace(/\{"type":"user"/, "rubbish"));
+    expect(agent().messages).toEqual(ada.messages);
+    writeFileSync(
+      path(),
+      text.replace('{"type":"compacted","messages":[', '{"type":"compacted","messages":7['),
+    );
+    expect(JSON.stringify(agent().messages)).toContain("request 1 ");
+  });
+});
