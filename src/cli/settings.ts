@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { TeamError } from "../errors.ts";
+import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import type { WorktreeSettings } from "../lead/worktree-start.ts";
-import { platform } from "../os/env.ts";
-import { readText } from "../os/fs.ts";
+import { type Env, platform } from "../os/env.ts";
+import { entryOf, readText, realPathOf } from "../os/fs.ts";
+import { lookAt } from "../os/user-files.ts";
 import { permissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
+import { trustIn } from "./trust.ts";
 
 const rules = z._default(z.array(z.string()), []);
 
@@ -74,21 +76,38 @@ export interface LoadedSettings extends Settings {
 }
 
 /**
- * The user's settings under managed ones, and of the project's (which nobody has trusted) the deny rules alone
- * (protocol.md section 1, Trust).
- * @throws TeamError CORRUPT_FILE for a file of the user's that is not what it should be; a project's is only named
+ * The user's settings, over them those of a project that a person has trusted, and managed ones over all. Of a project that
+ * nobody has trusted only what narrows counts: deny and ask rules, and that bypassPermissions is forbidden (protocol.md
+ * section 1, Trust).
+ * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
-  const own = readSettings(join(root, "settings.json")) ?? settingsSchema.parse({});
-  const above = readRaw(managed);
-  const merged = above === undefined ? own : parseSettings(managed, mergeManaged(own, above));
-  const project = projectFiles(cwd).map((file) => ({ file, raw: untrusted(file) }));
-  const deny = project.flatMap(({ raw }) => denyRules(raw));
+  const files = projectFiles(root, cwd);
+  const isTrusted = files.length > 0 && trustIn(root, cwd) === true;
+  const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
+  const layers = [
+    readLayer(join(root, "settings.json")),
+    ...project.map((raw) => (isTrusted ? raw : narrowing(raw))),
+    readLayer(managed),
+  ];
+  const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
   return {
-    ...merged,
-    permissions: { ...merged.permissions, deny: [...merged.permissions.deny, ...deny] },
-    ignored: project.flatMap(({ file, raw }) => ignoredOf(file, raw)),
+    ...parseSettings(root, merged),
+    ignored: isTrusted
+      ? []
+      : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...brought(cwd)],
   };
+}
+
+/** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
+export function bypassForbidden(
+  { permissions }: Pick<Settings, "permissions">,
+  env: Env,
+): string | undefined {
+  if (permissions.disableBypassPermissionsMode === "disable")
+    return "permissions.disableBypassPermissionsMode";
+  const variable = "CLAUDE_CODE_BYPASS_PERMISSIONS_MODE";
+  return env[variable] === "false" ? `${variable}=false` : undefined;
 }
 
 /** JSON Schema of the settings file, with its defaults. */
@@ -107,13 +126,39 @@ function managedFile(): string {
     : "/etc/claude-code/managed-settings.json";
 }
 
-function projectFiles(cwd: string): string[] {
-  return [join(cwd, ".claude", "settings.json"), join(cwd, ".claude", "settings.local.json")];
+/** The files of a project that are there; in the home directory they are the user's own. */
+function projectFiles(root: string, cwd: string): string[] {
+  const directory = join(cwd, ".claude");
+  if (isSame(directory, root)) return [];
+  return ["settings.json", "settings.local.json"]
+    .map((name) => join(directory, name))
+    .filter((file) => entryOf(file) !== undefined);
 }
 
-function readSettings(file: string): Settings | undefined {
+function isSame(directory: string, root: string): boolean {
+  try {
+    return realPathOf(directory) === realPathOf(root);
+  } catch (error) {
+    // A loop of links, which a repository can bring, leads nowhere.
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
+/** What else a project can bring. */
+function brought(cwd: string): string[] {
+  const paths = [join(cwd, ".mcp.json"), join(cwd, ".claude", "agents")];
+  return paths.filter((path) => entryOf(path) !== undefined);
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A file of settings that counts, held against the schema, and as it is written; empty where it is not there. */
+function readLayer(file: string): Raw {
   const raw = readRaw(file);
-  return raw === undefined ? undefined : parseSettings(file, raw);
+  if (raw === undefined) return {};
+  parseSettings(file, raw);
+  return raw as Raw;
 }
 
 function parseSettings(file: string, raw: unknown): Settings {
@@ -127,7 +172,7 @@ function parseSettings(file: string, raw: unknown): Settings {
 }
 
 function readRaw(file: string): unknown {
-  const text = readText(file);
+  const text = readSettingsText(file);
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;
@@ -139,43 +184,87 @@ function readRaw(file: string): unknown {
   }
 }
 
-/** Managed settings win, key by key; their deny and ask rules are added to the user's. */
-function mergeManaged(own: Settings, above: unknown): unknown {
-  if (!isObject(above)) return above;
-  const managed = isObject(above.permissions) ? above.permissions : {};
-  const list = (key: "deny" | "ask"): unknown[] => [...own.permissions[key], ...[managed[key] ?? []].flat()];
-  const inner = (key: "env" | "teams"): object => ({
-    ...own[key],
-    ...(isObject(above[key]) ? above[key] : {}),
+/** Bytes: a repository can bring a link to what never ends. */
+const MAX_FILE = 4 * 1024 * 1024;
+
+function readSettingsText(file: string): string | undefined {
+  try {
+    const { kind, size } = lookAt(file);
+    if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
+  } catch (error) {
+    if (isSystemError(error)) throw systemRefusal(file, "read", error);
+    throw error;
+  }
+  throw new TeamError("CORRUPT_FILE", `${file} is no file of settings.`, {
+    hint: "Put one there, or nothing.",
   });
-  const merged = { ...own.permissions, ...managed, deny: list("deny"), ask: list("ask") };
-  return { ...own, ...above, permissions: merged, env: inner("env"), teams: inner("teams") };
 }
 
-/** A project's file; one that does not parse gives nothing, as nothing of it counts but rules that narrow. */
-function untrusted(file: string): Readonly<Record<string, unknown>> {
+/**
+ * The upper settings win, key by key; deny and ask rules of both count, and so does that one of them forbids bypassPermissions.
+ * @param adds whether allow rules, directories and hooks of both count too: only managed settings replace them
+ */
+function merge(below: Raw, above: Raw, adds: boolean): Raw {
+  const [lower, upper] = [objectAt(below, "permissions"), objectAt(above, "permissions")];
+  const both = ["deny", "ask", ...(adds ? ["allow", "additionalDirectories"] : [])];
+  const lists = both.flatMap((key) => {
+    const list = [...listAt(lower, key), ...listAt(upper, key)];
+    return list.length === 0 ? [] : [[key, list] as const];
+  });
+  const permissions = {
+    ...lower,
+    ...upper,
+    ...Object.fromEntries(lists),
+    ...([lower, upper].some(forbidsBypass) && FORBIDDEN),
+  };
+  const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
+  return { ...below, ...above, permissions, env: inner("env"), teams: inner("teams") };
+}
+
+/** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */
+function untrusted(file: string): Raw {
   try {
     const raw = readRaw(file);
     return isObject(raw) ? raw : {};
   } catch (error) {
-    if (error instanceof TeamError) return { "not JSON": true };
+    if (error instanceof TeamError) return { "not readable as JSON": true };
     throw error;
   }
 }
 
-function denyRules(raw: Readonly<Record<string, unknown>>): string[] {
-  const { permissions: given } = raw;
-  const deny = isObject(given) ? given.deny : undefined;
-  return Array.isArray(deny) ? deny.filter((rule) => typeof rule === "string") : [];
+/** Keys of `permissions` that can only take rights away. */
+const NARROWING = ["deny", "ask"];
+
+function narrowing(raw: Raw): Raw {
+  const given = objectAt(raw, "permissions");
+  const lists = NARROWING.map((key) => [key, listAt(given, key).filter((rule) => typeof rule === "string")]);
+  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && FORBIDDEN) } };
 }
 
-function ignoredOf(file: string, raw: Readonly<Record<string, unknown>>): string[] {
+const FORBIDDEN = { disableBypassPermissionsMode: "disable" };
+
+function forbidsBypass(permissions: Raw): boolean {
+  return permissions.disableBypassPermissionsMode === "disable";
+}
+
+function ignoredOf(file: string, raw: Raw): string[] {
   const keys = Object.entries(raw).flatMap(([key, value]) => {
     if (key === "$schema") return [];
     if (key !== "permissions" || !isObject(value)) return [key];
-    return Object.keys(value).flatMap((inner) => (inner === "deny" ? [] : [`permissions.${inner}`]));
+    const counts = [...NARROWING, ...(forbidsBypass(value) ? Object.keys(FORBIDDEN) : [])];
+    return Object.keys(value).flatMap((inner) => (counts.includes(inner) ? [] : [`permissions.${inner}`]));
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
+}
+
+function objectAt(raw: Raw, key: string): Raw {
+  const value = raw[key];
+  return isObject(value) ? value : {};
+}
+
+function listAt(raw: Raw, key: string): readonly unknown[] {
+  const value = raw[key];
+  return Array.isArray(value) ? value : [];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

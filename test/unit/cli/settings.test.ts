@@ -1,7 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type LoadedSettings, loadSettings, settingsJsonSchema } from "../../../src/cli/settings.ts";
+import {
+  bypassForbidden,
+  type LoadedSettings,
+  loadSettings,
+  settingsJsonSchema,
+} from "../../../src/cli/settings.ts";
 import { TeamError } from "../../../src/errors.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -10,10 +15,10 @@ interface Files {
   readonly project?: unknown;
   readonly local?: unknown;
   readonly managed?: unknown;
+  readonly trusted?: boolean;
 }
 
-function load(files: Files): LoadedSettings {
-  const directory = temporaryDirectory();
+function load(files: Files, directory = temporaryDirectory()): LoadedSettings {
   const [root, cwd] = [join(directory, "home"), join(directory, "repo")];
   const managed = join(directory, "managed.json");
   const write = (path: string, value: unknown): void => {
@@ -25,6 +30,10 @@ function load(files: Files): LoadedSettings {
   write(join(cwd, ".claude", "settings.json"), files.project);
   write(join(cwd, ".claude", "settings.local.json"), files.local);
   write(managed, files.managed);
+  if (files.trusted !== undefined) {
+    const directories = { [realpathSync(cwd)]: { trusted: files.trusted, at: 1 } };
+    write(join(root, "teams-trust.json"), { directories });
+  }
   return loadSettings(root, cwd, managed);
 }
 
@@ -77,8 +86,119 @@ describe("settings", () => {
     );
   });
 
-  it("survive a project's file that is no JSON, and name it", () => {
-    expect(load({ project: "{ nope" }).ignored[0]).toContain("settings.json: not JSON");
+  it("take of it also that it asks, and that it forbids to bypass: what only takes rights away", () => {
+    const { permissions, ignored } = load({
+      project: {
+        permissions: { ask: ["Bash(git push:*)"], disableBypassPermissionsMode: "disable" },
+      },
+      user: { permissions: { ask: ["Write"], disableBypassPermissionsMode: "no" } },
+    });
+    expect(permissions).toMatchObject({
+      ask: ["Write", "Bash(git push:*)"],
+      disableBypassPermissionsMode: "disable",
+    });
+    expect(ignored).toEqual([]);
+    const undone = load({
+      trusted: true,
+      user: { permissions: { disableBypassPermissionsMode: "disable" } },
+      project: { permissions: { disableBypassPermissionsMode: "no" } },
+    });
+    expect(undone.permissions.disableBypassPermissionsMode).toBe("disable");
+  });
+
+  it("name the other files that a project brings (S70)", () => {
+    const directory = temporaryDirectory();
+    const repo = join(directory, "repo");
+    mkdirSync(join(repo, ".claude", "agents"), { recursive: true });
+    writeFileSync(join(repo, ".mcp.json"), "{}");
+    expect(load({}, directory).ignored).toEqual([join(repo, ".mcp.json"), join(repo, ".claude", "agents")]);
+  });
+
+  it("take all of a project that is trusted: its own over the user's, the local ones over both", () => {
+    const settings = load({
+      trusted: true,
+      user: {
+        permissions: { allow: ["A"], additionalDirectories: ["/a"], defaultMode: "plan" },
+        env: { WHO: "user", MINE: "1" },
+        teams: { stuckAfter: 1, record: true },
+      },
+      project: {
+        permissions: { allow: ["B"], additionalDirectories: ["/b"], defaultMode: "acceptEdits" },
+        env: { WHO: "project" },
+        teams: { stuckAfter: 2 },
+      },
+      local: { permissions: { allow: ["C"], deny: ["D"] }, env: { WHO: "local" } },
+      managed: { permissions: { defaultMode: "default" } },
+    });
+    expect(settings).toMatchObject({
+      permissions: {
+        allow: ["A", "B", "C"],
+        additionalDirectories: ["/a", "/b"],
+        deny: ["D"],
+        defaultMode: "default",
+      },
+      env: { WHO: "local", MINE: "1" },
+      teams: { stuckAfter: 2, record: true },
+      ignored: [],
+    });
+  });
+
+  it("take nothing more of one that somebody said no to, nor by a trust file that cannot be read", () => {
+    const project = { permissions: { allow: ["B"] } };
+    expect(load({ trusted: false, project }).permissions.allow).toEqual([]);
+    const directory = temporaryDirectory();
+    load({ project, user: {} }, directory);
+    writeFileSync(join(directory, "home", "teams-trust.json"), "{ nope");
+    expect(load({ project }, directory).permissions.allow).toEqual([]);
+  });
+
+  it("refuse a trusted project's file that is not what it should be, by its name", () => {
+    expect(() => load({ trusted: true, local: { permissions: { deny: "all" } } })).toThrow(
+      /settings\.local\.json: permissions\.deny: /,
+    );
+  });
+
+  it("are the user's own in the home directory, whose .claude they are", () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, ".claude"));
+    writeFileSync(join(directory, ".claude", "settings.json"), `{"permissions":{"allow":["A"]}}`);
+    const { permissions, ignored } = loadSettings(join(directory, ".claude"), directory, "/nowhere");
+    expect([permissions.allow, ignored]).toEqual([["A"], []]);
+  });
+
+  it.each([
+    ["that is no JSON", "{ nope"],
+    ["that is a list", []],
+  ])("survive a project's file %s, and name it", (_, project) => {
+    expect(load({ project }).ignored).toEqual(
+      typeof project === "string" ? [expect.stringContaining("settings.json: not readable as JSON")] : [],
+    );
+  });
+
+  it.each([
+    ["never ends", "/dev/zero"],
+    ["waits for ever", "/dev/tty"],
+    ["is a directory", "/etc"],
+  ])("are not held up by a link of a project to what %s", (_, target) => {
+    const directory = temporaryDirectory();
+    const own = join(directory, "repo", ".claude");
+    mkdirSync(own, { recursive: true });
+    symlinkSync(target, join(own, "settings.json"));
+    symlinkSync("settings.local.json", join(own, "settings.local.json"));
+    expect(load({}, directory).ignored).toEqual([
+      expect.stringContaining("settings.json: not readable"),
+      expect.stringContaining("settings.local.json: not readable"),
+    ]);
+  });
+
+  it("forbid bypassPermissions by a setting or by a variable, which any of both that allows it does not undo", () => {
+    const settings = (mode?: string) =>
+      load(mode === undefined ? {} : { user: { permissions: { disableBypassPermissionsMode: mode } } });
+    const variable = (value: string) => ({ CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: value });
+    expect(bypassForbidden(settings(), {})).toBeUndefined();
+    expect(bypassForbidden(settings(), variable("true"))).toBeUndefined();
+    expect(bypassForbidden(settings("disable"), variable("true"))).toContain("disableBypassPermissionsMode");
+    expect(bypassForbidden(settings(), variable("false"))).toBe("CLAUDE_CODE_BYPASS_PERMISSIONS_MODE=false");
   });
 
   it("let managed ones win, and keep the user's deny rules beside theirs", () => {

@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { TeamError } from "../../errors.ts";
+import { systemClock } from "../../os/clock.ts";
+import { isDirectory } from "../../os/fs.ts";
+import { type AnyCall, defineCommand } from "../command.ts";
+import { line } from "../paint.ts";
+import { usageError } from "../parse.ts";
+import { table } from "../table.ts";
+import { deciderOf, homeOf } from "../team.ts";
+import { listTrust, setTrust } from "../trust.ts";
+
+export const command = defineCommand({
+  name: "trust",
+  summary: "Let a directory's own settings, hooks and agents count",
+  args: [{ name: "directory", summary: "this one by default", optional: true }],
+  options: {
+    list: { summary: "the directories that somebody was asked about" },
+    revoke: { summary: "take it back" },
+  },
+  examples: ["teams trust", "teams trust ~/src/site --revoke", "teams trust --list"],
+  notes:
+    "What a project brings (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
+    "Until you trust its directory only what takes rights away counts. All worktrees of a repository are trusted together.\n" +
+    "Agents that run already go on as they were started.",
+  async run(call) {
+    const { args, options, out } = call;
+    if (options.list) {
+      if (options.revoke || args.directory !== undefined) throw usageError(command, "takes --list alone.");
+      list(call);
+      return;
+    }
+    const directory = wanted(call, args.directory);
+    const { root } = homeOf(call.io.env);
+    const { directory: kept, before } = await setTrust(
+      root,
+      directory,
+      options.revoke ? undefined : true,
+      systemClock,
+    );
+    const trusted = !options.revoke;
+    out.done({ directory: kept, trusted, changed: (before === true) !== trusted }, () => {
+      if (trusted) return before === true ? line`${kept} was trusted before.` : line`${kept} is trusted.`;
+      return before === true ? line`${kept} is trusted no more.` : line`${kept} was not trusted.`;
+    });
+  },
+});
+
+/** @throws TeamError PERMISSION_DENIED for an agent, INVALID_INPUT for what is no directory */
+function wanted({ io }: AnyCall, given: string | undefined): string {
+  if (deciderOf(io.env) === "model") {
+    throw new TeamError("PERMISSION_DENIED", "Only a person says what is trusted; nothing was changed.", {
+      hint: "Ask the one you work for.",
+    });
+  }
+  const directory = resolve(io.cwd, given ?? ".");
+  if (isDirectory(directory)) return directory;
+  throw new TeamError("INVALID_INPUT", `${directory} is no directory; nothing was changed.`, {
+    hint: "Name one that is there: teams trust <directory>",
+  });
+}
+
+function list({ io, out }: AnyCall): void {
+  const directories = listTrust(homeOf(io.env).root);
+  out.answer({ directories }, () => {
+    if (directories.length === 0) return "No directory is trusted.";
+    const rows = directories.map(({ directory, trusted, at }) => [
+      directory,
+      trusted ? "yes" : "no",
+      new Date(at).toISOString().slice(0, 16).replace("T", " "),
+    ]);
+    return table(["DIRECTORY", "TRUSTED", "SINCE (UTC)"], rows, { columns: out.columns });
+  });
+}

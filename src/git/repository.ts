@@ -1,0 +1,34 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { entryOf, isDirectory, readText, realPathOf } from "../os/fs.ts";
+
+/**
+ * The directory that stands for all worktrees of the repository that a directory is in: the main worktree, or the repository
+ * itself where it has none; the directory itself outside of any. Read from git's own files, with nothing started.
+ * A `.git` file counts only where the repository that it names knows this worktree: anybody can write one.
+ */
+export function repositoryOf(directory: string): string {
+  const start = realPathOf(directory);
+  for (let at = start; ; at = dirname(at)) {
+    const link = join(at, ".git");
+    if (isDirectory(link)) return at;
+    if (entryOf(link)?.isFile()) return mainOf(at, link) ?? at;
+    if (at === dirname(at)) return start;
+  }
+}
+
+/** Of a linked worktree; undefined for a submodule, which is a repository of its own, and for a forged link. */
+function mainOf(worktree: string, link: string): string | undefined {
+  const named = lineIn(link)?.match(/^gitdir: (.+)$/)?.[1];
+  if (named === undefined) return undefined;
+  const admin = resolve(worktree, named);
+  const common = lineIn(join(admin, "commondir"));
+  const back = lineIn(join(admin, "gitdir"));
+  if (common === undefined || back === undefined || resolve(admin, back) !== link) return undefined;
+  const shared = realPathOf(resolve(admin, common));
+  return basename(shared) === ".git" ? dirname(shared) : shared;
+}
+
+/** The one line of a file of git's. */
+function lineIn(path: string): string | undefined {
+  return isDirectory(path) ? undefined : readText(path)?.replace(/\r?\n$/, "");
+}
