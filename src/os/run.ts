@@ -1,3 +1,5 @@
+import type { ChildProcess } from "node:child_process";
+import { after } from "./clock.ts";
 import type { Env } from "./env.ts";
 
 /** What a program that ran to its end left behind. */
@@ -23,6 +25,9 @@ export interface RunOptions {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** Milliseconds that what a killed program wrote last may take to be read. */
+const REST_MS = 100;
+
 let survivesFileLimit = false;
 
 /**
@@ -46,7 +51,7 @@ export async function run(
 ): Promise<Finished> {
   surviveFileLimit();
   const { execa } = await import("execa");
-  const result = await execa(file, args, {
+  const program = execa(file, args, {
     reject: false,
     stripFinalNewline: false,
     extendEnv: options.env === undefined,
@@ -58,6 +63,10 @@ export async function run(
     forceKillAfterDelay: 1000,
     maxBuffer: options.maxBytes ?? MAX_BYTES,
   });
+  program.once("exit", () => {
+    if (program.killed) after(REST_MS, () => letGo(program));
+  });
+  const result = await program;
   const failure = failureOf(result);
   return {
     code: result.exitCode,
@@ -67,6 +76,15 @@ export async function run(
       failure === "not-found" && result.stderr === "" ? (result.shortMessage ?? "") : String(result.stderr),
     ...(failure === undefined ? {} : { failure }),
   };
+}
+
+/**
+ * A program may have handed its output to another, as tmux does to its server: what we killed is not waited for until that
+ * one closes it.
+ */
+function letGo({ stdout, stderr }: Pick<ChildProcess, "stdout" | "stderr">): void {
+  stdout?.destroy();
+  stderr?.destroy();
 }
 
 interface Ending {

@@ -1,5 +1,6 @@
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "./ids.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
+import { TmuxError } from "./tmux-error.ts";
 import { parseVersion, requireSupported, type TmuxVersion } from "./version.ts";
 
 /** One pane as the server shows it, with the user options that the looker asked for. */
@@ -45,9 +46,10 @@ const FIELDS = [
 ] as const;
 
 /**
- * Every pane of the server, in window order, in one call. A server that is not there is an empty look.
+ * Every pane of the server, in window order, in one call. A server that is not there is an empty look, and so is one that
+ * stays without sessions (`exit-empty off`).
  * @param options user options to read (`@name`); their values are expected to hold no tab
- * @throws TeamError TMUX_ERROR when the server is older than 3.2
+ * @throws TmuxError when the server is older than 3.2, hangs or refuses
  */
 export async function look(server: TmuxServer, options: readonly string[] = []): Promise<Look> {
   const variables = [...FIELDS, ...options, "session_name"];
@@ -56,8 +58,9 @@ export async function look(server: TmuxServer, options: readonly string[] = []):
   try {
     text = await server.call(["list-panes", "-a", "-F", format]);
   } catch (error) {
-    if (!isNoServer(error)) throw error;
-    return { running: false, serverPid: undefined, version: undefined, panes: [] };
+    const isEmpty = error instanceof TmuxError && error.kind === "no-target";
+    if (!isEmpty && !isNoServer(error)) throw error;
+    return { running: isEmpty, serverPid: undefined, version: undefined, panes: [] };
   }
   const rows = text
     .split("\n")

@@ -1,7 +1,15 @@
-import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { type Finished, run as runProgram } from "../os/run.ts";
 import { type Command, script } from "./quote.ts";
+import {
+  kindOfLine,
+  programMissing,
+  refusal,
+  TmuxError,
+  type TmuxErrorKind,
+  type TmuxFailure,
+  timedOut,
+} from "./tmux-error.ts";
 import { parseVersion, type TmuxVersion } from "./version.ts";
 
 /** Which server: by the name of its socket (`-L`), by its path (`-S`), or the user's default one. */
@@ -16,6 +24,8 @@ export interface TmuxServerOptions {
   readonly env: Env;
   /** Configuration file instead of the user's, for a server that this driver starts. */
   readonly configFile?: string;
+  /** Milliseconds until a call that got no answer is given up. */
+  readonly timeoutMs?: number;
   readonly run?: typeof runProgram;
 }
 
@@ -34,13 +44,14 @@ export interface TmuxServer {
   readonly socket: TmuxSocket;
   /** The words that address this server, for a command that a person is to type. */
   readonly socketArgs: readonly string[];
-  /** Runs one command. @throws TeamError TMUX_ERROR, TMUX_NOT_FOUND */
+  /** Runs one command. @throws TmuxError of every kind */
   call(command: Command): Promise<string>;
   /**
    * Runs many commands in one forked call; they travel on stdin, so that neither their length nor what they hold
    * shows in `ps`. A failing command does not stop those behind it.
    * @param options.start whether a missing server is started
-   * @throws TeamError TMUX_NOT_FOUND; TMUX_ERROR when no server could be reached at all
+   * @throws TmuxError when no server could be reached or went away meanwhile, gave no answer, or read no command of it; what
+   * single commands were refused for is in the answer
    */
   batch(commands: readonly Command[], options?: { readonly start?: boolean }): Promise<BatchResult>;
   /** The version of the program, which may be newer than the running server. */
@@ -52,24 +63,25 @@ const NEVER_INHERITED =
   /^(TMUX|TMUX_PANE|TEAMS_INSTANCE|TEAMS_AGENT|TEAMS_BELL_FD|CLAUDECODE|CLAUDE_CODE_.*)$/;
 
 export function tmuxServer(options: TmuxServerOptions): TmuxServer {
-  const { socket, run = runProgram } = options;
+  const { socket, run = runProgram, timeoutMs = CALL_TIMEOUT_MS } = options;
   const socketArgs = argsOf(socket);
   const env = inheritable(options.env);
   const config = options.configFile === undefined ? [] : ["-f", options.configFile];
 
   // -u: names and screens are UTF-8 whatever the caller's locale says.
-  const invoke = async (command: Command, input?: string): Promise<Finished> => {
+  const invoke = async (
+    command: Command,
+    input?: string,
+    batch?: TmuxFailure["batch"],
+  ): Promise<Finished> => {
     const result = await run("tmux", ["-u", ...config, ...socketArgs, ...command], {
       env,
-      timeoutMs: CALL_TIMEOUT_MS,
+      timeoutMs,
       ...(input === undefined ? {} : { input }),
     });
-    if (result.failure === "not-found") throw notFound();
+    if (result.failure === "not-found") throw programMissing();
     if (result.failure === "timed-out") {
-      throw new TeamError("TMUX_ERROR", `tmux did not answer ${command[0] ?? ""} within 15 seconds.`, {
-        hint: "The server may hang; look at it with `tmux ls`.",
-        details: { kind: "timed-out", command },
-      });
+      throw timedOut(command, timeoutMs, batch && { ...batch, printed: linesOf(result.stdout) });
     }
     return result;
   };
@@ -79,16 +91,19 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     socketArgs,
     async call(command) {
       const result = await invoke(command);
-      if (result.code !== 0) throw failed(command, result.stderr);
+      if (result.code !== 0) throw refusal(command, result.stderr);
       return result.stdout;
     },
     async batch(commands, { start = false } = {}) {
       const verb = start ? ["start-server", ";", "source-file", "-"] : ["source-file", "-"];
-      const result = await invoke(verb, script(commands));
-      const errors = linesOf(result.stderr);
-      if (result.code !== 0 && (errors.some(isNoServerText) || errors.length === 0))
-        throw failed(verb, result.stderr);
-      return { lines: linesOf(result.stdout), errors };
+      const names = commands.map(([name = ""]) => name);
+      const result = await invoke(verb, script(commands), { commands: names, printed: [] });
+      const answer = { lines: linesOf(result.stdout), errors: linesOf(result.stderr) };
+      const unread = result.code === 0 ? undefined : unreadLine(answer);
+      if (unread !== undefined) throw refusal(verb, unread, { commands: names, printed: [] });
+      const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
+      if (result.code === 0 || isAnswered) return answer;
+      throw refusal(verb, result.stderr, { commands: names, printed: answer.lines });
     },
     async version() {
       return parseVersion((await invoke(["-V"])).stdout);
@@ -110,9 +125,12 @@ function socketOfTmux(value: string | undefined): string | undefined {
   return /^(.+),\d+,\d+$/.exec(value ?? "")?.[1];
 }
 
-/** Whether an error says that no server is there, which for many callers is an answer. */
+/**
+ * Whether an error says that no server is there, or none any more, which for many callers is an answer: what they meant to
+ * close or to look at went with it.
+ */
 export function isNoServer(error: unknown): boolean {
-  return error instanceof TeamError && error.details?.kind === "no-server";
+  return error instanceof TmuxError && isAboutServer(error.kind);
 }
 
 /** The environment without what belongs to one agent or pane. */
@@ -130,22 +148,15 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-function isNoServerText(text: string): boolean {
-  return /no server running|error connecting to|server exited|lost server|no sessions$/.test(text);
+/**
+ * A line that is no tmux command stops a batch before its first one, and is told of alone and by its number: on stdout, or
+ * on stderr, as the version has it.
+ */
+function unreadLine({ lines, errors }: BatchResult): string | undefined {
+  const [only = "", ...others] = [...lines, ...errors];
+  return others.length === 0 && /^-:\d+: /.test(only) ? only : undefined;
 }
 
-function notFound(): TeamError {
-  return new TeamError("TMUX_NOT_FOUND", "tmux is not installed, or not on the PATH; nothing was started.", {
-    hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or use --teammate-mode in-process.",
-  });
-}
-
-function failed(command: Command, stderr: string): TeamError {
-  const text = stderr.trim();
-  const kind = text.split("\n").some(isNoServerText) ? "no-server" : "refused";
-  return new TeamError("TMUX_ERROR", `tmux ${command[0] ?? ""} failed: ${text || "it gave no reason"}.`, {
-    hint:
-      kind === "no-server" ? "No tmux server runs there." : "The command and its answer are in the details.",
-    details: { kind, command, stderr: text },
-  });
+function isAboutServer(kind: TmuxErrorKind): boolean {
+  return kind === "no-server" || kind === "lost-server";
 }

@@ -1,4 +1,4 @@
-import { TeamError } from "../errors.ts";
+import { TmuxError } from "./tmux-error.ts";
 
 /** A tmux version as a number pair; `3.3a` is 3.3, `next-3.5` is 3.5. A build without a number counts as newest. */
 export interface TmuxVersion {
@@ -22,11 +22,14 @@ export function isAtLeast(version: TmuxVersion, major: number, minor: number): b
   return version.major > major || (version.major === major && version.minor >= minor);
 }
 
-/** @throws TeamError TMUX_ERROR when it is older than 3.2 */
+/** @throws TmuxError when it is older than 3.2 */
 export function requireSupported(version: TmuxVersion): void {
   if (isAtLeast(version, OLDEST_TMUX.major, OLDEST_TMUX.minor)) return;
-  throw new TeamError("TMUX_ERROR", `tmux ${version.text} is too old; nothing was started.`, {
-    hint: `Install tmux ${OLDEST_TMUX.major}.${OLDEST_TMUX.minor} or newer, or use --teammate-mode in-process.`,
-    details: { kind: "too-old", version: version.text },
+  throw new TmuxError({
+    kind: "too-old",
+    message: `tmux ${version.text} is too old; nothing was started.`,
+    hint: `Install tmux ${OLDEST_TMUX.major}.${OLDEST_TMUX.minor} or newer.`,
+    done: "nothing",
+    facts: { version: version.text },
   });
 }

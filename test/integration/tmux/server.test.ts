@@ -159,7 +159,7 @@ describe("What goes wrong with tmux itself", () => {
     t.session();
     await expect(t.server.call(["kill-window", "-t", "@99"])).rejects.toMatchObject({
       code: "TMUX_ERROR",
-      details: { kind: "refused", command: ["kill-window", "-t", "@99"] },
+      details: { kind: "no-target", command: ["kill-window", "-t", "@99"] },
     });
   });
 

@@ -1,0 +1,138 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { look } from "../../../src/tmux/look.ts";
+import { isNoServer, type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
+import { TmuxError } from "../../../src/tmux/tmux-error.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** The driver of a test's server that does not wait long. */
+function impatient(t: PrivateTmux): TmuxServer {
+  const { socket } = t.server;
+  return tmuxServer({ ...(socket && { socket }), env: t.env, timeoutMs: 300 });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<TmuxError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof TmuxError) return error;
+  throw new Error(`This is no failure of tmux: ${String(error)}`);
+}
+
+describe("What a caller can tell of a failed call", () => {
+  it("no server: nothing was done", async () => {
+    const t = privateTmux();
+    for (const work of [t.server.call(["list-sessions"]), t.server.batch([["list-sessions"]])]) {
+      const error = await failureOf(work);
+      expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "no-server", done: "nothing" });
+      expect(isNoServer(error)).toBe(true);
+    }
+  });
+
+  it.each([
+    ["pane", ["kill-pane", "-t", "%77"]],
+    ["window", ["select-layout", "-t", "@77", "tiled"]],
+    ["session", ["kill-session", "-t", "=nobody"]],
+    ["client", ["switch-client", "-c", "nobody", "-t", "%0"]],
+    ["pane", ["set-option", "-p", "-t", "%77", "@a", "b"]],
+  ])("no such %s: %j", async (_, command) => {
+    const t = privateTmux();
+    t.session();
+    const error = await failureOf(t.server.call(command));
+    expect(error).toMatchObject({ kind: "no-target", done: "nothing", command });
+    expect(isNoServer(error)).toBe(false);
+  });
+
+  it("refused: the command and tmux's own words are in the details", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const command = ["set-option", "-p", "-t", pane, "no-such-option", "on"];
+    expect((await failureOf(t.server.call(command))).details).toEqual({
+      kind: "refused",
+      done: "nothing",
+      command,
+      stderr: "invalid option: no-such-option",
+    });
+  });
+
+  it("refused as a whole: a batch with a word that is no command does none of it", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const error = await failureOf(
+      t.server.batch([
+        ["set-option", "-p", "-t", pane, "@first", "done"],
+        ["no-such-command", "x"],
+      ]),
+    );
+    expect(error.details).toMatchObject({
+      kind: "refused",
+      done: "nothing",
+      commands: ["set-option", "no-such-command"],
+      printed: [],
+    });
+    expect(t.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@first")).toBe("");
+  });
+
+  it("timed out: a server that is stopped answers neither a call nor a batch", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
+    const server = impatient(t);
+    process.kill(pid, "SIGSTOP");
+    // Before the server is ended, which it would not hear of.
+    onTestFinished(() => void signalProcess(pid, "SIGCONT"));
+    const calls = [server.call(["list-sessions"]), look(server)];
+    for (const work of calls) {
+      const error = await failureOf(work);
+      expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "timed-out", done: "unknown" });
+      expect(error.message).toMatch(/did not answer list-\w+ within 0\.3 seconds/);
+    }
+    const batch = await failureOf(server.batch([["kill-pane", "-t", pane]]));
+    expect(batch.details).toMatchObject({ kind: "timed-out", done: "unknown", commands: ["kill-pane"] });
+    process.kill(pid, "SIGCONT");
+    // Never sent twice by itself; and the server is well again.
+    expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("work");
+  });
+
+  it("lost in the middle: what a batch had printed until then is in the details", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
+    const failure = failureOf(
+      t.server.batch([
+        ["display-message", "-p", "-t", pane, "made one"],
+        ["set-option", "-p", "-t", pane, "@reached", "here"],
+        ["wait-for", "never"],
+        ["set-option", "-p", "-t", pane, "@secret", "s3cret"],
+      ]),
+    );
+    await eventually("the middle of the batch", () =>
+      t.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@reached").includes("here"),
+    );
+    process.kill(pid, "SIGKILL");
+    const error = await failure;
+    expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "lost-server", done: "some" });
+    expect(error.details).toMatchObject({
+      commands: ["display-message", "set-option", "wait-for", "set-option"],
+      printed: ["made one"],
+    });
+    expect(JSON.stringify(error.details)).not.toContain("s3cret");
+    expect(isNoServer(error)).toBe(true);
+  });
+
+  it("not found: its code is TMUX_NOT_FOUND", async () => {
+    const t = privateTmux();
+    const error = await failureOf(tmuxServer({ env: { PATH: t.home } }).call(["list-sessions"]));
+    expect(error).toMatchObject({ code: "TMUX_NOT_FOUND", kind: "not-found", done: "nothing" });
+  });
+});
+
+describe("A server that stays without sessions", () => {
+  it("is looked at as one that runs and has no pane", async () => {
+    const t = privateTmux({ config: "set -s exit-empty off" });
+    t.tmux("start-server");
+    expect(await look(t.server)).toMatchObject({ running: true, panes: [] });
+  });
+});
