@@ -14,6 +14,7 @@ import { readTeam } from "../team/config.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
 import type { Worker } from "../worker/worker.ts";
+import { RECORDING } from "./recording.ts";
 import type { LoadedSettings } from "./settings.ts";
 
 export interface AgentParts {
@@ -38,7 +39,7 @@ export interface AgentParts {
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings } = parts;
-  const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, ...inherited } = ctx.env;
+  const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
   const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
   return createAgent({
     model: parts.model,

@@ -6,7 +6,7 @@ import { supervise } from "../lead/supervise.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { systemClock } from "../os/clock.ts";
 import { ownIdentity } from "../os/identity.ts";
-import { optionWords } from "../os/shell-words.ts";
+import { optionWords, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -19,6 +19,7 @@ import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
+import { RECORDING, writeRecording } from "./recording.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
@@ -177,9 +178,23 @@ async function finish(
   }
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
+  saveRecording(plan, view);
   view.end(end === "stopped" ? "" : lastWords);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
   return worktrees.filter(({ kept }) => kept !== null);
+}
+
+/** Behind the end of all who write to it. A run that could not be recorded was a run all the same. */
+function saveRecording({ record, env }: LeadPlan, view: PaneView): void {
+  const directory = env[RECORDING];
+  if (record === undefined || directory === undefined) return;
+  try {
+    const { agents } = writeRecording(directory, record);
+    const turns = Object.values(agents).flat().length;
+    view.note(`recorded: ${record} (${turns} turns); play it with teams run --playbook ${shellWord(record)}`);
+  } catch (error) {
+    view.error(messageOf(error));
+  }
 }
 
 /** @throws TeamError MODEL_ERROR when the lead's last turn failed */

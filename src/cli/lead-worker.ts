@@ -34,6 +34,8 @@ export interface LeadPlan {
   readonly sidebar: boolean;
   /** Throws when the run is over and what it was for is not there. */
   readonly check?: () => void;
+  /** Absolute path of the playbook that is to be made of the run. */
+  readonly record?: string;
   /** Variables for the lead and its teammates besides the caller's. */
   readonly env: Env;
 }
@@ -121,6 +123,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const model = await makeModel({
     model: plan.model,
     agent: LEAD_NAME,
+    team: ctx.ref.team,
     program: io.program,
     cwd: io.cwd,
     env: ctx.env,

@@ -7,6 +7,7 @@ import type { Env } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { type Playbook, parsePlaybook } from "../schema/playbook.ts";
 import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
+import { recorded } from "./recording.ts";
 
 /** Where the playbooks of the package are: beside the built file. */
 export function playbooksDirectory(program: readonly string[]): string {
@@ -56,6 +57,7 @@ export interface ModelChoice {
   readonly model: string;
   /** Whose turns of a playbook are played. */
   readonly agent: string;
+  readonly team: string;
   readonly program: readonly string[];
   readonly cwd: string;
   readonly env: Env;
@@ -63,8 +65,13 @@ export interface ModelChoice {
   readonly names: Readonly<Record<string, string>>;
 }
 
-/** The model of an agent. The implementation is loaded here, so that only what is used costs. */
+/** The model of an agent, recorded where its run is. */
 export async function makeModel(choice: ModelChoice): Promise<Model> {
+  return recorded(await modelOf(choice), choice.agent, choice);
+}
+
+/** The implementation is loaded here, so that only what is used costs. */
+async function modelOf(choice: ModelChoice): Promise<Model> {
   const { model, agent, program, cwd, env, names } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../agent/model/scripted.ts");

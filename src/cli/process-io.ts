@@ -91,6 +91,9 @@ export function processIo(end: (status: number) => void): ProcessIo {
     get columns() {
       return isTerminal(1) ? use(1).columns : undefined;
     },
+    get rows() {
+      return isTerminal(1) ? use(1).rows : undefined;
+    },
     out: (text) => write(1, text),
     err: (text) => write(2, text),
     flushed: async () => {
@@ -157,7 +160,7 @@ function interruption(): AbortSignal {
       if (isFirst || signal === "SIGHUP") return;
       // Listening until the second has come: one that arrives while a listener is being removed is lost.
       process.off(signal, listener);
-      process.kill(process.pid, signal);
+      signalProcess(process.pid, signal);
     };
     process.on(signal, listener);
   }

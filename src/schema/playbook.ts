@@ -28,7 +28,7 @@ const failure = z.strictObject({
   times: z.optional(z.int().check(z.minimum(1))),
 });
 
-const turn = z.strictObject({
+export const turn = z.strictObject({
   on: z.optional(condition),
   say: z.optional(z.string()),
   tools: z.optional(z.array(toolCall)),

@@ -1,7 +1,7 @@
 import { WordContext } from "./shell-context.ts";
 
 /** `{{name}}`, `{{name.path.0}}`; anything else in braces (a template of another program) is left as it is. */
-const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}\}/g;
+export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}\}/g;
 
 /** Gives a placeholder's text by its dotted name, or throws what is wrong with it. */
 export type Lookup = (name: string) => string;

@@ -38,6 +38,8 @@ function ownValue(
   place: { readonly cwd: string; readonly env: Env },
 ): string | undefined {
   switch (name) {
+    case "open":
+      return "{{";
     case "input":
       return origin?.text;
     case "message.from":
@@ -54,7 +56,7 @@ function ownValue(
 }
 
 /** A plain message may have come behind the protocol message that asks for an answer. */
-function newestRequestId(messages: readonly ConversationMessage[]): string | undefined {
+export function newestRequestId(messages: readonly ConversationMessage[]): string | undefined {
   for (const message of [...messages].reverse()) {
     if (message.role === "user" && message.origin?.requestId !== undefined) return message.origin.requestId;
   }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
@@ -16,6 +17,7 @@ import { leadInSession } from "../lead-session.ts";
 import type { LeadPlan } from "../lead-worker.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts";
 import { line } from "../paint.ts";
+import { checkRecording, RECORDING } from "../recording.ts";
 import { reportingFailure } from "../run-result.ts";
 import { loadSettings } from "../settings.ts";
 import { homeOf } from "../team.ts";
@@ -27,6 +29,7 @@ const ARGS = [
 const OPTIONS = {
   model: { value: "model", summary: "the lead's model: haiku, sonnet, opus, an id, scripted[:file]" },
   playbook: { value: "file", summary: "play a playbook instead of asking a model" },
+  record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
   teammateMode: { value: "mode", summary: "where teammates live", choices: TEAMMATE_MODES },
   permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
   delegate: { summary: "the lead only coordinates (permission mode delegate)" },
@@ -102,6 +105,7 @@ async function checked(call: RunCall): Promise<Checked> {
   else resolveModelName(model, loadSettings(homeOf(io.env).root, io.cwd).teams.models);
   const { backend } = await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
+  const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
   const mode = options.delegate
     ? "delegate"
     : (options.permissionMode ?? (builtIn ? "bypassPermissions" : undefined));
@@ -118,7 +122,9 @@ async function checked(call: RunCall): Promise<Checked> {
     env: {
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
+      ...(record === undefined ? {} : { [RECORDING]: join(homeOf(io.env).root, "recordings", run) }),
     },
+    ...(record === undefined ? {} : { record }),
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
   const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];

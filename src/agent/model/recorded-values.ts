@@ -1,0 +1,151 @@
+import type { Turn } from "../../schema/playbook.ts";
+import { toolResultsOf, toolUsesOf } from "../conversation.ts";
+import type { ConversationMessage, ModelRequest, ToolUseBlock } from "./model.ts";
+import { fillCommand, PLACEHOLDER } from "./playbook-text.ts";
+import { newestRequestId } from "./playbook-values.ts";
+
+/** Words of a message by which its turn is found again: enough to tell messages apart, and to be read. */
+const WORDS = 12;
+
+type Tool = NonNullable<Turn["tools"]>[number];
+
+/** What belongs to one run alone. */
+export interface RunFacts {
+  readonly cwd: string;
+  readonly team: string;
+}
+
+/**
+ * What the newest input has to be for this turn: the first line of the message that began it. None for the first of a
+ * conversation (the goal and the prompt are the replay's own), and none behind a tool's result.
+ */
+export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Turn["on"] {
+  const newest = messages.at(-1);
+  if (newest?.role !== "user" || newest.origin === undefined) return undefined;
+  if (!messages.some(({ role }) => role === "assistant")) return undefined;
+  const [line = ""] = newest.origin.text.trim().split("\n", 1);
+  const words = line.split(/\s+/).slice(0, WORDS);
+  if (line === "") return undefined;
+  if (!words.some((word) => isOfThisRun(word, run))) return { contains: words.join(" ") };
+  return {
+    matches: words.map((word) => (isOfThisRun(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+"),
+  };
+}
+
+/** Ids, numbers, times, paths, and what is called after the team. */
+function isOfThisRun(word: string, { cwd, team }: RunFacts): boolean {
+  return /[0-9]/.test(word) || word.includes(cwd) || word.includes(team);
+}
+
+/** For a pattern with the flag `u`, which allows no other escapes. */
+function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** The calls of one answer, with placeholders for what belongs to this run alone. */
+export function recordedTools(request: ModelRequest, uses: readonly ToolUseBlock[], run: RunFacts): Tool[] {
+  const created = createdTasks(request.messages);
+  let tasks = created.calls;
+  return uses.map(({ name, input }): Tool => {
+    const own = { ...(input as Record<string, unknown>) };
+    // A teammate of a replay plays the recording, whatever its model was.
+    if (name === "Agent") delete own.model;
+    const filled = recordedInput(name, own, { request, run, ids: created.ids });
+    if (name !== "TaskCreate") return { name, input: filled };
+    tasks += 1;
+    return { name, input: filled, as: `task${tasks}` };
+  });
+}
+
+interface Created {
+  readonly calls: number;
+  /** The placeholder of each task that this conversation has made, by its id. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+function createdTasks(messages: readonly ConversationMessage[]): Created {
+  let calls = 0;
+  const ids = new Map<string, string>();
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== "assistant") continue;
+    const answer = messages[at + 1];
+    const results = answer?.role === "user" ? toolResultsOf(answer) : [];
+    for (const use of toolUsesOf(message)) {
+      if (use.name !== "TaskCreate") continue;
+      calls += 1;
+      const data = results.find(({ toolUseId }) => toolUseId === use.id)?.data;
+      const id = (data as { task?: { id?: unknown } } | undefined)?.task?.id;
+      if (typeof id === "string") ids.set(id, `{{task${calls}.task.id}}`);
+    }
+  }
+  return { calls, ids };
+}
+
+interface Facts {
+  readonly request: ModelRequest;
+  readonly run: RunFacts;
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** Fields of the task tools that hold the ids of tasks. */
+const TASK_IDS = new Set(["taskId", "addBlocks", "addBlockedBy"]);
+
+function recordedInput(
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  facts: Facts,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => {
+      if (tool === "Bash" && key === "command" && typeof value === "string") {
+        return [key, recordedCommand(value, facts)];
+      }
+      const ids = TASK_IDS.has(key) ? facts.ids : new Map<string, string>();
+      return [key, recordedValue(value, facts, ids)];
+    }),
+  );
+}
+
+function recordedValue(value: unknown, facts: Facts, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return ids.get(value) ?? named(value, facts);
+  if (Array.isArray(value)) return value.map((item) => recordedValue(item, facts, ids));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, recordedValue(item, facts, ids)]),
+  );
+}
+
+/** The command with its placeholders, each one shell word; as it was said where it cannot hold any. */
+function recordedCommand(command: string, facts: Facts): string {
+  const text = named(command, facts);
+  try {
+    fillCommand(text, () => "x");
+    return text;
+  } catch {
+    // Behind a here-document or the like no value can be inserted; a literal one can stand.
+    return PLACEHOLDER_ANY.test(command) ? text : command;
+  }
+}
+
+const PLACEHOLDER_ANY = new RegExp(PLACEHOLDER.source);
+
+function named(text: string, { request, run }: Facts): string {
+  const requestId = newestRequestId(request.messages);
+  const { planFile } = request;
+  let result = recordedText(text);
+  if (planFile !== undefined) result = result.replaceAll(planFile, "{{plan_file}}");
+  if (requestId !== undefined) result = result.replaceAll(requestId, "{{request_id}}");
+  // A member of the replay's team, whatever that is called.
+  if (result.endsWith(`@${run.team}`)) result = result.slice(0, -run.team.length - 1);
+  return result.replaceAll(atBoundary(run.cwd), "{{cwd}}");
+}
+
+/** The directory itself and what is in it, and none whose name only begins alike. */
+function atBoundary(directory: string): RegExp {
+  return new RegExp(`(?<![\\w./-])${escapeRegExp(directory)}(?![\\w.-])`, "gu");
+}
+
+/** A text whose own braces stay braces when it is played. */
+export function recordedText(text: string): string {
+  return text.replace(PLACEHOLDER, (found) => `{{open}}${found.slice(2)}`);
+}

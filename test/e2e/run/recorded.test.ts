@@ -1,0 +1,127 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parsePlaybook } from "../../../src/schema/playbook.ts";
+import { teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const DOCS = fileURLToPath(new URL("../../../docs/playbooks.md", import.meta.url));
+const KEY = "sk-ant-test-1a2b3c4d5e6f70819";
+const BYPASS = ["--permission-mode", "bypassPermissions"];
+
+/** Whatever differs from run to run is in it: a path, a task's id, a request's id; and braces, and a secret. */
+const LEAD: readonly Line[] = [
+  {
+    when: /Count the words/,
+    says: `I ask a counter. My key is ${KEY}.`,
+    uses: [
+      { name: "TaskCreate", input: { subject: "Count words", description: "Of {{text}}" } },
+      {
+        name: "Agent",
+        input: { name: "counter", model: "haiku", prompt: "Do task 1.", description: "counts" },
+      },
+    ],
+  },
+  { when: /tool_result.*counter is ready/, says: "It counts." },
+  {
+    when: /There are 3 words/,
+    uses: [
+      { name: "TaskUpdate", input: { taskId: "1", status: "completed" } },
+      { name: "SendMessage", input: { type: "shutdown_request", recipient: "counter", content: "Thanks." } },
+    ],
+  },
+  { when: /tool_result.*asked/i, says: "I wait." },
+  { when: /counter has shut down/, uses: [{ name: "TeamDelete", input: {} }] },
+  { when: /tool_result.*is deleted/, says: "The text has 3 words." },
+];
+
+const counter = (home: string): readonly Line[] => [
+  {
+    when: /Do task 1/,
+    says: "I write it first.",
+    uses: [{ name: "Write", input: { file_path: join(home, "text.txt"), content: "one {{two}} three\n" } }],
+  },
+  {
+    when: /text\.txt/,
+    uses: [
+      {
+        name: "Bash",
+        input: { command: `wc -w < "${home}/text.txt"; echo '{{two}}'`, description: "count" },
+      },
+    ],
+  },
+  {
+    when: /tool_result[\s\S]*3/,
+    uses: [
+      { name: "SendMessage", input: { recipient: "team-lead", content: "There are 3 words.", summary: "3" } },
+    ],
+  },
+  {
+    when: /(shutdown-\d+@counter)/,
+    says: "Good bye.",
+    uses: [{ name: "SendMessage", input: { type: "shutdown_response", request_id: "$1", approve: true } }],
+  },
+];
+
+async function replay(t: PrivateTmux, file: string): Promise<object> {
+  const ended = await teamsIn(t.env, t.home)(["run", "--playbook", file, ...BYPASS, "--json"]);
+  expect(ended.code, ended.err).toBe(0);
+  await leaves(t, nothing());
+  return ended.json();
+}
+
+describe("a run that is recorded", () => {
+  it("by a model becomes a playbook that plays it elsewhere, without the model and without its secrets (S75)", async () => {
+    const t = privateTmux();
+    const team = played({ "team-lead": LEAD, counter: counter(t.home) });
+    const api = await startFakeMessagesApi(team.script);
+    onTestFinished(() => api.close());
+    const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
+    const words = ["run", "--model", "claude-fake", "--record", "mine.json", ...BYPASS, "Count the words"];
+    const ended = await teamsIn(env, t.home)(words);
+    expect(ended.code, ended.err).toBe(0);
+    expect(ended.out).toContain("recorded: ");
+    await leaves(t, nothing());
+    const file = join(t.home, "mine.json");
+    const text = readFileSync(file, "utf8");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(text).not.toContain(KEY);
+    expect(text).not.toContain(t.home);
+    expect(Object.keys(parsePlaybook(text, file).agents)).toEqual(["counter", "team-lead"]);
+
+    const elsewhere = privateTmux();
+    expect(await replay(elsewhere, file)).toMatchObject({
+      outcome: "completed",
+      result: "The text has 3 words.",
+    });
+    expect(readFileSync(join(elsewhere.home, "text.txt"), "utf8")).toBe("one {{two}} three\n");
+  });
+
+  it("of a playbook with a plan to be approved plays the same again", async () => {
+    const t = privateTmux();
+    const [, example = ""] = [...readFileSync(DOCS, "utf8").matchAll(/```json\n([\s\S]*?)```/g)][1] ?? [];
+    writeFileSync(join(t.home, "first.json"), example);
+    const words = ["run", "--playbook", "first.json", "--record", "again.json", ...BYPASS, "--json"];
+    const ended = await teamsIn(t.env, t.home)(words);
+    expect(ended.code, ended.err).toBe(0);
+    const elsewhere = privateTmux();
+    expect(await replay(elsewhere, join(t.home, "again.json"))).toMatchObject({ result: "Done as planned." });
+  });
+
+  it("is refused before anything starts where it could not be written", async () => {
+    const t = privateTmux();
+    writeFileSync(join(t.home, "mine.json"), "mine");
+    const teams = teamsIn(t.env, t.home);
+    for (const file of ["mine.json", "gone/mine.json"]) {
+      const refused = await teams(["run", "--model", "scripted", "--record", file, "--json"]);
+      expect([refused.code, refused.error().code]).toEqual([2, "INVALID_INPUT"]);
+    }
+    expect(readFileSync(join(t.home, "mine.json"), "utf8")).toBe("mine");
+    expect(existsSync(join(t.root, "recordings"))).toBe(false);
+    await leaves(t, nothing());
+  });
+});
