@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import type { ResumeReport } from "../../../src/lead/resume.ts";
+import type { TeamStatus } from "../../../src/lead/status.ts";
+import type { Env } from "../../../src/os/env.ts";
+import { startOf } from "../../../src/os/identity.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const AGENTS = {
+  ada: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }, { say: "it is done" }],
+  dev: [{ say: "I am there.", repeat: true }],
+};
+
+/** A team in panes of the user's session, ada in the middle of a turn. */
+async function atWork() {
+  const t = privateTmux();
+  const { pane } = t.session();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents: AGENTS }));
+  const teams = teamsIn(t.env, t.home);
+  const done = async (words: string, env: Env = t.env) => {
+    const ended = await teams(words.split(" "), { env });
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
+  const inside = t.inside(pane);
+  await done("create crew", inside);
+  await done("task add count", inside);
+  const spawn = "--model scripted:play.json --permission-mode bypassPermissions --prompt begin";
+  await done(`spawn ada ${spawn}`, inside);
+  await done(`spawn dev ${spawn}`, inside);
+  await done("task claim 1 --as ada");
+  await eventually("its work", () => existsSync(join(t.home, "working")));
+  return { t, done, ref: teamRef(homeOf(t.env), "crew") };
+}
+
+const WAYS: [string, (t: PrivateTmux) => Promise<unknown>][] = [
+  ["ended by kill-server", (t) => t.killServer()],
+  [
+    "killed with SIGKILL",
+    async (t) => {
+      const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
+      signalProcess(pid, "SIGKILL");
+      await eventually("the server's end", () => startOf(pid) === undefined);
+    },
+  ],
+];
+
+describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, end) => {
+  it("has ended with nothing left over, says so, and goes on with its turn behind resume", async () => {
+    const { t, done, ref } = await atWork();
+    await end(t);
+    const { members, tasks } = await eventually("their ends", async () => {
+      const status = (await done("status --json")).json<TeamStatus>();
+      return status.members.slice(1).every(({ exit }) => exit !== null) && status;
+    });
+    const ended = { state: "exited", alive: false, paneId: expect.any(String), exit: { signal: "SIGHUP" } };
+    expect(members.slice(1)).toMatchObject([
+      { name: "ada", ...ended },
+      { name: "dev", ...ended },
+    ]);
+    expect(tasks.list).toMatchObject([{ id: "1", status: "pending" }]);
+    await eventually("the end of what they had started", () => leftoversOf(t).processes.length === 0);
+
+    const { pane } = t.session();
+    const { members: now } = (await done("resume crew --json", t.inside(pane))).json<ResumeReport>();
+    expect(now).toMatchObject([
+      { name: "ada", outcome: "restarted", taskIds: ["1"] },
+      { name: "dev", outcome: "restarted" },
+    ]);
+    const transcript = readStatus(ref, "ada")?.transcript ?? "";
+    await eventually("the rest of its turn", () => readFileSync(transcript, "utf8").includes("it is done"));
+    await done("kill crew --force --purge");
+    await leaves(t, nothing(["work:cat"]));
+  });
+
+  it.each(["kill crew --purge", "delete crew"])("is taken away by %s, and nothing is left", async (words) => {
+    const { t, done } = await atWork();
+    await end(t);
+    await eventually("their ends", async () =>
+      (await done("status --json")).json<TeamStatus>().members.every(({ alive }) => alive !== true),
+    );
+    await done(words);
+    await leaves(t, nothing());
+  });
+});
