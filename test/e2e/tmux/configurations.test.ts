@@ -1,15 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { homeOf } from "../../../src/cli/team.ts";
 import { readTeam } from "../../../src/team/config.ts";
-import { readStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { belongings } from "../../support/belongings.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
+import { said } from "../../support/said.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 const NAMES = ["ada", "bob", "cyd"] as const;
@@ -83,9 +83,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
 
   const ref = teamRef(homeOf(t.env), "crew");
   await teams("send", "ada", "a word");
-  await eventually("ada's answer", () =>
-    conversation(readStatus(ref, "ada")?.transcript).includes("I heard a word"),
-  );
+  await eventually("ada's answer", () => said(ref, "ada").includes("I heard a word"));
   await teams("wait", "--idle");
   expect((await teams("peek", "ada")).out).toContain("I heard a word");
 
@@ -106,10 +104,6 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   // Nobody asked the user's shell for anything, and nothing was typed into one.
   expect(existsSync(join(t.home, "asked-of-the-shell"))).toBe(false);
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat", "mine:cat"]));
-}
-
-function conversation(path: string | undefined): string {
-  return path !== undefined && existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 /** A layout without its checksum and its panes' numbers. */

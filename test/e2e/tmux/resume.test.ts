@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { homeOf } from "../../../src/cli/team.ts";
@@ -14,6 +14,7 @@ import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
+import { said } from "../../support/said.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 const ECHO = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
@@ -33,12 +34,11 @@ async function inPanes(...names: readonly string[]) {
   };
   await done("create", "crew");
   for (const name of names) await done("spawn", name, ...MODEL, "--prompt", `to ${name}`);
-  const said = (name: string) => conversationOf(readStatus(ref, name)?.transcript ?? "");
   /** Waits until it has said so much, and is idle. */
   const hasSaid = (name: string, count: number): Promise<unknown> =>
     eventually(
       `${name}'s ${count} turns`,
-      () => said(name).length === count && readStatus(ref, name)?.state === "idle",
+      () => said(ref, name).length === count && readStatus(ref, name)?.state === "idle",
     );
   await Promise.all(names.map((name) => hasSaid(name, 1)));
   return {
@@ -48,20 +48,8 @@ async function inPanes(...names: readonly string[]) {
     done,
     hasSaid,
     pidOf: (name: string) => readStatus(ref, name)?.process.pid ?? 0,
-    said,
+    said: (name: string) => said(ref, name),
   };
-}
-
-/** What an agent has said, as far as its file has whole lines. */
-function conversationOf(transcript: string): string[] {
-  if (!existsSync(transcript)) return [];
-  return readFileSync(transcript, "utf8")
-    .split("\n")
-    .slice(0, -1)
-    .map((text) => JSON.parse(text))
-    .flatMap(({ type, message }) =>
-      type === "assistant" ? message.content.map(({ text }: { text: string }) => text) : [],
-    );
 }
 
 const panesIn = (t: PrivateTmux): string[] =>
@@ -237,10 +225,7 @@ it("a lead that was killed leaves its teammates at work; resume takes its place,
   expect((await teams(["resume", "--json"])).json<ResumeReport>().lead).toBe("yours");
   expect(readTeam(ref).leadSessionId).toBe(now.leadSessionId);
   expect((await teams(["send", "worker", "go on"])).code).toBe(0);
-  await eventually(
-    "its answer",
-    () => conversationOf(readStatus(ref, "worker")?.transcript ?? "").at(-1) === "I heard go on",
-  );
+  await eventually("its answer", () => said(ref, "worker").at(-1) === "I heard go on");
   expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
 });
 

@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { TEAMS, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { said } from "../../support/said.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const NAMES = ["ada", "bob", "cyd", "dan"] as const;
+
+it("four teammates run while the user's shell still starts up: none of it is waited for, nothing is typed into one (S1)", async () => {
+  const t = privateTmux({ config: "set -g default-shell /bin/bash", env: { SHELL: "/bin/bash" } });
+  const { pane } = t.session();
+  // A start-up file that takes as long as this test wants.
+  writeFileSync(join(t.home, ".bashrc"), 'until [ -e "$HOME/go" ]; do sleep 0.05; done\n');
+  writeFileSync(
+    join(t.home, "play.json"),
+    JSON.stringify({ version: 1, agents: { "*": [{ say: "I heard {{input}}" }] } }),
+  );
+  const teams = teamsIn(t.inside(pane), t.home);
+  await teams(["create", "crew"]);
+  const words = ["--model", "scripted:play.json", "--prompt", "hello; exit 1"];
+  const spawning = Promise.all(NAMES.map((name) => teams(["spawn", name, ...words])));
+  const ref = teamRef(homeOf(t.env), "crew");
+  for (const name of NAMES) {
+    await eventually(`${name}'s turn`, () => said(ref, name).includes("I heard hello; exit 1"));
+    const { paneId = "", instance } = readPlace(ref, name) ?? {};
+    const show = (format: string) => t.tmux("display-message", "-p", "-t", paneId, format);
+    expect(show("#{pane_start_command}")).toMatch(new RegExp(`^"?/bin/sh \\S+ outer ${instance} `));
+    const argv = argvOf(readStatus(ref, name)?.process.pid);
+    expect(argv.slice(0, 6)).toEqual([TEAMS, "agent", "--agent-id", `${name}@crew`, "--agent-name", name]);
+    expect(argv).toContain(readTeam(ref).leadSessionId);
+    // What is typed into a terminal stands on it.
+    expect(t.tmux("capture-pane", "-p", "-S", "-", "-t", paneId)).not.toMatch(
+      /agent-id|\/bin\/sh|exit 1[^\s]/,
+    );
+  }
+  writeFileSync(join(t.home, "go"), "");
+  expect((await spawning).map(({ code, err }) => [code, err])).toEqual(NAMES.map(() => [0, ""]));
+  await teams(["kill", "crew", "--force", "--purge"]);
+  await leaves(t, nothing(["work:cat"]));
+});
+
+/** The words of a process behind its interpreter. */
+function argvOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1, -1);
+}
