@@ -36,7 +36,7 @@ async function atWork() {
   const spawn = "--model scripted:play.json --permission-mode bypassPermissions --prompt begin";
   await done(`spawn ada ${spawn}`, inside);
   await done(`spawn dev ${spawn}`, inside);
-  await done("task claim 1 --as ada");
+  await done("task claim 1 --as dev");
   await eventually("its work", () => existsSync(join(t.home, "working")));
   return { t, done, ref: teamRef(homeOf(t.env), "crew") };
 }
@@ -72,9 +72,10 @@ describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, end) => 
     const { pane } = t.session();
     const { members: now } = (await done("resume crew --json", t.inside(pane))).json<ResumeReport>();
     expect(now).toMatchObject([
-      { name: "ada", outcome: "restarted", taskIds: ["1"] },
-      { name: "dev", outcome: "restarted" },
+      { name: "ada", outcome: "restarted", taskIds: [] },
+      { name: "dev", outcome: "restarted", taskIds: ["1"] },
     ]);
+    // Nothing new was said to it.
     const transcript = readStatus(ref, "ada")?.transcript ?? "";
     await eventually("the rest of its turn", () => readFileSync(transcript, "utf8").includes("it is done"));
     await done("kill crew --force --purge");
