@@ -2,6 +2,7 @@ import type { Env } from "../os/env.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import type { BackendType } from "../schema/config.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import type { Sight } from "./sight.ts";
 
 /** One agent to be started. */
 export interface SpawnRequest {
@@ -58,6 +59,8 @@ export interface Backend {
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
   /** The last lines that it shows, oldest first; undefined when the place is gone. */
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
+  /** What is to be seen of it now, for one that looks again and again; it notices nothing. Undefined when the place is gone. */
+  sight(place: PlaceRecord): Promise<Sight | undefined>;
   /** Removes the place (closes the pane, drops the log); processes were ended before. */
   close(places: readonly PlaceRecord[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { prepareLaunches } from "../launch/prepare.ts";
 import { launchArgv } from "../launch/script.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
-import { readTail, removeFile } from "../os/fs.ts";
+import { fileSize, readFrom, readTail, removeFile } from "../os/fs.ts";
 import { livenessOf, startOf } from "../os/identity.ts";
 import { spawnDetached } from "../os/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
@@ -10,6 +10,7 @@ import { ringBeside } from "../wakeup/beside.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { marked, settleStart } from "./settle-start.ts";
+import type { Sight, SightRow } from "./sight.ts";
 
 export interface ProcessBackendOptions {
   /** Milliseconds within which a teammate has to announce itself. */
@@ -116,6 +117,9 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       const all = text.replace(/\n$/, "").split("\n");
       return text === "" ? [] : all.slice(-lines);
     },
+    async sight(place) {
+      return place.logFile === undefined ? undefined : sightOfLog(place.logFile);
+    },
     async close(places) {
       for (const place of places) {
         letGo(place.instance);
@@ -132,6 +136,24 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     },
   };
 }
+
+/** The end of a log, each row at its byte. */
+function sightOfLog(path: string): Sight | undefined {
+  const from = Math.max(0, (fileSize(path) ?? 0) - TAIL_BYTES);
+  const bytes = readFrom(path, from);
+  if (bytes === undefined) return undefined;
+  const rows: SightRow[] = [];
+  let start = from === 0 ? 0 : bytes.indexOf(LINE_END) + 1;
+  for (let end = start; end < bytes.length; start = end + 1) {
+    end = bytes.indexOf(LINE_END, start);
+    if (end === -1) end = bytes.length;
+    if (start < bytes.length) rows.push({ at: from + start, text: bytes.toString("utf8", start, end) });
+  }
+  const settled = from + bytes.lastIndexOf(LINE_END) + 1;
+  return { surface: "log", rows, settled, most: Number.POSITIVE_INFINITY };
+}
+
+const LINE_END = 0x0a;
 
 function isThere(place: PlaceRecord): boolean {
   const script = launchScriptOf(place);

@@ -10,12 +10,14 @@ import type { PlaceRecord } from "../schema/status.ts";
 import { withLock } from "../store/lock.ts";
 import { MISS, onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
+import { readScreen } from "../tmux/screen.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
 import { marked, settleStart } from "./settle-start.ts";
+import { SIGHT_ROWS, sightOfScreen } from "./sight-screen.ts";
 import { identityCondition, TAG } from "./tags.ts";
 
 export interface TmuxPaneOptions {
@@ -82,6 +84,14 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
         if (isNoServer(error)) return undefined;
         throw error;
       }
+    },
+
+    async sight(place) {
+      const identity = identityCondition(place);
+      if (identity === undefined || place.server === undefined) return undefined;
+      const server = serverAt(place.server.socket);
+      const screen = await readScreen(server, identity.pane, identity.condition, SIGHT_ROWS);
+      return screen && sightOfScreen(screen);
     },
 
     async close(places) {

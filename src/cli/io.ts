@@ -10,8 +10,9 @@ export interface Io {
   readonly program: readonly string[];
   /** Whether a person is at the other end. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** Columns of the terminal; undefined where stdout is none. */
+  /** The terminal's size now; undefined where stdout is none. */
   readonly columns: number | undefined;
+  readonly rows: number | undefined;
   out(text: string): void;
   err(text: string): void;
   /** Everything on stdin, as UTF-8. */

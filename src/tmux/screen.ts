@@ -10,6 +10,8 @@ export interface Screen {
   readonly height: number;
   /** Rows that have scrolled out of the visible part, and that tmux still keeps. */
   readonly history: number;
+  /** How many it keeps. At so many it drops the oldest tenth at once. */
+  readonly historyLimit: number;
   readonly cursor: { readonly x: number; readonly y: number };
   readonly alternate: boolean;
   /** The mode that a person has it in (`copy-mode`, `tree-mode`); empty for none. What the program shows is seen all the same. */
@@ -29,6 +31,7 @@ const FIELDS = [
   "alternate_on",
   "pane_dead",
   "pane_input_off",
+  "history_limit",
 ] as const;
 
 /**
@@ -66,13 +69,15 @@ function parseScreen(text: string): Screen | undefined {
   const [head = "", ...rows] = text.replace(/\n$/, "").split("\n");
   const fields = head.split("\t");
   if (fields.length < FIELDS.length + 2) return undefined;
-  const [width = 0, height = 0, history = 0, x = 0, y = 0, alternate, dead, inputOff] = fields.map(Number);
+  const [width = 0, height = 0, history = 0, x = 0, y = 0, ...others] = fields.map(Number);
+  const [alternate, dead, inputOff, historyLimit = 0] = others;
   const flag = fields[FIELDS.length];
   return {
     rows,
     width,
     height,
     history,
+    historyLimit,
     cursor: { x, y },
     alternate: alternate === 1,
     mode: fields[FIELDS.length + 1] ?? "",

@@ -58,6 +58,7 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
       program: [process.execPath, join(process.cwd(), "dist", "teams.cjs")],
       terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
       columns: terminal ? 80 : undefined,
+      rows: terminal ? 24 : undefined,
       out: (text) => {
         out += text;
         options.onOut?.(text);

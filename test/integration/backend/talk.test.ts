@@ -126,10 +126,9 @@ describe("Nothing is typed (S29)", () => {
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "gone" });
     expect(t.tmux("list-buffers")).toBe("");
     // Also when it dies between look and paste: the check is part of the very command that types.
-    const stale = { ...t.server, call: () => Promise.resolve(screenText(reader)) };
-    expect(
-      await talk(stale, reader.place, "hello", { idleScreen: reader.idleScreen, lock: reader.lock }),
-    ).toEqual({
+    const idleScreen = { ...(await screenNow(t, reader)), dead: false };
+    const stale = { ...t.server, call: () => Promise.resolve(screenText(idleScreen)) };
+    expect(await talk(stale, reader.place, "hello", { ...options(reader), idleScreen })).toEqual({
       kind: "held",
       why: "gone",
     });
@@ -149,11 +148,11 @@ describe("Nothing is typed (S29)", () => {
   });
 
   test("when a person is quicker by a millisecond", async () => {
-    const { t, reader } = await start();
+    const { t, reader } = await start("alternate");
     // The look says that nobody has typed; what has been typed since is seen by the command that would type.
     t.tmux("send-keys", "-t", reader.pane, "-l", "x");
     await eventually("the draft", () => reader.shows().includes("| x"));
-    const stale = { ...t.server, call: () => Promise.resolve(screenText(reader)) };
+    const stale = { ...t.server, call: () => Promise.resolve(screenText(reader.idleScreen)) };
     expect(await talk(stale, reader.place, "hello", options(reader))).toEqual({
       kind: "held",
       why: "screen-changed",
@@ -203,6 +202,7 @@ describe("Enter", () => {
     const { t, reader } = await start("deaf");
     expect(await say(t, reader, "hello", { bounds: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
     expect(reader.submitted()).toEqual([]);
+    expect(t.tmux("list-buffers")).toBe("");
   });
 
   test("that shows nothing is said to be unconfirmed", async () => {
@@ -238,8 +238,8 @@ describe("Enter", () => {
 });
 
 describe("Two that talk at once", () => {
-  test("take turns; the second finds another screen and keeps its words", async () => {
-    const { t, reader } = await start();
+  test("take turns, also before the program shows anything; who comes later keeps his words", async () => {
+    const { t, reader } = await start("late");
     const outcomes = await Promise.all(["first", "second", "third"].map((text) => say(t, reader, text)));
     expect(outcomes.filter(({ kind }) => kind === "sent")).toHaveLength(1);
     expect(outcomes.filter(({ kind }) => kind === "held")).toEqual([
@@ -296,9 +296,9 @@ function enters(mode: string, ...command: string[]) {
   };
 }
 
-/** The idle screen as a look gives it. */
-function screenText({ idleScreen: s }: KeyReader): string {
-  const head = [s.width, s.height, s.history, s.cursor.x, s.cursor.y, s.alternate ? 1 : 0, 0, 0, "", ""];
+/** A screen as a look gives it. */
+function screenText(s: KeyReader["idleScreen"]): string {
+  const head = [s.width, s.height, s.history, s.cursor.x, s.cursor.y, s.alternate ? 1 : 0, 0, 0, 0, "", ""];
   return `${[head.join("\t"), ...s.rows].join("\n")}\n`;
 }
 

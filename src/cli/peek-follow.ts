@@ -1,0 +1,85 @@
+import { type Changes, changesSince, type Seen, type Sight } from "../backend/sight.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { pause } from "../os/clock.ts";
+import { livenessOf } from "../os/identity.ts";
+import type { PlaceRecord } from "../schema/status.ts";
+import { type AgentExit, exitOf, launchScriptOf } from "../team/liveness.ts";
+import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { teamBell } from "./follow.ts";
+import type { PeekPaper } from "./peek-paper.ts";
+
+/** Milliseconds between two looks, each of which forks tmux once: a pane does not say when it changes, and somebody is watching. */
+const LOOK_AGAIN = 1_000;
+/** Milliseconds that it takes longer where nothing changed, unless something of the team does meanwhile. */
+const LOOK_LATER = 1_000;
+
+export type PeekEnd =
+  | { readonly kind: "interrupted" }
+  /** It had no place of ours from the first. */
+  | { readonly kind: "nowhere" }
+  | { readonly kind: "ended"; readonly exit: AgentExit | undefined; readonly last: Sight };
+
+/** Shows what is to be seen of an agent, and what changes there, until it has ended or nobody watches any more. */
+export async function followScreen(
+  ctx: LeadContext,
+  name: string,
+  paper: PeekPaper,
+  { rows, signal }: { readonly rows: number; readonly signal: AbortSignal },
+): Promise<PeekEnd> {
+  const bell = teamBell(ctx.ref);
+  const glance = glancesAt(ctx, name);
+  let last: Sight | undefined;
+  try {
+    for (;;) {
+      const { sight, changes, end } = await glance();
+      if (sight !== undefined) {
+        const shown = last === undefined ? { ...changes, rows: changes.rows.slice(-rows) } : changes;
+        paper.show(sight, shown, readStatus(ctx.ref, name)?.state ?? "");
+        last = sight;
+      }
+      if (last === undefined) return { kind: "nowhere" };
+      if (end !== undefined) return { kind: "ended", exit: end.exit, last };
+      if ((await pause(LOOK_AGAIN, signal)) === "aborted") return { kind: "interrupted" };
+      if (changes.rows.length === 0) await bell.wait({ signal, timeoutMs: LOOK_LATER });
+      if (signal.aborted) return { kind: "interrupted" };
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+interface Glance {
+  readonly sight: Sight | undefined;
+  readonly changes: Changes;
+  /** Nothing more will change. */
+  readonly end: { readonly exit: AgentExit | undefined } | undefined;
+}
+
+/** One look after the other at wherever the agent is then. */
+function glancesAt(ctx: LeadContext, name: string): () => Promise<Glance> {
+  let [seen, instance]: [Seen, string?] = [{}];
+  return async () => {
+    const place = readPlace(ctx.ref, name);
+    // Read before the look, so that what it said at its end is seen.
+    const end = endIn(ctx, name, place);
+    const sight = place && (await ctx.backends.of(place.backend)?.sight(place));
+    if (sight === undefined) return { sight, changes: NOTHING, end: end ?? { exit: undefined } };
+    const next = changesSince(place?.instance === instance ? seen : {}, sight);
+    [seen, instance] = [next.seen, place?.instance];
+    return { sight, changes: next.changes, end };
+  };
+}
+
+const NOTHING: Changes = { rows: [], leftOut: 0 };
+
+/** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
+function endIn(
+  { ref }: LeadContext,
+  name: string,
+  place: PlaceRecord | undefined,
+): { readonly exit: AgentExit | undefined } | undefined {
+  const record = readExit(ref, name);
+  if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
+  const script = launchScriptOf(place);
+  return script !== undefined && livenessOf(script) === "dead" ? { exit: undefined } : undefined;
+}
