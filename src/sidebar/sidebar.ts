@@ -24,6 +24,8 @@ export interface SidebarOptions {
 export interface SidebarActions {
   /** Shows a member's pane to the person; where it cannot, a sentence that says what to do instead. */
   focus(member: string): Promise<string | undefined>;
+  /** Hides a member's pane, or shows it again; a sentence that says which. */
+  hide(member: string): Promise<string>;
 }
 
 /** How it ended: by a person or the signal, or because the team is no more. */
@@ -118,12 +120,12 @@ class Controller {
     this.#state = state;
     if (effect?.kind === "close") this.#closing.abort();
     else this.#draw();
-    if (effect?.kind === "focus") void this.#focus(effect.member);
+    if (effect?.kind === "focus" || effect?.kind === "hide") void this.#act(effect.kind, effect.member);
   }
 
-  async #focus(member: string): Promise<void> {
+  async #act(kind: keyof SidebarActions, member: string): Promise<void> {
     try {
-      const answer = await this.#options.act.focus(member);
+      const answer = await this.#options.act[kind](member);
       if (answer !== undefined) this.#notify(answer);
     } catch (error) {
       this.#notify(messageOf(error));

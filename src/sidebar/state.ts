@@ -17,7 +17,9 @@ export interface SidebarState {
 }
 
 /** What the world is asked for by a key. */
-export type Effect = { readonly kind: "focus"; readonly member: string } | { readonly kind: "close" };
+export type Effect =
+  | { readonly kind: "focus" | "hide"; readonly member: string }
+  | { readonly kind: "close" };
 
 export interface Step {
   readonly state: SidebarState;
@@ -46,6 +48,8 @@ export function press(state: SidebarState, action: Action, data: SidebarData): S
       return { state: { ...calm, view: "team" } };
     case "go":
       return go(calm, data);
+    case "hide":
+      return withOwner(calm, data, "hide");
     case "down":
       return { state: moved(calm, data, (at) => at + 1) };
     case "up":
@@ -67,10 +71,15 @@ export function click(state: SidebarState, target: Target, data: SidebarData): S
 
 function go(state: SidebarState, data: SidebarData): Step {
   if (state.view === "help") return { state: { ...state, view: "team" } };
+  return withOwner(state, data, "focus");
+}
+
+/** Something with the selected member, or with who has the selected task. */
+function withOwner(state: SidebarState, data: SidebarData, kind: "focus" | "hide"): Step {
   const target = selectedTarget(state, data);
   if (target === undefined) return { state };
   const member = target.kind === "member" ? target.name : ownerOf(target.id, data);
-  if (member !== undefined) return { state, effect: { kind: "focus", member } };
+  if (member !== undefined) return { state, effect: { kind, member } };
   return { state: { ...state, notice: "nobody has this task yet" } };
 }
 

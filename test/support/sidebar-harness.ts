@@ -53,5 +53,9 @@ void runSidebar({
       if (name === "history") throw new Error("The pane of history is gone.");
       return undefined;
     },
+    async hide(name) {
+      log(`hide ${name}`);
+      return `${name} is hidden`;
+    },
   },
 }).then((end) => log(`end ${end}`));

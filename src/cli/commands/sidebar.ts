@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
+import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
 import { Lifelines } from "../../lead/lifelines.ts";
 import { lookAtTasks } from "../../lead/look-at-tasks.ts";
 import { isLed, reconcile } from "../../lead/reconcile.ts";
@@ -23,7 +24,8 @@ export const command = defineCommand({
   args: [{ name: "name", summary: "the team", optional: true }],
   options: { split: { summary: "open it at the right of this pane, or close it when it is there" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
-  notes: "Keys: j k move, Enter goes to the pane, q closes. It holds nothing that closing it would lose.",
+  notes:
+    "Keys: j k move, Enter goes to the pane, h hides or shows it, q closes. It holds nothing that closing it would lose.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
@@ -53,7 +55,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
       return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
     },
     changed: anyBell([teamBell(open.ref), lifelines.bell]),
-    act: { focus: (member) => focus(ctx, member) },
+    act: { focus: (member) => focus(ctx, member), hide: (member) => hide(ctx, member) },
     color: wantsColors(io.env, true),
     signal: io.interruption(),
   });
@@ -66,6 +68,14 @@ async function focus(ctx: LeadContext, member: string): Promise<string | undefin
   const outcome = await goToFirst(ctx, [member]);
   if (outcome.kind === "switched") return undefined;
   return outcome.kind === "gone" ? `${member} has no pane.` : `Nobody looks there: ${outcome.argv.join(" ")}`;
+}
+
+/** @returns what became of it, short enough for the narrow bottom line */
+async function hide(ctx: LeadContext, member: string): Promise<string> {
+  const wanted = !isWrittenHidden(ctx, member);
+  const outcome = await setHidden(ctx, member, wanted);
+  if (outcome === "apart") return `${member} has a window of its own`;
+  return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 
 async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {

@@ -72,6 +72,16 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   await eventually("ada's pane", () => client() === `crew ${paneOf("ada")}`);
   t.tmux("send-keys", "-t", sidebar, "g", "Enter");
   await eventually("the lead's pane", () => client() === `mine ${person.pane}`);
+  const windowOf = (name: string) =>
+    t.tmux("display-message", "-p", "-t", paneOf(name) ?? "", "#{window_name} #{window_panes}");
+  t.tmux("send-keys", "-t", sidebar, "g", "j", "h");
+  await eventually("that ada is hidden", () => shown().includes("ada is hidden; h shows it"));
+  expect([windowOf("ada"), windowOf("bob")]).toEqual(["ada 1", "crew 1"]);
+  t.tmux("send-keys", "-t", sidebar, "h");
+  await eventually("that ada is shown", () => shown().includes("ada is shown again"));
+  expect([windowOf("ada"), client()]).toEqual(["crew 2", `mine ${person.pane}`]);
+  t.tmux("send-keys", "-t", sidebar, "g", "h");
+  await eventually("that the lead has none", () => shown().includes("has no pane now"));
   t.tmux("send-keys", "-t", sidebar, "q");
   await eventually("the sidebar's end", () => panes(t).length === 1);
   expect(panes(t, "#{pane_width}")).toEqual(["160"]);

@@ -33,6 +33,13 @@ describe("keys", () => {
     expect(press(afterKeys("t", "j"), "go", AUDIT).effect).toEqual({ kind: "focus", member: "history" });
   });
 
+  test("h hides the selected member's pane, in the task list the owner's, and nothing in the help", () => {
+    expect(press(afterKeys("j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "inventory" });
+    expect(press(afterKeys("t", "j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "history" });
+    expect(press(afterKeys("?"), "hide", AUDIT)).toEqual({ state: afterKeys("?") });
+    expect(actionOf("h")).toBe("hide");
+  });
+
   test("Enter on a task that nobody has says so, until the next key", () => {
     const tasks = { list: AUDIT.status.tasks.list.map(({ owner: _, ...task }) => task) };
     const free = { ...AUDIT, status: { ...AUDIT.status, tasks } };
