@@ -13,6 +13,7 @@ import { agentId, agentName } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
+import { teamNews } from "../worker/team-news.ts";
 import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
 import type { LoadedSettings } from "./settings.ts";
@@ -66,6 +67,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       ask: (request, signal) => worker.ask(request, signal),
     },
     onEvent: (event) => worker.onEvent(event),
+    facts: () => teamNews(ctx.ref, worker.name),
     onInputRecorded: () => worker.inputRecorded(),
     betweenTools: () => worker.betweenTools(),
     clock: ctx.clock,

@@ -128,6 +128,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     cwd: io.cwd,
     env: ctx.env,
     names: settings.teams.models,
+    prices: settings.teams.prices,
   });
   return assembleAgent({
     ctx,

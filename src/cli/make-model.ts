@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from "node:path";
+import { modelFacts, type OwnFacts } from "../agent/model/catalog.ts";
 import type { Model } from "../agent/model/model.ts";
 import { isScripted, resolveModelName, SCRIPTED } from "../agent/model/resolve-name.ts";
 import { BUILTIN_TOOL_NAMES } from "../agent/tools/names.ts";
@@ -63,6 +64,8 @@ export interface ModelChoice {
   readonly env: Env;
   /** Short names of models that the user's settings add. */
   readonly names: Readonly<Record<string, string>>;
+  /** What the user's settings say of models. */
+  readonly prices: Readonly<Record<string, OwnFacts>>;
 }
 
 /** The model of an agent, recorded where its run is. */
@@ -72,15 +75,17 @@ export async function makeModel(choice: ModelChoice): Promise<Model> {
 
 /** The implementation is loaded here, so that only what is used costs. */
 async function modelOf(choice: ModelChoice): Promise<Model> {
-  const { model, agent, program, cwd, env, names } = choice;
+  const { model, agent, program, cwd, env, names, prices } = choice;
   if (isScripted(model)) {
     const { scriptedModel } = await import("../agent/model/scripted.ts");
     const playbook = loadPlaybook(playbookFile(model, program, cwd));
     return scriptedModel({ playbook, agent, cwd, env, speed: speedOf(env) });
   }
   const { anthropicModel } = await import("../agent/model/anthropic.ts");
+  const id = resolveModelName(model, names);
   return anthropicModel({
-    model: resolveModelName(model, names),
+    model: id,
+    facts: modelFacts(id, prices, model),
     ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),
     ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
     ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),

@@ -210,9 +210,25 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
       case "permission_decided":
         decided(event);
         break;
+      case "hook":
+        notice("·", `hook ${event.event}: ${event.text}`, TONE.quiet);
+        break;
       case "throttled":
         notice("◑", throttledText(event), TONE.attention);
         break;
+      case "compacting":
+        notice("↻", "the conversation has grown long: its oldest part is being summarised", TONE.quiet);
+        break;
+      case "compacted":
+        notice(
+          "↻",
+          `conversation compacted: ${rounded(event.before)} → ${rounded(event.after)} tokens`,
+          TONE.quiet,
+        );
+        break;
+      case "spent":
+        // Said of the calls that are shown; not a thing to see.
+        return;
       case "turn_ended":
         page.paragraphEnds();
         if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);
@@ -223,6 +239,11 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
     }
     open = undefined;
   };
+}
+
+/** What is a guess in part is not told to the last token. */
+function rounded(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }
 
 function throttledText({ reason, status, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {

@@ -24,6 +24,17 @@ const permissions = z.looseObject({
   disableBypassPermissionsMode: z.optional(z.string()),
 });
 
+const dollars = z.optional(z.number().check(z.minimum(0)));
+const price = z.looseObject({
+  input: dollars,
+  output: dollars,
+  /** A tenth of the input's price by default. */
+  cacheRead: dollars,
+  /** Five quarters of the input's price by default. */
+  cacheWrite: dollars,
+  window: z.optional(z.int().check(z.minimum(1_000))),
+});
+
 const ours = z.looseObject({
   /** Where worktrees of teammates go, relative to the repository; `.worktrees` in it by default. */
   worktreeDir: z.optional(z.string().check(z.minLength(1))),
@@ -36,8 +47,8 @@ const ours = z.looseObject({
     }),
     {},
   ),
-  /** US dollars for a million tokens, by model. */
-  prices: z._default(z.record(z.string(), z.looseObject({})), {}),
+  /** By a model's id or short name, before what is built in: US dollars for a million tokens, and the window in tokens. */
+  prices: z._default(z.record(z.string(), price), {}),
   /** Short names of models: `{"sonnet": "…"}`. */
   models: z._default(z.record(z.string(), z.string()), {}),
   /** Command that is run when something waits for a person; none by default. */

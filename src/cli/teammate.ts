@@ -120,6 +120,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     cwd: io.cwd,
     env: ctx.env,
     names: settings.teams.models,
+    prices: settings.teams.prices,
   });
   return assembleAgent({
     ctx,

@@ -40,8 +40,7 @@ export function createStatusKeeper(
     state: "starting",
     activity: "",
     taskIds: [],
-    tokens: NO_TOKENS,
-    costUsd: 0,
+    ...spentBefore(last, facts.sessionId),
     since: now,
     startedAt: now,
     lastActivityAt: now,
@@ -89,6 +88,15 @@ export function createStatusKeeper(
       write({ taskIds: mine ? [...others, taskId] : others });
     },
   };
+}
+
+/** What earlier processes of the same conversation spent counts on. */
+function spentBefore(
+  last: StatusRecord | undefined,
+  sessionId: string,
+): Pick<StatusRecord, "tokens" | "costUsd"> {
+  const same = last?.sessionId === sessionId;
+  return { tokens: same ? last.tokens : NO_TOKENS, costUsd: same ? last.costUsd : 0 };
 }
 
 /** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */

@@ -23,7 +23,8 @@ import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
-import { Queue } from "./queue.ts";
+import { Queue, type TurnMaterial } from "./queue.ts";
+import type { RestGate } from "./rest-gate.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import { composeTurn } from "./turn-input.ts";
 import type { WorkerView } from "./view.ts";
@@ -82,6 +83,8 @@ export class Worker {
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #agent: Promise<Agent> | undefined;
+  /** Whether it may rest when nothing is left to do; set with the agent, since it needs the settings. */
+  rest: RestGate | undefined;
   #end: WorkerEnd | undefined;
   #turn: AbortController | undefined;
   #turnKeys: readonly string[] = [];
@@ -202,6 +205,7 @@ export class Worker {
   onEvent(event: AgentEvent): void {
     const { view, status } = this.#options;
     if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
+    if (event.type === "compacting") status.doing("summarises its conversation");
     if (event.type === "throttled") status.happened("throttled", event.reason);
     else if (status.state === "throttled") status.happened("went_on");
     if (event.type === "spent") status.spent(event.usage, event.costUsd);
@@ -234,7 +238,7 @@ export class Worker {
     while (this.#end === undefined) {
       if (this.#flaw !== undefined) throw this.#flaw.error;
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
-      if (next !== undefined) await this.#runTurn(next.entries, next.typed);
+      if (next !== undefined) await this.#runTurn(next);
       else if (
         (await this.#options.idle?.(this.#queue.held + this.#mail.failed)) !== "over" ||
         !this.#queue.isEmpty
@@ -271,9 +275,10 @@ export class Worker {
     });
   }
 
-  async #runTurn(entries: readonly InboxEntry[], typed: readonly string[]): Promise<void> {
+  async #runTurn({ entries, typed, remarks }: TurnMaterial): Promise<void> {
     const { view, status } = this.#options;
-    const input = composeTurn(entries, typed);
+    const input = composeTurn(entries, typed, remarks);
+    this.rest?.began(entries.length === 0 && typed.length === 0);
     await this.#inTurn(input.keys, async (signal) => {
       for (const { message, protocol } of entries) {
         const text = protocol === undefined ? message.text : proseOf(protocol);
@@ -293,14 +298,14 @@ export class Worker {
     this.#turn = turn;
     this.#turnKeys = keys;
     try {
-      await this.#turnEnded(await run(turn.signal), keys);
+      await this.#turnEnded(await run(turn.signal), keys, turn.signal);
     } finally {
       this.#turn = undefined;
       this.#turnKeys = [];
     }
   }
 
-  async #turnEnded(result: TurnSummary, keys: readonly string[]): Promise<void> {
+  async #turnEnded(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
     const { status, role, view } = this.#options;
     if (result.text !== "") this.#text = result.text;
     this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
@@ -309,7 +314,12 @@ export class Worker {
     if (result.outcome === "interrupted" && this.#isCut) return;
     const goesOn = this.#end === undefined;
     if (goesOn) this.#work.add(result);
-    const goesIdle = goesOn && !this.plan.isWaiting && this.#queue.isEmpty;
+    const isDone = (): boolean => goesOn && !this.plan.isWaiting && this.#queue.isEmpty;
+    if (isDone() && result.outcome === "completed") {
+      const sentOn = await this.rest?.ask(signal);
+      if (sentOn !== undefined) this.#queue.remark(sentOn);
+    }
+    const goesIdle = isDone();
     // The notice before the rest: whoever sees the turn done, or it idle, finds what it had to say already delivered.
     if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(keys));
     await this.#inTeam(() => noteProgress(this.ref, this.name, keys, "done"));

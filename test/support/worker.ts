@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
-import type { ConversationMessage } from "../../src/agent/model/model.ts";
+import type { ConversationMessage, Model } from "../../src/agent/model/model.ts";
 import { scriptedModel } from "../../src/agent/model/scripted.ts";
 import { assembleAgent } from "../../src/cli/agent-parts.ts";
 import { openBackends } from "../../src/cli/backends.ts";
@@ -24,6 +24,8 @@ export interface WorkerInput {
   readonly name?: string;
   /** What its model plays. */
   readonly turns?: readonly Turn[];
+  /** Instead of one that plays. */
+  readonly model?: Model;
   readonly role?: "teammate" | "lead";
   readonly mode?: PermissionMode;
   readonly modeAfterPlan?: PermissionMode;
@@ -128,7 +130,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         ctx,
         worker,
         role,
-        model: scriptedModel({ playbook, agent: name, cwd, env: ctx.env, speed: 4 }),
+        model: input.model ?? scriptedModel({ playbook, agent: name, cwd, env: ctx.env, speed: 4 }),
         agentType: "general-purpose",
         sessionId,
         settings: { ...settingsSchema.parse({}), ignored: [] },

@@ -23,7 +23,7 @@ export interface RecorderOptions {
  */
 export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
   return {
-    name: model.name,
+    ...model,
     async *stream(request, signal) {
       const asked = clock.now();
       let answeredAt: number | undefined;

@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { modelFacts } from "../../../src/agent/model/catalog.ts";
+import { ASK_FOR_SUMMARY } from "../../../src/agent/prompts/summary.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { openRequest } from "../../../src/team/requests.ts";
+import { updateTask } from "../../../src/team/task-flow.ts";
+import { createTask } from "../../../src/team/tasks.ts";
+import { teamNews } from "../../../src/worker/team-news.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { testTeam } from "../../support/team.ts";
+import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+
+let api: FakeMessagesApi | undefined;
+afterEach(() => api?.close());
+
+async function start(ref: TeamRef, input: WorkerInput): Promise<RunningWorker> {
+  const running = await startWorker(ref, input);
+  onTestFinished(async () => {
+    await running.stop().catch(() => undefined);
+  });
+  return running;
+}
+
+const isIdle = (ref: TeamRef) => () =>
+  readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
+
+describe("an agent whose conversation was compacted", () => {
+  it("reads from the disk who is there, what is to do and what waits (S49)", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    await createTask(ref, { subject: "Read the <code>\nand more", owner: "dev" });
+    await createTask(ref, { subject: "Write it up", blockedBy: ["1"] });
+    await createTask(ref, { subject: "Done long ago" });
+    await updateTask(ref, LEAD_NAME, "3", { status: "completed" });
+    const request = { id: "r1", kind: "question", summary: "Which one?", payload: {}, at: 1 } as const;
+    openRequest(ref, { ...request, from: "ada" });
+    expect(teamNews(ref, "dev")).toBe(
+      [
+        "Members of the team:",
+        "- team-lead",
+        "- dev (you)",
+        "- ada",
+        "",
+        "Tasks: 1 completed, 2 open:",
+        "- #1 (pending; yours): Read the <code> and more",
+        "- #2 (pending; free; waits for #1): Write it up",
+        "",
+        "Nothing waits for an answer.",
+      ].join("\n"),
+    );
+    expect(teamNews(ref, LEAD_NAME)).toContain(
+      "What waits for an answer:\n- question of ada, r1: Which one?",
+    );
+  });
+
+  it("goes on in its team with a summary and with what stands there now", async () => {
+    const window = 30_000;
+    api = await startFakeMessagesApi(({ body }) => {
+      const text = JSON.stringify(body.messages);
+      const summary = text.includes(ASK_FOR_SUMMARY.slice(0, 60));
+      return {
+        kind: "message",
+        blocks: [{ type: "text", text: summary ? "SUMMARY" : "fine" }],
+        usage: { input_tokens: Math.ceil(text.length / 4), output_tokens: 1 },
+      };
+    });
+    const ref = await testTeam(["dev"]);
+    await createTask(ref, { subject: "Guard the gate", owner: "dev" });
+    const facts = modelFacts("m", { m: { window, input: 1, output: 1 } });
+    const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts });
+    const dev = await start(ref, { model });
+    for (let i = 0; i < 9; i += 1) {
+      await deliver(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
+      await eventually("the turn's end", isIdle(ref));
+    }
+    expect(dev.shown).toContain("compacted");
+    const sent = JSON.stringify(api.requests.at(-1)?.body.messages);
+    expect(sent).toContain("SUMMARY");
+    expect(sent).toContain("#1 (pending; yours): Guard the gate");
+    // What the summary took is paid for like any other call.
+    const all = api.requests.reduce(
+      (sum, { body }) => sum + Math.ceil(JSON.stringify(body.messages).length / 4),
+      0,
+    );
+    expect(readStatus(ref, "dev")).toMatchObject({ tokens: { input: all, output: api.requests.length } });
+    expect(readStatus(ref, "dev")?.costUsd).toBeCloseTo((all + api.requests.length) / 1_000_000);
+
+    // The next process of the same conversation counts on (S36).
+    await dev.stop();
+    await start(ref, { model });
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "again" });
+    await eventually(
+      "the next turn",
+      () => (readStatus(ref, "dev")?.tokens.input ?? 0) > all && isIdle(ref)(),
+    );
+  });
+});
