@@ -63,4 +63,6 @@ export interface Backend {
   sight(place: PlaceRecord): Promise<Sight | undefined>;
   /** Removes the place (closes the pane, drops the log); processes were ended before. */
   close(places: readonly PlaceRecord[]): Promise<void>;
+  /** Shows the place to the person, where that is more than the words of a command; false when it is gone. */
+  focus?(place: PlaceRecord): Promise<boolean>;
 }

@@ -8,6 +8,9 @@ export interface BackendQuestion {
   readonly mode: TeammateMode;
   readonly insideTmux: boolean;
   readonly tmuxFound: boolean;
+  /** Whether the terminal is iTerm2, and whether `it2`, which drives it, is there. */
+  readonly insideIterm2: boolean;
+  readonly it2Found: boolean;
   /** `run` stays and can hold agents in its own process; a single command ends. */
   readonly command: "run" | "single";
   /** Backends that this installation has; all by default. */
@@ -22,41 +25,64 @@ export interface BackendChoice {
 
 /**
  * Which backend teammates get (protocol.md section 6, teammateMode). Pure.
- * @throws TeamError TMUX_NOT_FOUND or INVALID_INPUT when the one that was asked for cannot be had
+ * @throws TeamError TMUX_NOT_FOUND, CLI_NOT_FOUND or INVALID_INPUT when the one that was asked for cannot be had
  */
 export function chooseBackend(question: BackendQuestion): BackendChoice {
-  const { mode, command } = question;
+  const { mode } = question;
   if (mode === "auto") return chooseAutomatically(question);
-  if (mode === "tmux" && !question.tmuxFound) {
-    throw new TeamError("TMUX_NOT_FOUND", "tmux was asked for and is not installed, or not on the PATH.", {
-      hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or leave --teammate-mode at auto.",
-    });
-  }
-  if (mode === "in-process" && command === "single") {
-    throw new TeamError(
-      "INVALID_INPUT",
-      "In-process teammates live in a lead's process, and this command ends.",
-      {
-        hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
-      },
-    );
-  }
-  if (!isAvailable(question, mode)) {
-    throw new TeamError("INVALID_INPUT", `The teammate mode ${mode} is not part of this version.`, {
-      hint: `Choose one of: auto, ${(question.available ?? []).join(", ")}.`,
-    });
-  }
-  return { backend: mode, why: `--teammate-mode ${mode} was given` };
+  const refusal = refusalOf(question, mode);
+  if (refusal !== undefined) throw refusal;
+  return { backend: mode, why: `the teammate mode ${mode} was asked for` };
 }
 
+/** iTerm2 is taken only when it is asked for: in tmux teammates share a window, and outlive the terminal. */
 function chooseAutomatically(question: BackendQuestion): BackendChoice {
   if (question.insideTmux) return { backend: "tmux", why: "inside tmux: panes" };
   if (question.tmuxFound) return { backend: "tmux", why: "outside tmux: a detached tmux session" };
   if (question.command === "run" && isAvailable(question, "in-process")) {
-    return { backend: "in-process", why: "no tmux: in the lead's own process" };
+    return { backend: "in-process", why: `no tmux: in the lead's own process${elsewhere(question)}` };
   }
-  return { backend: "process", why: "no tmux: child processes without panes" };
+  return { backend: "process", why: `no tmux: child processes without panes${elsewhere(question)}` };
 }
+
+function elsewhere({ insideIterm2, it2Found }: BackendQuestion): string {
+  return insideIterm2 && it2Found ? " (for iTerm2 windows: --teammate-mode iterm2)" : "";
+}
+
+function refusalOf(question: BackendQuestion, mode: BackendType): TeamError | undefined {
+  if (mode === "tmux" && !question.tmuxFound) {
+    return new TeamError("TMUX_NOT_FOUND", "tmux was asked for and is not installed, or not on the PATH.", {
+      hint: "Install tmux 3.2 or newer (apt install tmux, brew install tmux), or leave --teammate-mode at auto.",
+    });
+  }
+  if (mode === "in-process" && question.command === "single") {
+    const message = "In-process teammates live in a lead's process, and this command ends.";
+    return new TeamError("INVALID_INPUT", message, {
+      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
+    });
+  }
+  if (!isAvailable(question, mode)) {
+    return new TeamError("INVALID_INPUT", `The teammate mode ${mode} is not part of this version.`, {
+      hint: `Choose one of: auto, ${(question.available ?? []).join(", ")}.`,
+    });
+  }
+  if (mode === "iterm2" && !question.insideIterm2) {
+    const message =
+      "iTerm2 was asked for, and this does not run in it: neither $TERM_PROGRAM nor $ITERM_SESSION_ID says so.";
+    return new TeamError("INVALID_INPUT", message, {
+      hint: "Call it in a window of iTerm2, or leave --teammate-mode at auto.",
+    });
+  }
+  if (mode === "iterm2" && !question.it2Found) {
+    const message = "iTerm2 was asked for, and its command line it2 is not installed, or not on the PATH.";
+    return new TeamError("CLI_NOT_FOUND", message, { hint: INSTALL_IT2 });
+  }
+  return undefined;
+}
+
+/** What to do where it2 is missing. */
+export const INSTALL_IT2 =
+  "Install it (uv tool install it2, or pipx install it2), or leave --teammate-mode at auto.";
 
 function isAvailable({ available }: BackendQuestion, type: BackendType): boolean {
   return available === undefined || available.includes(type);

@@ -1,5 +1,7 @@
 import type { Backend } from "../backend/backend.ts";
 import { chooseBackend } from "../backend/choose.ts";
+import { isIterm2 } from "../backend/it2.ts";
+import { iterm2Backend } from "../backend/iterm2.ts";
 import { type ProcessBackendOptions, processBackend } from "../backend/process.ts";
 import { tmuxPaneBackend } from "../backend/tmux-pane.ts";
 import type { Backends } from "../lead/context.ts";
@@ -11,7 +13,11 @@ import { chooseServer, tmuxServer } from "../tmux/server.ts";
 /** The places where teammates can live on this machine, and which one a command takes. */
 export function openBackends(env: Env, options: ProcessBackendOptions = {}): Backends {
   const server = tmuxServer({ socket: chooseServer(env), env });
-  const backends = { tmux: tmuxPaneBackend({ server, env }), process: processBackend(options) };
+  const backends = {
+    tmux: tmuxPaneBackend({ server, env }),
+    iterm2: iterm2Backend({ env }),
+    process: processBackend(options),
+  };
   const of = (type: string): Backend | undefined =>
     Object.hasOwn(backends, type) ? backends[type as keyof typeof backends] : undefined;
   return {
@@ -22,6 +28,8 @@ export function openBackends(env: Env, options: ProcessBackendOptions = {}): Bac
         command,
         insideTmux: Boolean(env.TMUX),
         tmuxFound: findProgram("tmux", env) !== undefined,
+        insideIterm2: isIterm2(env),
+        it2Found: findProgram("it2", env) !== undefined,
         available: Object.keys(backends) as BackendType[],
       });
       return { backend: of(type) ?? backends.process, why };

@@ -14,8 +14,8 @@ import { tmuxServer } from "../tmux/server.ts";
  */
 export async function goToFirst(ctx: LeadContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
-    const place = readPlace(ctx.ref, name) ?? placeOfLead(ctx, name);
-    const outcome = place === undefined ? undefined : await goTo(ctx, place);
+    const place = readPlace(ctx.ref, name);
+    const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, place ?? placeOfLead(ctx, name)));
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
@@ -30,8 +30,15 @@ function placeOfLead(ctx: LeadContext, name: string): Place | undefined {
   return defined({ paneId: status.paneId, server: status.server });
 }
 
-async function goTo(ctx: LeadContext, place: Place): Promise<FocusOutcome | undefined> {
-  if (place.paneId === undefined || place.server === undefined) return undefined;
+/** Undefined where that kind of place does not do it itself. */
+async function focusOwn(ctx: LeadContext, place: PlaceRecord | undefined): Promise<FocusOutcome | undefined> {
+  const backend = place && ctx.backends.of(place.backend);
+  if (place === undefined || backend?.focus === undefined) return undefined;
+  return { kind: (await backend.focus(place)) ? "switched" : "gone" };
+}
+
+async function goTo(ctx: LeadContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
+  if (place?.paneId === undefined || place.server === undefined) return undefined;
   const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
   return focusPane(server, place, ctx.callerPane);
 }

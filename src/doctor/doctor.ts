@@ -8,7 +8,7 @@ import { checkLeftovers, checkTaskLists, checkTeamDirectories, type Home } from 
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkTeams } from "./teams.ts";
-import { checkInsideTmux, checkTerminal } from "./terminal.ts";
+import { checkInsideTmux, checkIterm2, checkTerminal } from "./terminal.ts";
 import { checkTmuxOptions } from "./tmux-options.ts";
 
 export interface DoctorOptions {
@@ -49,8 +49,9 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     const real = realPathOf(root);
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };
-  const [tmux, git, model] = await Promise.all([
+  const [tmux, iterm2, git, model] = await Promise.all([
     attempt("tmux", async () => withOptions(env, await checkTmux(env)), LOOK_AT_TMUX),
+    attempt("iTerm2", () => checkIterm2(env), "Run `it2 session list` and see what is wrong with it."),
     attempt("git", () => checkGit(env), "Run `git --version` and see what is wrong with it."),
     options.online ? checkModelOnline(env) : checkModel(env),
   ]);
@@ -58,6 +59,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     checkNode(options.nodeVersion),
     tmux,
     checkInsideTmux(env),
+    iterm2,
     ...checkTerminal(env, options.isTerminal),
     await attempt("shell", () => checkShell(env), "Set SHELL to a shell that is there, such as /bin/bash."),
     git,

@@ -1,3 +1,5 @@
+import { type It2, isIterm2, it2Driver } from "../backend/it2.ts";
+import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
@@ -5,6 +7,27 @@ import { type Finding, ok, warn } from "./finding.ts";
 export function checkInsideTmux(env: Env): Finding {
   if (env.TMUX) return ok("inside tmux", "yes: teammates get panes of this session");
   return ok("inside tmux", "no: teammates get a detached session; `teams attach` goes there");
+}
+
+/**
+ * Whether teammates could have windows of iTerm2; nothing where this is another terminal. Asking it is the proof, and the
+ * first time iTerm2 asks the person.
+ */
+export async function checkIterm2(
+  env: Env,
+  it2: Pick<It2, "focused"> = it2Driver({ env }),
+): Promise<Finding[]> {
+  if (!isIterm2(env)) return [];
+  try {
+    await it2.focused();
+    return [ok("iTerm2", "it2 drives it: --teammate-mode iterm2 gives each teammate a window")];
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    // Nobody has to have it.
+    if (error.code === "CLI_NOT_FOUND")
+      return [ok("iTerm2", "without it2, which would give teammates windows of it")];
+    return [warn("iTerm2", `--teammate-mode iterm2 cannot be had: ${error.message}`, error.hint ?? "")];
+  }
 }
 
 /** Whether the screen can show what we draw. @param isTerminal whether stdout is one */

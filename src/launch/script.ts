@@ -11,7 +11,7 @@ export interface LaunchScriptInput {
   readonly keptVariables: readonly string[];
   /** FIFOs that hear of the end, besides `ready`. */
   readonly bells: readonly string[];
-  /** A pane shows its end and can be held open; a process without one has its log file. */
+  /** A pane, of tmux or iTerm2, shows its end and can be held open; a process without one has its log file. */
   readonly surface: "pane" | "log";
 }
 
@@ -97,13 +97,25 @@ as_json() {
     }'
 }
 
+# Whether the alternate screen is on, which iTerm2 does not tell, and below that the last lines.
+ask_terminal() {
+  if [ -n "$TMUX_PANE" ]; then
+    tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
+      "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE"
+  else
+    echo 0 && it2 session read -s "${"$"}{ITERM_SESSION_ID##*:}"
+  fi
+}
+
 # Sets shown and alternate, both empty when the pane is somebody else's by now. The epitaph comes through the terminal
 # behind all that the program wrote: once the server shows it, the rest is there too.
 look_at_pane() {
   shown= alternate= tries=0
   while [ "$tries" -lt 50 ]; do
-    shown=$(tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
-      "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE") || return
+    shown=$(ask_terminal) || {
+      shown=
+      return
+    }
     case $shown in
       "" | *"$epitaph"*) break ;;
     esac

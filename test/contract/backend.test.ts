@@ -2,17 +2,21 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Backend, Placement } from "../../src/backend/backend.ts";
+import { iterm2Backend } from "../../src/backend/iterm2.ts";
 import { processBackend } from "../../src/backend/process.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux-pane.ts";
 import { TeamError } from "../../src/errors.ts";
 import { processTable, startedWith } from "../../src/os/process-table.ts";
 import { eventually } from "../support/eventually.ts";
+import { iterm2 } from "../support/iterm2.ts";
 import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
 
 interface Subject {
   readonly backend: Backend;
   readonly placement: Placement;
+  /** A caller in this place, where it has an environment of its own. */
+  readonly t?: PrivateTmux;
   /** Whether nothing of the agents is to be seen in the place any more. */
   nothingLeft(): boolean;
 }
@@ -48,6 +52,15 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
     placement: { kind: "session" },
     nothingLeft: () => true,
   }),
+  "iTerm2 windows": (t, readyTimeoutMs) => {
+    const terminal = iterm2(t);
+    return {
+      backend: iterm2Backend({ env: terminal.env, readyTimeoutMs }),
+      placement: { kind: "team-window" },
+      t: { ...t, env: { ...terminal.env, PATH: terminal.env.PATH ?? "" } },
+      nothingLeft: () => terminal.sessions().length === 0,
+    };
+  },
   "child processes": (_, readyTimeoutMs) => ({
     backend: processBackend({ readyTimeoutMs }),
     placement: { kind: "session" },

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/resolve-name.ts";
-import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
@@ -19,7 +19,7 @@ import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts
 import { line } from "../paint.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
 import { reportingFailure } from "../run-result.ts";
-import { loadSettings } from "../settings.ts";
+import { loadSettings, type Settings } from "../settings.ts";
 import { homeOf } from "../team.ts";
 
 const ARGS = [
@@ -101,9 +101,11 @@ async function checked(call: RunCall): Promise<Checked> {
       hint: 'Say what is to be done: teams run "…"',
     });
   }
+  const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
-  else resolveModelName(model, loadSettings(homeOf(io.env).root, io.cwd).teams.models);
-  const { backend } = await openBackends(io.env).choose(options.teammateMode ?? "auto", "run");
+  else resolveModelName(model, settings.teams.models);
+  const spawn = spawnOptions(call, settings);
+  const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
   const mode = options.delegate
@@ -116,7 +118,7 @@ async function checked(call: RunCall): Promise<Checked> {
     goal: goal === "" ? "Play the playbook." : goal,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
-    spawn: spawnOptions(call),
+    spawn,
     keep: options.keep,
     sidebar: !options.noSidebar,
     env: {
@@ -146,9 +148,12 @@ async function goalOf(words: readonly string[], io: Io): Promise<string> {
   return goal.trim();
 }
 
-function spawnOptions({ options, io }: RunCall): SpawnOptions {
+function spawnOptions(
+  { options, io }: RunCall,
+  { teammateMode }: Settings,
+): SpawnOptions & { readonly mode: TeammateMode } {
   const placement = options.here ? "here" : options.session || !io.env.TMUX ? "session" : "team-window";
-  return { command: "run", placement, mode: options.teammateMode ?? "auto" };
+  return { command: "run", placement, mode: options.teammateMode ?? teammateMode };
 }
 
 function builtInNotes(goal: string, ownMode: boolean): string[] {

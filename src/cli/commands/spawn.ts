@@ -47,7 +47,6 @@ export const command = defineCommand({
   examples: [
     'teams spawn reviewer --prompt "Review src/auth for security holes."',
     "teams spawn planner --plan --agent-type architect --prompt - < brief.md",
-    'teams spawn tester --window --prompt "Run the tests after each change, and say what broke."',
     'teams spawn dev --worktree --prompt "Fix the flaky test, and commit."',
   ],
   async run(call) {
