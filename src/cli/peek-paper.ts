@@ -8,8 +8,11 @@ import { line } from "./paint.ts";
 export interface PeekPaper {
   /** @param state what the agent says of itself; empty for nothing */
   show(sight: Sight, changes: Changes, state: string): void;
-  /** Gives the terminal back as it was; may be called twice. */
-  close(): void;
+  /**
+   * Gives the terminal back as it was; may be called twice.
+   * @param last stays to be read there
+   */
+  close(last?: Sight): void;
 }
 
 /** Rows as they come, below each other: for a pipe, a file, and a terminal that cannot be drawn on. */
@@ -41,13 +44,17 @@ export function screenPaper(io: Io, out: Output, name: string): PeekPaper {
       io.out(drawn === undefined ? `${OPEN}${picture}` : picture);
       drawn = picture;
     },
-    close() {
-      if (drawn !== undefined) io.out(CLOSE);
+    close(last) {
+      if (drawn === undefined) return;
       drawn = undefined;
+      const rows = last?.rows.slice(-LAST_ROWS) ?? [];
+      io.out(`${CLOSE}${rows.map(({ text }) => `${stripControls(text)}\n`).join("")}`);
     },
   };
 }
 
+/** Of an agent that has ended: enough for an error and what led to it. */
+const LAST_ROWS = 10;
 /** Other screen, no cursor, no wrapping of a row that another terminal measures wider than we do; and back. */
 const OPEN = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l";

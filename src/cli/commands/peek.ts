@@ -52,7 +52,7 @@ async function watch(
     const end = await followScreen(ctx, name, paper, { rows, signal });
     if (end.kind === "nowhere") throw noScreen(ctx, name);
     if (end.kind === "interrupted") return EXIT.interrupted;
-    paper.close();
+    paper.close(end.last);
     out.item({ agent: name, end: end.exit ?? null }, () => endText(name, end.exit));
     return EXIT.done;
   } finally {

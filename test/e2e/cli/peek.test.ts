@@ -1,0 +1,80 @@
+import { expect, it } from "vitest";
+import { startTeams } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { countForks } from "../../support/forks.ts";
+import { personOutside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { watchedPane } from "../../support/watched.ts";
+
+it("peek -f draws in place on a terminal, fits it, and gives it back at Ctrl-C", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const person = personOutside(t, ["peek", "ada", "-f"], { size: { width: 40, height: 10 } });
+  await person.sees(/ready[\s\S]*ada · Ctrl-C ends/);
+  watched.does(`seq 30; printf '検査%.0s' 1 2 3 4 5 6 7 8 9 10 11 12; echo; echo short`);
+  // Nine rows have room above the foot; a long one is cut by the cells that it takes.
+  const screen = await person.sees(/^short$/m);
+  expect(screen.trimEnd().split("\n").slice(-10)).toEqual([
+    ...["24", "25", "26", "27", "28", "29", "30"],
+    `${"検査".repeat(9)}検…`,
+    ...["short", "ada · Ctrl-C ends"],
+  ]);
+  watched.does("clear; echo cleared");
+  await person.sees(/^cleared$/m);
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
+  expect(person.screen().trim().replace(/^\^C/, "")).toBe("");
+});
+
+it("peek -f on a terminal ends with the agent, and says how it ended below what was there before", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const person = personOutside(t, ["peek", "ada", "-f"]);
+  await person.sees("ready");
+  watched.does("echo the last words");
+  await person.sees("the last words");
+  t.tmux("kill-pane", "-t", watched.pane);
+  expect(await person.code()).toBe(0);
+  expect(person.screen().trim()).toBe("ready\nthe last words\nada has ended.");
+});
+
+it("peek -f on a dumb terminal writes row below row", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const person = personOutside(t, ["peek", "ada", "-f"], { env: { TERM: "dumb" } });
+  await person.sees("ready");
+  watched.does("echo one");
+  await person.sees(/^ready\none$/m);
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
+});
+
+it("peek -f forks once a look, sets no timer below a second, and ends with who reads it", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const forks = countForks(t);
+  const began = performance.now();
+  const { child, ended } = startTeams(["peek", "ada", "-f"], { ...t.env, ...forks.env }, t.home);
+  let out = "";
+  child.stdout?.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  for (const word of ["one", "two"]) {
+    watched.does(`echo ${word}`);
+    await eventually(word, () => out.includes(word));
+  }
+  child.stdout?.destroy();
+  watched.does("echo three");
+  expect(await ended).toBe(130);
+  const most = Math.ceil((performance.now() - began) / 1000);
+  expect(looksOf(forks).length).toBeLessThanOrEqual(most);
+  expect(looksOf(forks).length).toBe(forks.all(/peek/));
+  expect(forks.timers(/peek/).filter((ms) => ms < 1_000)).toEqual([]);
+  expect(isUntouched(t, watched.pane)).toBe(true);
+});
+
+function looksOf(forks: ReturnType<typeof countForks>): string[] {
+  return forks.tmux(/peek/);
+}
+
+function isUntouched(t: PrivateTmux, pane: string): boolean {
+  return t.tmux("display-message", "-p", "-t", pane, "#{pane_pipe}#{pane_in_mode}") === "00";
+}

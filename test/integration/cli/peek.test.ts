@@ -1,0 +1,185 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { formatJson } from "../../../src/store/json-file.ts";
+import { readPlace, writePlace } from "../../../src/team/records.ts";
+import { cliIn, type Ended } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { type Watched, watchedPane } from "../../support/watched.ts";
+
+describe("peek -f of a pane", () => {
+  it("prints what is there, then what changes, and nothing twice", async () => {
+    const { t, watched, peek } = await start();
+    await peek.has("ready\n");
+    watched.does("seq 3");
+    await peek.has("ready\n1\n2\n3\n");
+    watched.does("clear; echo after");
+    await peek.has("ready\n1\n2\n3\nafter\n");
+    watched.does("printf 'no line end'");
+    await peek.has("ready\n1\n2\n3\nafter\nno line end\n");
+    // It is no client, no pipe, and moves nothing.
+    expect(t.tmux("list-clients")).toBe("");
+    const facts = "#{pane_pipe} #{pane_in_mode} #{pane_width}x#{pane_height}";
+    expect(t.tmux("display-message", "-p", "-t", watched.pane, facts)).toBe("0 0 200x50");
+    expect(await peek.stop()).toMatchObject({ code: 130, out: "ready\n1\n2\n3\nafter\nno line end\n" });
+  });
+
+  it("prints what a program draws on the alternate screen, and not again what was before it", async () => {
+    const { watched, peek } = await start();
+    await peek.has("ready\n");
+    watched.does("printf '\\033[?1049h\\033[Hdrawn'");
+    await peek.has("ready\ndrawn\n");
+    watched.does("printf '\\033[?1049l'; echo back");
+    await peek.has("ready\ndrawn\nback\n");
+  });
+
+  it("says how many lines of a burst were left out, or that some were", async () => {
+    const { watched, peek } = await start();
+    await peek.has("ready\n");
+    watched.does("seq 1500");
+    await peek.has(/\n1500\n$/);
+    expect(peek.out()).toMatch(/… \d+ lines left out …/);
+    let next = 1;
+    for (const row of peek.out().trimEnd().split("\n").slice(1)) {
+      const left = /^… (\d+) lines left out …$/.exec(row)?.[1];
+      if (left === undefined) expect(row).toBe(String(next));
+      next += Number(left ?? 1);
+    }
+    // More than the history keeps, so that nobody can say how many.
+    watched.does("seq 10001 19000");
+    await peek.has(/1500\n… some lines left out …\n(.*\n)+19000\n$/);
+  });
+
+  it("sees what is behind the mode that a person has the pane in, and leaves the mode alone", async () => {
+    const { t, watched, peek } = await start();
+    await peek.has("ready\n");
+    watched.does("sleep 1; echo later");
+    t.tmux("copy-mode", "-t", watched.pane);
+    await peek.has(/later\n$/);
+    expect(t.tmux("display-message", "-p", "-t", watched.pane, "#{pane_mode}")).toBe("copy-mode");
+  });
+
+  it("gives one object a line with --json", async () => {
+    const { watched, peek } = await start(["--json"]);
+    await peek.has(/ready/);
+    watched.does("echo one");
+    await peek.has(/one/);
+    endsWith(watched, { code: 3 });
+    expect((await peek.ended).code).toBe(0);
+    const objects = peek
+      .out()
+      .trimEnd()
+      .split("\n")
+      .map((text) => JSON.parse(text) as object);
+    expect(objects).toEqual([
+      { agent: "ada", lines: ["ready"], leftOut: 0 },
+      { agent: "ada", lines: ["one"], leftOut: 0 },
+      { agent: "ada", end: { code: 3, signal: null, at: 5, lastLines: [] } },
+    ]);
+  });
+
+  it.each([
+    [{ code: 0 }, "ada has ended: exit code 0."],
+    [{ code: 137, signal: "SIGKILL" }, "ada has ended: SIGKILL."],
+  ])("ends with the agent and tells its end: %j", async (exit, told) => {
+    const { watched, peek } = await start();
+    await peek.has("ready\n");
+    watched.does("echo last words");
+    endsWith(watched, exit);
+    expect(await peek.ended).toMatchObject({ code: 0, err: "" });
+    expect(peek.out()).toMatch(new RegExp(`^ready\n(last words\n)?${told}\n$`));
+  });
+
+  it("ends when the pane is gone and nobody knows how; one that was not there is no screen", async () => {
+    const { t, watched, peek } = await start();
+    await peek.has("ready\n");
+    t.tmux("kill-pane", "-t", watched.pane);
+    expect(await peek.ended).toMatchObject({ code: 0, out: "ready\nada has ended.\n" });
+    expect(await peek.again()).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("begins anew where the agent was started again", async () => {
+    const { t, watched, peek } = await start();
+    await peek.has("ready\n");
+    const other = { ...watched.place, instance: "another" };
+    t.tmux("set-option", "-p", "-t", watched.pane, "@teams_agent", other.instance);
+    writePlace(watched.ref, "ada", other);
+    await peek.has("ready\nready\n");
+  });
+});
+
+describe("peek -f of an agent without a pane", () => {
+  it("goes on with its log", async () => {
+    const t = privateTmux();
+    const watched = await watchedPane(t);
+    const logFile = watched.ref.paths.agent("ada").log;
+    writeFileSync(logFile, "first\n");
+    const { server: _, paneId: __, ...place } = watched.place;
+    writePlace(watched.ref, "ada", { ...place, backend: "process", logFile });
+    const peek = begin(t, watched);
+    await peek.has("first\n");
+    appendFileSync(logFile, "second\nthi");
+    await peek.has("first\nsecond\nthi\n");
+    appendFileSync(logFile, "rd\n");
+    await peek.has("first\nsecond\nthi\nthird\n");
+    expect(readPlace(watched.ref, "ada")?.logFile).toBe(logFile);
+    process.kill(watched.place.panePid ?? 0, "SIGKILL");
+    expect((await peek.ended).out).toBe("first\nsecond\nthi\nthird\nada has ended.\n");
+  });
+});
+
+interface Peek {
+  out(): string;
+  /** Waits until all that was printed is this. */
+  has(wanted: string | RegExp): Promise<unknown>;
+  /** As Ctrl-C does. */
+  stop(): Promise<Ended>;
+  again(): Promise<Ended>;
+  readonly ended: Promise<Ended>;
+}
+
+async function start(words: readonly string[] = []) {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  return { t, watched, peek: begin(t, watched, words) };
+}
+
+function begin(t: PrivateTmux, { ref }: Watched, words: readonly string[] = []): Peek {
+  const cli = cliIn(t.home);
+  const stopping = new AbortController();
+  onTestFinished(() => stopping.abort());
+  let printed = "";
+  const line = ["peek", "ada", "--team", ref.team, "-f", ...words];
+  const env = Object.fromEntries(
+    Object.entries(t.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const run = () =>
+    cli(line, {
+      env,
+      signal: stopping.signal,
+      onOut: (text) => {
+        printed += text;
+      },
+    });
+  const ended = run();
+  return {
+    out: () => printed,
+    ended,
+    again: run,
+    has: (wanted) =>
+      eventually(JSON.stringify(String(wanted)), () =>
+        typeof wanted === "string" ? printed === wanted : wanted.test(printed),
+      ).catch((cause: unknown) => {
+        throw new Error(`Printed was ${JSON.stringify(printed.slice(-2_000))}.`, { cause });
+      }),
+    stop: () => {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
+
+function endsWith({ ref, place }: Watched, exit: { readonly code: number; readonly signal?: string }): void {
+  const record = { instance: place.instance, at: 5, lastLines: [], ...exit };
+  writeFileSync(ref.paths.agent("ada").exit, formatJson(record));
+}
