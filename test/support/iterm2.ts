@@ -18,7 +18,9 @@ export interface Iterm2 {
   /** The sessions that exist besides the caller's own. */
   sessions(): string[];
   focus(): string;
-  fail(fault: "api-off" | "other-program" | "hangs" | "silent" | "strange" | ""): void;
+  /** The sessions of which the person was asked whether they may be closed. */
+  asked(): string[];
+  fail(fault: "api-off" | "other-program" | "hangs" | "strange" | "keeps" | ""): void;
 }
 
 /** An iTerm2 of one test alone, played by test/fixtures/iterm2/it2; its windows end with the test. */
@@ -29,7 +31,8 @@ export function iterm2(t: PrivateTmux): Iterm2 {
   const file = (name: string) => join(state, name);
   writeFileSync(file("mine"), mine);
   writeFileSync(file("focus"), mine);
-  appendFileSync(file("calls"), "");
+  for (const log of ["calls", "asked"]) appendFileSync(file(log), "");
+  const linesOf = (log: string) => readFileSync(file(log), "utf8").split("\n").slice(0, -1);
   const socket = file("socket");
   return {
     env: {
@@ -42,7 +45,8 @@ export function iterm2(t: PrivateTmux): Iterm2 {
       IT2_SOCKET: socket,
     },
     mine,
-    calls: () => readFileSync(file("calls"), "utf8").split("\n").slice(0, -1),
+    calls: () => linesOf("calls"),
+    asked: () => linesOf("asked"),
     sessions: () => sessionsOf(t, socket),
     focus: () => readFileSync(file("focus"), "utf8").trim(),
     fail: (fault) => writeFileSync(file("fault"), fault),

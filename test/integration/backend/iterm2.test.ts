@@ -1,13 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { it2Driver } from "../../../src/backend/it2.ts";
 import { iterm2Backend } from "../../../src/backend/iterm2.ts";
+import { putDown } from "../../../src/backend/iterm2-handover.ts";
 import { checkIterm2 } from "../../../src/doctor/terminal.ts";
+import { prepareLaunches } from "../../../src/launch/prepare.ts";
 import { processTable, startedWith } from "../../../src/os/process-table.ts";
 import { run } from "../../../src/os/run.ts";
 import { eventually } from "../../support/eventually.ts";
 import { iterm2 } from "../../support/iterm2.ts";
-import { end, endAll, placesOf, requestFor } from "../../support/spawns.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../../support/spawns.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 describe("A spawn in iTerm2", () => {
@@ -98,7 +101,9 @@ describe("A spawn in iTerm2", () => {
     const { t, terminal, backend } = subject();
     terminal.fail("strange");
     const [outcome] = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
-    expect(outcome).toMatchObject({ ok: false, name: "ada", error: { code: "SPAWN_FAILED" } });
+    const error = { code: "SPAWN_FAILED", message: "it2 window new answered what it does not answer: ok" };
+    expect(outcome).toMatchObject({ ok: false, name: "ada", error });
+    await expect(it2Driver({ env: terminal.env }).sessions()).rejects.toMatchObject({ code: "SPAWN_FAILED" });
     const { run: directory, runtime } = t.paths("audit").agent("ada");
     expect([directory, runtime].filter(existsSync)).toEqual([]);
   });
@@ -137,6 +142,24 @@ describe("A place in iTerm2", () => {
     expect(terminal.sessions()).toEqual([]);
   });
 
+  test("that its profile keeps is closed, and nobody is asked about what still runs", async () => {
+    const { t, terminal, backend } = subject(500);
+    terminal.fail("keeps");
+    const outcomes = await backend.spawn(
+      [requestFor(t, "ada"), requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] })],
+      { kind: "window" },
+    );
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, false]);
+    expect(terminal.sessions()).toHaveLength(1);
+    const [ada] = outcomes;
+    if (!ada?.ok) throw new Error("no place");
+    await end(ada.place);
+    expect(terminal.sessions()).toHaveLength(1);
+    await backend.close([ada.place]);
+    expect(terminal.sessions()).toEqual([]);
+    expect(terminal.asked()).toEqual([]);
+  });
+
   test("is shown to the person, and is not when its process is another's by now", async () => {
     const { t, terminal, backend } = subject();
     const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
@@ -161,6 +184,30 @@ describe("A place in iTerm2", () => {
   });
 });
 
+describe("What iTerm2 runs", () => {
+  test("does nothing with half of what it was to take, or when its starter is gone", async () => {
+    const { t } = subject();
+    const request = requestFor(t, "ada");
+    await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
+    for (const words of [`export A=1\nexec touch ${t.home}/run-by-half\n`, ""]) {
+      const handover = await putDown(request);
+      const { runtime } = request.paths;
+      const [shell = "", ...args] = handover.words;
+      const ended = run(shell, args, { env: t.env });
+      // Then it has the FIFO open, and waits for all of it.
+      await eventually("its reading", () =>
+        processTable().some(({ pid, ppid }) => argvOf(pid) === "cat\0" && argvOf(ppid).includes(runtime)),
+      );
+      writeFileSync(join(runtime, "words"), words);
+      handover.close();
+      expect(await ended).toMatchObject({ code: 1 });
+      const late = await run(shell, args, { env: t.env });
+      expect(late.code).not.toBe(0);
+    }
+    expect(existsSync(join(t.home, "run-by-half"))).toBe(false);
+  });
+});
+
 test("What doctor says of iTerm2 is said in iTerm2 alone", async () => {
   const { t, terminal } = subject();
   expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
@@ -179,9 +226,9 @@ function argvOf(pid: number): string {
   }
 }
 
-function subject() {
+function subject(readyTimeoutMs = 15_000) {
   const own = privateTmux();
   const terminal = iterm2(own);
   const t = { ...own, env: { ...terminal.env, PATH: terminal.env.PATH ?? "" } };
-  return { t, terminal, backend: iterm2Backend({ env: terminal.env }) };
+  return { t, terminal, backend: iterm2Backend({ env: terminal.env, readyTimeoutMs }) };
 }
