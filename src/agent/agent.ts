@@ -6,6 +6,7 @@ import { compactionPoint, tokensOfText } from "./compact.ts";
 import { compact } from "./compaction.ts";
 import { INTERRUPTED, newestTurn, sendable, textOf, toolUsesOf } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
+import type { Hooks } from "./hooks/hooks.ts";
 import { maskEvents } from "./mask-events.ts";
 import { Memory } from "./memory.ts";
 import type {
@@ -58,6 +59,7 @@ export interface AgentOptions {
   /** Shell snapshot that Bash sources, once there is one. */
   readonly snapshot?: () => string | undefined;
   readonly permissions: AgentPermissions;
+  readonly hooks?: Hooks;
   readonly onEvent: (event: AgentEvent) => void;
   /** The input is on the disk, and no model has been called on it: the messages in it may be marked read. */
   readonly onInputRecorded?: () => Promise<void>;
@@ -321,10 +323,11 @@ class ConversationAgent implements Agent {
   }
 
   private async runTools(uses: readonly ToolUseBlock[], signal: AbortSignal): Promise<RanTools> {
-    const { model, tools, cwd, env, snapshot, permissions, betweenTools } = this.options;
+    const { model, tools, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       permissions,
+      hooks,
       signal,
       emit: this.emit,
       clock: this.clock,

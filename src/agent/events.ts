@@ -32,6 +32,8 @@ export type AgentEvent =
       /** The note of the one who was asked, else why it was refused; what was allowed without a note has none. */
       readonly reason?: string;
     }
+  /** What a person is to know of a hook: it failed, stopped something, or said so itself. */
+  | { readonly type: "hook"; readonly event: string; readonly text: string }
   | {
       readonly type: "throttled";
       readonly delayMs: number;

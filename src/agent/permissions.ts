@@ -29,7 +29,7 @@ export interface PermissionQuestion {
 
 export interface PermissionDecision {
   readonly behavior: "allow" | "deny" | "ask";
-  /** It asks on account of what it would change, so that only a person's yes to this very call counts, and no hook's. */
+  /** It asks on account of a rule, or of what it would change: only a person's yes to this very call counts, and no hook's. */
   readonly guarded?: true;
   /** One sentence for the person or model that reads it. */
   readonly reason: string;
@@ -101,14 +101,14 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   const refused = refusedByMode(question, resolved);
   if (refused !== undefined) return part(refused);
   const asked = refusingRule(rules.ask, subject);
-  if (asked !== undefined) return part(ask(`The rule ${asked} asks first.`));
+  if (asked !== undefined) return part(guard(`The rule ${asked} asks first.`));
   if (mode === "bypassPermissions") return part(allow("The mode bypassPermissions asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (access.kind === "write" && !isThePlan(question, resolved)) {
     // By either name: what a link is called may be what a program reads.
     const names = [...access.paths, ...resolved.paths];
     const guarded = names.find((path) => isProtectedPath(path, resolved.protectedDirs));
-    if (guarded !== undefined) return part(protect(`${guarded} can widen what agents and shells do.`));
+    if (guarded !== undefined) return part(guard(`${guarded} can widen what agents and shells do.`));
   }
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
@@ -118,6 +118,23 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
     whole: allowed.whole,
   };
+}
+
+/**
+ * The decision together with what a hook said of the call: a hook can take away, and can give what nothing but the mode asks
+ * for; never what a rule denies, or asks for itself (protocol.md section 7).
+ */
+export function withHook(
+  decision: PermissionDecision,
+  said: Omit<PermissionDecision, "guarded"> | undefined,
+): PermissionDecision {
+  if (said === undefined || decision.behavior === "deny") return decision;
+  if (said.behavior === "deny") return deny(`A hook denies it: ${said.reason}`);
+  if (said.behavior === "ask")
+    return decision.behavior === "ask" ? decision : guard(`A hook asks: ${said.reason}`);
+  return decision.behavior === "ask" && decision.guarded
+    ? decision
+    : allow(`A hook allows it: ${said.reason}`);
 }
 
 /**
@@ -217,4 +234,4 @@ function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Re
 const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });
 const deny = (reason: string): PermissionDecision => ({ behavior: "deny", reason });
 const ask = (reason: string): PermissionDecision => ({ behavior: "ask", reason });
-const protect = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });
+const guard = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });

@@ -4,9 +4,10 @@ import type { PermissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { errorResult } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
+import type { HookOutcome, Hooks } from "./hooks/hooks.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import type { PermissionRules } from "./permission-rules.ts";
-import { decide, isWithheld } from "./permissions.ts";
+import { decide, isWithheld, withHook } from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
 
@@ -46,6 +47,8 @@ export interface AgentPermissions {
 export interface ToolRun {
   readonly tools: readonly AnyTool[];
   readonly permissions: AgentPermissions;
+  /** Run before and after each call. */
+  readonly hooks?: Hooks | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly context: (toolUseId: string) => ToolContext;
@@ -128,7 +131,9 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   let result: ToolResult;
   run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
   try {
-    result = await permitAndExecute(tool, parsed.data, use, context, run);
+    result = await betweenHooks(tool, use, run, (ahead) =>
+      permitAndExecute(tool, parsed.data, use, context, run, ahead),
+    );
   } catch (error) {
     result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
   }
@@ -152,12 +157,35 @@ function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
   return { block: errorResult(use.id, content) };
 }
 
+/** Runs a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
+async function betweenHooks(
+  { name }: AnyTool,
+  use: ToolUseBlock,
+  { hooks, signal }: ToolRun,
+  work: (ahead: HookOutcome | undefined) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const call = { tool_name: name, tool_input: use.input, tool_use_id: use.id };
+  const ahead = await hooks?.run("PreToolUse", call, signal, name);
+  signal.throwIfAborted();
+  if (ahead?.stopped !== undefined) {
+    const content = `A hook refused ${name}: ${ahead.stopped}`;
+    return { content, isError: true, endTurn: ahead.ends === true };
+  }
+  const result = await work(ahead);
+  const response = { content: result.content, is_error: result.isError === true };
+  const behind = await hooks?.run("PostToolUse", { ...call, tool_response: response }, signal, name);
+  if (behind?.stopped === undefined) return result;
+  const content = `${result.content}\n\nA hook says: ${behind.stopped}`;
+  return { ...result, content, endTurn: behind.ends === true || result.endTurn === true };
+}
+
 async function permitAndExecute(
   tool: AnyTool,
   input: unknown,
   use: ToolUseBlock,
   context: ToolContext,
   run: ToolRun,
+  ahead: HookOutcome | undefined,
 ): Promise<ToolResult> {
   const { permissions, signal, emit } = run;
   const access = tool.access(input, context);
@@ -174,7 +202,7 @@ async function permitAndExecute(
     home: context.env.HOME,
     coordinator: permissions.coordinator,
   };
-  const decision = decide(question);
+  const decision = withHook(decide(question), ahead?.permission);
   const permitted: ToolContext = { ...context, isWithheld: (path) => isWithheld(path, question) };
   if (decision.behavior === "allow") return tool.execute(input, permitted);
   let answer: PermissionAnswer = { allowed: false };

@@ -1,4 +1,6 @@
 import { type Agent, createAgent } from "../agent/agent.ts";
+import { Hooks } from "../agent/hooks/hooks.ts";
+import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
 import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
@@ -7,13 +9,16 @@ import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
+import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import { agentId, agentName } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
+import type { TeamToolContext } from "../team-tools/context.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
 import { teamNews } from "../worker/team-news.ts";
+import { RestGate } from "../worker/rest-gate.ts";
 import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
 import type { LoadedSettings } from "./settings.ts";
@@ -42,9 +47,11 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings } = parts;
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
   const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
+  const hooks = hooksOf(parts, env);
   return createAgent({
     model: parts.model,
-    tools: toolsOf(parts),
+    tools: toolsOf({ ...parts, hooks }),
+    hooks,
     system: () => systemPrompt(parts),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
       sessionId: parts.sessionId,
@@ -74,7 +81,31 @@ export function assembleAgent(parts: AgentParts): Agent {
   });
 }
 
-function toolsOf(parts: AgentParts): ReturnType<typeof builtinTools> {
+/** The hooks of its settings, with the worker's leave to rest in their hands. */
+function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
+  const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
+  const transcript = transcriptPath(ctx.home.root, sessionId);
+  const setting = settings.hooks;
+  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, notice });
+  const { maxContinuations } = settings.teams.hooks;
+  const { name } = worker;
+  const { team } = ctx.ref;
+  const id = agentId(agentName(name), team);
+  worker.rest = new RestGate({
+    hooks,
+    role,
+    name,
+    team,
+    agentId: id,
+    agentType,
+    transcript,
+    maxContinuations,
+    notice,
+  });
+  return hooks;
+}
+
+function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
   const own = toolsOfType(agentTypeOf(parts.agentType), builtinTools());
   const named = parts.tools === undefined ? own : own.filter(({ name }) => parts.tools?.includes(name));
   return [...named, ...teamTools(parts)];

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
-import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
+import { hooksSetting } from "../agent/hooks/settings.ts";
+import { TeamError } from "../errors.ts";
 import type { WorktreeSettings } from "../lead/worktree-start.ts";
-import { type Env, platform } from "../os/env.ts";
-import { entryOf, readText, realPathOf } from "../os/fs.ts";
-import { lookAt } from "../os/user-files.ts";
+import type { Env } from "../os/env.ts";
+import { entryOf } from "../os/fs.ts";
 import { permissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
+import { managedFile, projectFiles, readSettingsText, userFile } from "./settings-files.ts";
 import { trustIn } from "./trust.ts";
 
 const rules = z._default(z.array(z.string()), []);
@@ -75,6 +76,8 @@ const ours = z.looseObject({
 export const settingsSchema = z.looseObject({
   teammateMode: z._default(z.enum(["auto", "tmux", "in-process", "iterm2", "process"]), "auto"),
   permissions: z.prefault(permissions, {}),
+  /** Commands to be run at certain moments; of a project only once it is trusted. */
+  hooks: z.prefault(hooksSetting, {}),
   /** Variables for every agent. */
   env: z._default(z.record(z.string(), z.coerce.string()), {}),
   teams: z.prefault(ours, {}),
@@ -97,7 +100,7 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   const isTrusted = files.length > 0 && trustIn(root, cwd) === true;
   const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
   const layers = [
-    readLayer(join(root, "settings.json")),
+    readLayer(userFile(root)),
     ...project.map((raw) => (isTrusted ? raw : narrowing(raw))),
     readLayer(managed),
   ];
@@ -129,31 +132,6 @@ export function settingsJsonSchema(): object {
 /** What they say of worktrees, as a spawn takes it. */
 export function worktreeSettings({ teams }: Settings): WorktreeSettings {
   return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
-}
-
-function managedFile(): string {
-  return platform === "darwin"
-    ? "/Library/Application Support/ClaudeCode/managed-settings.json"
-    : "/etc/claude-code/managed-settings.json";
-}
-
-/** The files of a project that are there; in the home directory they are the user's own. */
-function projectFiles(root: string, cwd: string): string[] {
-  const directory = join(cwd, ".claude");
-  if (isSame(directory, root)) return [];
-  return ["settings.json", "settings.local.json"]
-    .map((name) => join(directory, name))
-    .filter((file) => entryOf(file) !== undefined);
-}
-
-function isSame(directory: string, root: string): boolean {
-  try {
-    return realPathOf(directory) === realPathOf(root);
-  } catch (error) {
-    // A loop of links, which a repository can bring, leads nowhere.
-    if (isSystemError(error)) return false;
-    throw error;
-  }
 }
 
 /** What else a project can bring. */
@@ -195,22 +173,6 @@ function readRaw(file: string): unknown {
   }
 }
 
-/** Bytes: a repository can bring a link to what never ends. */
-const MAX_FILE = 4 * 1024 * 1024;
-
-function readSettingsText(file: string): string | undefined {
-  try {
-    const { kind, size } = lookAt(file);
-    if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
-  } catch (error) {
-    if (isSystemError(error)) throw systemRefusal(file, "read", error);
-    throw error;
-  }
-  throw new TeamError("CORRUPT_FILE", `${file} is no file of settings.`, {
-    hint: "Put one there, or nothing.",
-  });
-}
-
 /**
  * The upper settings win, key by key; deny and ask rules of both count, and so does that one of them forbids bypassPermissions.
  * @param adds whether allow rules, directories and hooks of both count too: only managed settings replace them
@@ -229,7 +191,15 @@ function merge(below: Raw, above: Raw, adds: boolean): Raw {
     ...([lower, upper].some(forbidsBypass) && FORBIDDEN),
   };
   const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
-  return { ...below, ...above, permissions, env: inner("env"), teams: inner("teams") };
+  const hooks = adds ? bothHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
+  return { ...below, ...above, permissions, hooks, env: inner("env"), teams: inner("teams") };
+}
+
+function bothHooks(lower: Raw, upper: Raw): Raw {
+  const events = new Set([...Object.keys(lower), ...Object.keys(upper)]);
+  return Object.fromEntries(
+    [...events].map((event) => [event, [...listAt(lower, event), ...listAt(upper, event)]]),
+  );
 }
 
 /** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */

@@ -7,6 +7,8 @@ export interface CommandOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
+  /** What it reads on stdin; nothing without it. */
+  readonly input?: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Buffer) => void;
@@ -27,7 +29,7 @@ const GRACE_MS = 500;
 const DRAIN_MS = 200;
 
 /**
- * Runs a program in a session and process group of its own: no controlling terminal, nothing on stdin. At the timeout
+ * Runs a program in a session and process group of its own: no controlling terminal, stdin closed behind its input. At the timeout
  * and at the abort the whole group gets SIGTERM, then SIGKILL. What a program leaves running when it ends by itself
  * stays, but is not read any more. Never rejects.
  */
@@ -41,10 +43,12 @@ export async function runCommandGroup(
     cwd: options.cwd,
     env: { ...options.env },
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  // One that reads nothing closes its end.
+  child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {
-    child[stream].on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
+    child[stream]?.on("data", (bytes: Buffer) => options.onOutput(stream, bytes));
   }
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -57,8 +61,8 @@ export async function runCommandGroup(
     return { ...(await end), failure };
   }
   if (first.failure === undefined) await Promise.race([closed, pause(DRAIN_MS, options.signal)]);
-  child.stdout.destroy();
-  child.stderr.destroy();
+  child.stdout?.destroy();
+  child.stderr?.destroy();
   return first;
 }
 

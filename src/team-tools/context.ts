@@ -1,7 +1,10 @@
-import type { AnyTool, ToolResult } from "../agent/tools/tool.ts";
+import type { Hooks } from "../agent/hooks/hooks.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
+import { taskGate } from "../lead/task-hooks.ts";
+import type { TaskGate } from "../team/task-gate.ts";
 import type { Worker } from "../worker/worker.ts";
 
 /** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */
@@ -9,6 +12,8 @@ export interface TeamToolContext {
   readonly ctx: LeadContext;
   readonly worker: Worker;
   readonly role: "teammate" | "lead";
+  /** Asked before a task is added or completed. */
+  readonly hooks?: Hooks | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
 }
@@ -32,6 +37,11 @@ export async function refusing(work: () => Promise<ToolResult>): Promise<ToolRes
     const data = { success: false, code: error.code, message: messageOf(error), hint: error.hint };
     return { content: JSON.stringify(data, undefined, 2), data, display: data.message, isError: true };
   }
+}
+
+/** What the hooks have to say when this agent adds or completes a task. */
+export function taskGateOf({ ctx, hooks }: TeamToolContext, { signal }: ToolContext): TaskGate | undefined {
+  return hooks && taskGate(hooks, { name: ctx.actor, team: ctx.ref.team }, signal);
 }
 
 /** Every team tool is allowed in every mode, and none runs beside another (protocol.md section 8). */

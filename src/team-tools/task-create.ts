@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import { addTask } from "../team/task-flow.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool, taskGateOf } from "./context.ts";
 import { extra } from "./task-shape.ts";
 
 const input = z.object({
@@ -13,15 +13,17 @@ const input = z.object({
   metadata: z.optional(extra),
 });
 
-export const taskCreate: TeamTool = ({ ctx }) => ({
+export const taskCreate: TeamTool = (tools) => ({
   name: "TaskCreate",
   description: "Adds a task to the team's list. Its dependencies are set with TaskUpdate.",
   input: input,
   access: () => TEAM_ACCESS,
   summary: ({ subject }: z.infer<typeof input>) => subject,
-  execute: (task: z.infer<typeof input>) =>
+  execute: (task: z.infer<typeof input>, context) =>
     refusing(async () => {
-      const { id, subject } = await addTask(ctx.ref, ctx.actor, defined(task));
+      const { ctx } = tools;
+      const gate = taskGateOf(tools, context);
+      const { id, subject } = await addTask(ctx.ref, ctx.actor, defined(task), ctx.clock, gate);
       return answer({ task: { id, subject } }, `#${id} ${subject}`);
     }),
 });

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import type { Task } from "../schema/task.ts";
 import { updateTask } from "../team/task-flow.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext, taskGateOf } from "./context.ts";
 import { extra, taskId as id, shown } from "./task-shape.ts";
 
 const input = z.object({
@@ -25,10 +25,11 @@ export const taskUpdate: TeamTool = (tools) => ({
   access: () => TEAM_ACCESS,
   summary: ({ taskId, status, owner }: z.infer<typeof input>) =>
     [`#${taskId}`, ...(status ? [status] : []), ...(owner ? [`→ ${owner}`] : [])].join(" "),
-  execute: ({ taskId, ...change }: z.infer<typeof input>) =>
+  execute: ({ taskId, ...change }: z.infer<typeof input>, context) =>
     refusing(async () => {
       const { ctx } = tools;
-      const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change));
+      const gate = taskGateOf(tools, context);
+      const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change), ctx.clock, gate);
       noteHeld(tools, taskId, task);
       const state = task === undefined ? { id: taskId, status: "deleted" } : shown(task);
       return answer({ success: true, task: state }, displayOf(taskId, task));

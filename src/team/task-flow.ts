@@ -7,6 +7,7 @@ import { readTeam } from "./config.ts";
 import { findMember } from "./members.ts";
 import { lowerOpenFrom, openFrom, raiseOpenFrom } from "./open-from.ts";
 import type { TeamRef } from "./ref.ts";
+import type { TaskGate } from "./task-gate.ts";
 import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
 import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./task-news.ts";
 import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
@@ -24,35 +25,55 @@ import {
   type NewTask,
   ownerOf,
   readableTask,
+  reserveTaskId,
   taskIds,
 } from "./tasks.ts";
 
 /**
  * Adds a task; an owner other than the actor is told.
  * @param actor the member who does it, by name
- * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker
+ * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and what the gate throws; nothing was added then
  */
 export async function addTask(
   ref: TeamRef,
   actor: string,
   input: NewTask,
   clock: Clock = systemClock,
+  gate?: TaskGate,
 ): Promise<Task> {
   const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
   const { owner: _given, metadata, ...rest } = input;
-  const task = await createTask(ref, {
-    ...rest,
-    ...(owner === undefined ? {} : { owner, assignedBy: actor }),
-    ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
-  });
+  const reserved = gate?.created === undefined ? undefined : await admitted(ref, input, gate.created);
+  const task = await createTask(
+    ref,
+    {
+      ...rest,
+      ...(owner === undefined ? {} : { owner, assignedBy: actor }),
+      ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
+    },
+    reserved,
+  );
   return tellNews(ref, task, clock);
+}
+
+/** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
+async function admitted(
+  ref: TeamRef,
+  { subject, description = "", blockedBy = [] }: NewTask,
+  created: NonNullable<TaskGate["created"]>,
+): Promise<string> {
+  for (const blocker of blockedBy) getTask(ref, blocker);
+  const id = await reserveTaskId(ref);
+  await created({ id, subject, description });
+  return id;
 }
 
 /**
  * Changes a task, and tells whom it concerns: a new owner; on completion the lead, and each owner whose task has become
  * free by it.
  * @returns the task as it is now; undefined when it was deleted
- * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND; nothing was changed then
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and what the gate throws;
+ * nothing was changed then
  */
 export async function updateTask(
   ref: TeamRef,
@@ -60,11 +81,17 @@ export async function updateTask(
   id: string,
   update: TaskUpdate,
   clock: Clock = systemClock,
+  gate?: TaskGate,
 ): Promise<Task | undefined> {
   const get = (other: string): Task | undefined => findTask(ref, other);
   const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
   const wanted = owner === undefined ? update : { ...update, owner };
-  assertAllowed(getTask(ref, id), actor, wanted, get);
+  const before = getTask(ref, id);
+  assertAllowed(before, actor, wanted, get);
+  if (update.status === "completed" && before.status !== "completed") {
+    const { subject = before.subject, description = before.description } = update;
+    await gate?.completed?.({ id, subject, description });
+  }
   if (update.status === "deleted") {
     await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
     return undefined;

@@ -6,7 +6,7 @@ import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held, LockOptions } from "../store/lock.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
-import type { TeamRef } from "./ref.ts";
+import { readOnce, type TeamRef } from "./ref.ts";
 import { withAssignment } from "./task-news.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 
@@ -24,19 +24,29 @@ export interface NewTask {
 
 /**
  * Adds a task under the next id that was never used.
+ * @param reserved the id, if {@link reserveTaskId} gave one for it
  * @throws TeamError TASK_NOT_FOUND when a task that it waits for is not there; then nothing was added
  */
-export function createTask(ref: TeamRef, input: NewTask): Promise<Task> {
+export function createTask(ref: TeamRef, input: NewTask, reserved?: string): Promise<Task> {
   return lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
-    const id = String(highestId(ref) + 1);
+    const id = reserved ?? String(highestId(ref) + 1);
     const task = newTask(id, input, blockedBy);
     const write = (): void =>
       replaceFile(ref.paths.task(id), formatJson(task), { beforeRename: () => held.assertOwned() });
     if (blockedBy.length === 0) write();
     else await changeLinks(ref, { created: id }, filesOf(ref), write);
     return task;
+  });
+}
+
+/** Takes the next id for a task that may come to be, or not: nobody else is given it. */
+export function reserveTaskId(ref: TeamRef): Promise<string> {
+  return lockTasks(ref, (held) => {
+    const id = String(highestId(ref) + 1);
+    raiseWatermark(ref, id, held);
+    return id;
   });
 }
 
@@ -92,7 +102,7 @@ export function readTasks(ref: TeamRef, onFlaw?: OnFlaw): Task[] {
 /** One of them; undefined when it is not there, or cannot be read. */
 export function readableTask(ref: TeamRef, id: string, onFlaw?: OnFlaw): Task | undefined {
   return (
-    plainTask(ref, id) ??
+    readOnce(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
     tolerant(
       () => findTask(ref, id),
       (error) => onFlaw?.(error, id),

@@ -3,6 +3,8 @@ import type { InboxEntry } from "../team/mailbox.ts";
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
   readonly typed: readonly string[];
+  /** What hooks said that sent the agent on. */
+  readonly remarks: readonly string[];
 }
 
 /**
@@ -14,6 +16,7 @@ export class Queue {
   #entries: InboxEntry[] = [];
   #held: InboxEntry[] = [];
   #typed: string[] = [];
+  #remarks: string[] = [];
   #heldTurnTaken = false;
 
   constructor(role: "teammate" | "lead") {
@@ -33,8 +36,12 @@ export class Queue {
     this.#typed.push(line);
   }
 
+  remark(text: string): void {
+    this.#remarks.push(text);
+  }
+
   get isEmpty(): boolean {
-    return this.#entries.length === 0 && this.#typed.length === 0;
+    return this.#entries.length === 0 && this.#typed.length === 0 && this.#remarks.length === 0;
   }
 
   /** Whether a shutdown request waits: it is taken at the next safe point of a running turn. */
@@ -60,12 +67,13 @@ export class Queue {
     if (planOpen) {
       const urgent = this.#entries.filter(countsDuringPlan);
       this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
-      return urgent.length === 0 ? undefined : { entries: urgent, typed: [] };
+      return urgent.length === 0 ? undefined : { entries: urgent, typed: [], remarks: [] };
     }
     if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
-    const material = { entries: this.#entries, typed: this.#typed };
+    const material = { entries: this.#entries, typed: this.#typed, remarks: this.#remarks };
     this.#entries = [];
     this.#typed = [];
+    this.#remarks = [];
     return material;
   }
 
@@ -73,7 +81,7 @@ export class Queue {
     const entries = this.#held;
     this.#held = [];
     this.#heldTurnTaken = true;
-    return { entries, typed: [] };
+    return { entries, typed: [], remarks: [] };
   }
 }
 

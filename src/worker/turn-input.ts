@@ -9,24 +9,30 @@ export const PERSON = "user";
 
 /**
  * Messages and typed lines as one user turn: messages in their tags, joined by blank lines; what a person typed as it
- * is, behind them, marked as the person's (protocol.md section 3).
+ * is, behind them, marked as the person's (protocol.md section 3). What hooks said stands between the two.
  */
-export function composeTurn(entries: readonly InboxEntry[], typed: readonly string[]): TurnInput {
+export function composeTurn(
+  entries: readonly InboxEntry[],
+  typed: readonly string[],
+  remarks: readonly string[] = [],
+): TurnInput {
   const envelopes = entries.map(envelopeOf);
   const parts = [
     ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
+    ...remarks,
     ...typed.map((line) => `[typed in your pane by the user]\n${line}`),
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
-  return { text, keys, origin: { ...newestWords(entries, typed), ...newestRequest(entries) } };
+  return { text, keys, origin: { ...newestWords(entries, typed, remarks), ...newestRequest(entries) } };
 }
 
 function newestWords(
   entries: readonly InboxEntry[],
   typed: readonly string[],
+  remarks: readonly string[],
 ): Pick<InputOrigin, "text" | "from"> {
-  const line = typed.at(-1);
+  const line = typed.at(-1) ?? remarks.at(-1);
   const newest = entries.at(-1);
   if (line !== undefined || newest === undefined) return { text: line ?? "", from: PERSON };
   const { protocol, message } = newest;

@@ -36,6 +36,8 @@ export interface WorkerInput {
   /** Told of everything that its pane would show. */
   readonly shown?: (line: string) => void;
   readonly env?: Env;
+  /** As a settings file has them. */
+  readonly settings?: object;
   /** The working directory of its tools; one of its own in the root without it. */
   readonly cwd?: string;
 }
@@ -133,7 +135,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         model: input.model ?? scriptedModel({ playbook, agent: name, cwd, env: ctx.env, speed: 4 }),
         agentType: "general-purpose",
         sessionId,
-        settings: { ...settingsSchema.parse({}), ignored: [] },
+        settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },
         spawn: { mode: "process" },
         alone: true,
       });

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import * as z from "zod/mini";
 import { type CommandEnd, runCommandGroup } from "../../os/command-group.ts";
-import type { Env } from "../../os/env.ts";
 import { secretsOf } from "../../os/secrets.ts";
 import { lookAt } from "../../os/user-files.ts";
+import { withoutCredentials } from "../command-environment.ts";
 import { CommandOutput } from "./command-output.ts";
 import { failed } from "./paths.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
@@ -78,12 +78,6 @@ function shellOf(snapshot: string | undefined): Shell {
   const like = kind === "zsh" ? "setopt sh_word_split no_nomatch interactive_comments; " : "";
   const script = `. "$1" >/dev/null 2>&1; ${like}eval "$2"`;
   return { file: kind, args: (command) => ["-c", script, kind, snapshot, command] };
-}
-
-/** The key to the model is no business of a command (protocol.md section 6). */
-function withoutCredentials(env: Env): Env {
-  const secret = /^ANTHROPIC_(.*(KEY|TOKEN|SECRET|PASSWORD)|CUSTOM_HEADERS)$/i;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
 }
 
 function resultOf(end: CommandEnd, output: CommandOutput, timeoutMs: number): ToolResult {

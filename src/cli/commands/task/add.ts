@@ -1,6 +1,8 @@
+import { systemClock } from "../../../os/clock.ts";
 import { addTask } from "../../../team/task-flow.ts";
 import { defineCommand } from "../../command.ts";
 import { line } from "../../paint.ts";
+import { taskHooks } from "../../task-hooks.ts";
 import { memberOf, openTeam } from "../../team.ts";
 import { listOption, textOf, textOption } from "../../text.ts";
 
@@ -18,13 +20,16 @@ export const command = defineCommand({
     'teams task add "Write the report" --blocked-by 1,2 --owner writer',
     "teams task add 'Fix the parser' -d - < issue.md",
   ],
-  async run({ args, options, io, out }) {
-    const { ref, config, actor } = openTeam(io.env, options);
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openTeam(io.env, options);
+    const { ref, config, actor } = open;
     const subject = await textOf(io, args.subject, "subject");
     const description = (await textOption(io, options.description, "description")) ?? "";
     const owner = options.owner === undefined ? {} : { owner: memberOf(ref, config, options.owner).name };
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
-    const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner });
+    const gate = await taskHooks(call, open);
+    const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner }, systemClock, gate);
     out.done({ task }, () => line`Task #${task.id} is added.`);
   },
 });

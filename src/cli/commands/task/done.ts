@@ -1,7 +1,9 @@
+import { systemClock } from "../../../os/clock.ts";
 import { updateTask } from "../../../team/task-flow.ts";
 import { readableTask } from "../../../team/tasks.ts";
 import { defineCommand } from "../../command.ts";
 import { line } from "../../paint.ts";
+import { taskHooks } from "../../task-hooks.ts";
 import { openTeam } from "../../team.ts";
 import { taskId } from "../../text.ts";
 
@@ -12,9 +14,13 @@ export const command = defineCommand({
   options: {},
   examples: ["teams task done 3", "teams task done 3 --as writer --json"],
   notes: "Owners whose tasks waited for it are told.",
-  async run({ args, options, io, out }) {
-    const { ref, actor } = openTeam(io.env, options);
-    const task = await updateTask(ref, actor, taskId(args.id), { status: "completed" });
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openTeam(io.env, options);
+    const { ref, actor } = open;
+    const gate = await taskHooks(call, open);
+    const update = { status: "completed" } as const;
+    const task = await updateTask(ref, actor, taskId(args.id), update, systemClock, gate);
     const broken: string[] = [];
     for (const id of task?.blocks ?? []) readableTask(ref, id, () => broken.push(id));
     if (broken.length > 0)

@@ -1,7 +1,9 @@
+import { systemClock } from "../../../os/clock.ts";
 import { updateTask } from "../../../team/task-flow.ts";
 import { defineCommand } from "../../command.ts";
 import { line } from "../../paint.ts";
 import { usageError } from "../../parse.ts";
+import { taskHooks } from "../../task-hooks.ts";
 import { memberOf, openTeam } from "../../team.ts";
 import { taskId, textOption } from "../../text.ts";
 
@@ -24,20 +26,24 @@ export const command = defineCommand({
     "teams task update 3 --owner writer",
     'teams task update 3 --subject "Find every FIXME" --json',
   ],
-  async run({ args, options, io, out }) {
+  async run(call) {
+    const { args, options, io, out } = call;
     const { status, subject } = options;
     const description = await textOption(io, options.description, "description");
     if ([status, options.owner, subject, description].every((value) => value === undefined)) {
       throw usageError(command, "needs something to change: --status, --owner, --subject or -d.");
     }
-    const { ref, config, actor } = openTeam(io.env, options);
+    const open = openTeam(io.env, options);
+    const { ref, config, actor } = open;
     const id = taskId(args.id);
-    const task = await updateTask(ref, actor, id, {
+    const update = {
       ...(status === undefined ? {} : { status }),
       ...(options.owner === undefined ? {} : { owner: memberOf(ref, config, options.owner).name }),
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
-    });
+    };
+    const gate = status === "completed" ? await taskHooks(call, open) : undefined;
+    const task = await updateTask(ref, actor, id, update, systemClock, gate);
     out.done(
       task === undefined ? { id, deleted: true } : { task },
       () => line`Task #${id} is ${status === "deleted" ? "removed" : "changed"}.`,

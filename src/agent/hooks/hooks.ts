@@ -1,0 +1,149 @@
+import { runCommandGroup } from "../../os/command-group.ts";
+import type { Env } from "../../os/env.ts";
+import { maskText, secretsOf } from "../../os/secrets.ts";
+import { withoutCredentials } from "../command-environment.ts";
+import { type HookPermission, type HookResult, hookResult } from "./result.ts";
+import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
+
+/** Whose hooks these are, and where they run. */
+export interface HookOptions {
+  readonly setting: HooksSetting;
+  readonly sessionId: string;
+  readonly transcript?: string | undefined;
+  readonly cwd: string;
+  readonly env: Env;
+  /** What a person is to know of: a hook that failed, or said something for them. One line each. */
+  notice(event: HookEvent, text: string): void;
+}
+
+/** What all hooks of one event come to together. */
+export interface HookOutcome {
+  /** Why what was about to happen is not to: the words for whoever was about to do it. */
+  readonly stopped?: string;
+  /** The agent is to stop altogether. */
+  readonly ends?: true;
+  /** The strictest of what they say of a tool call. */
+  readonly permission?: HookPermission;
+  /** What those that succeeded printed. */
+  readonly stdout: string;
+}
+
+/** Bytes of either stream of a hook that are read: what comes behind is thrown away. */
+const MAX_OUTPUT = 65_536;
+
+/** Set for a hook's command: a `teams` in it starts no hooks of the same event, or they would never end. */
+export const HOOK_VARIABLE = "TEAMS_HOOK";
+
+/** The commands that a person's settings want to be run at certain moments (protocol.md section 7). */
+export class Hooks {
+  readonly #options: HookOptions;
+  readonly #secrets: readonly string[];
+
+  constructor(options: HookOptions) {
+    this.#options = options;
+    this.#secrets = secretsOf(options.env);
+  }
+
+  /** Whether anything would be run; for work that only hooks need. */
+  has(event: HookEvent): boolean {
+    return this.#commands(event, undefined).length > 0;
+  }
+
+  /**
+   * Runs the hooks of an event side by side. Never rejects: a hook that fails is a notice.
+   * @param input what they read on stdin besides what all of them do
+   * @param subject what their matchers are held against
+   */
+  async run(
+    event: HookEvent,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    subject?: string,
+  ): Promise<HookOutcome> {
+    const commands = this.#commands(event, subject);
+    if (commands.length === 0) return { stdout: "" };
+    const { sessionId, transcript, cwd } = this.#options;
+    const stdin = JSON.stringify({
+      session_id: sessionId,
+      ...(transcript === undefined ? {} : { transcript_path: transcript }),
+      cwd,
+      hook_event_name: event,
+      ...input,
+    });
+    const results = await Promise.all(commands.map((command) => this.#runOne(event, command, stdin, signal)));
+    for (const [i, result] of results.entries()) this.#tell(event, commands[i]?.command ?? "", result);
+    return outcomeOf(results);
+  }
+
+  #commands(event: HookEvent, subject: string | undefined): readonly HookCommand[] {
+    const { setting, env } = this.#options;
+    return env[HOOK_VARIABLE] === event ? [] : hookCommands(setting, event, subject);
+  }
+
+  async #runOne(
+    event: HookEvent,
+    { command, timeoutMs }: HookCommand,
+    input: string,
+    signal: AbortSignal,
+  ): Promise<HookResult> {
+    const { cwd, env } = this.#options;
+    const printed = { stdout: new Head(), stderr: new Head() };
+    const end = await runCommandGroup("sh", ["-c", command], {
+      cwd,
+      env: { ...withoutCredentials(env), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
+      input,
+      timeoutMs,
+      signal,
+      onOutput: (stream, bytes) => printed[stream].add(bytes),
+    });
+    const masked = (head: Head): string => maskText(head.text, this.#secrets);
+    return hookResult({ ...end, stdout: masked(printed.stdout), stderr: masked(printed.stderr) });
+  }
+
+  #tell(event: HookEvent, command: string, result: HookResult): void {
+    const { notice } = this.#options;
+    if (result.kind === "success") {
+      if (result.message !== undefined) notice(event, result.message);
+    } else if (result.kind === "stopped continuation") notice(event, `stopped it: ${result.text}`);
+    else notice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+  }
+}
+
+/** The first bytes of a stream. */
+class Head {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  add(bytes: Buffer): void {
+    const part = bytes.subarray(0, MAX_OUTPUT - this.#size);
+    this.#size += part.length;
+    if (part.length > 0) this.#chunks.push(part);
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
+  }
+}
+
+const STRICTER = ["deny", "ask", "allow"] as const;
+
+function outcomeOf(results: readonly HookResult[]): HookOutcome {
+  const stops = results.filter((result) => result.kind === "stopped continuation");
+  const successes = results.filter((result) => result.kind === "success");
+  const said = successes.flatMap(({ permission }) => permission ?? []);
+  const permission = STRICTER.flatMap((behavior) => said.filter((one) => one.behavior === behavior))[0];
+  return {
+    ...(stops.length === 0 ? {} : { stopped: stops.map(({ text }) => text).join("\n") }),
+    ...(stops.some(({ ends }) => ends) ? { ends: true } : {}),
+    ...(permission === undefined ? {} : { permission }),
+    stdout: successes
+      .map(({ stdout }) => stdout)
+      .filter((text) => text !== "")
+      .join("\n"),
+  };
+}
+
+function shortened(command: string): string {
+  const line = command.replace(/\s+/g, " ").trim();
+  return line.length <= 60 ? line : `${line.slice(0, 59)}…`;
+}

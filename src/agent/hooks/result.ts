@@ -1,0 +1,121 @@
+import * as z from "zod/mini";
+import { stripControls } from "../../os/terminal-text.ts";
+
+/** How the command of a hook ended, and what it printed. */
+export interface HookEnd {
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why it did not end by itself, or did not begin. */
+  readonly failure?: "timed-out" | "aborted" | "not-started";
+  readonly message?: string;
+}
+
+/** What a hook before a tool call says of it. */
+export interface HookPermission {
+  readonly behavior: "allow" | "deny" | "ask";
+  readonly reason: string;
+}
+
+/** What one command of a hook comes to: one of four kinds. */
+export type HookResult =
+  | {
+      readonly kind: "success";
+      /** What it printed that is no answer in JSON. */
+      readonly stdout: string;
+      readonly permission?: HookPermission;
+      /** For the person, beside everything else. */
+      readonly message?: string;
+    }
+  | { readonly kind: "non-blocking error"; readonly text: string }
+  | { readonly kind: "error while running"; readonly text: string }
+  | {
+      readonly kind: "stopped continuation";
+      readonly text: string;
+      /** The agent itself is to stop (`continue: false`), not only what it was about to do. */
+      readonly ends: boolean;
+    };
+
+/** Characters of a hook's words that a model or a person reads. */
+const MAX_WORDS = 10_000;
+
+const text = z.catch(z.optional(z.string()), undefined);
+const behavior = z.catch(z.optional(z.enum(["allow", "deny", "ask"])), undefined);
+
+/** What a hook may answer in JSON; what is none of it, or of another type than it should be, is as if it were not said. */
+const answer = z.looseObject({
+  continue: z.catch(z.optional(z.boolean()), undefined),
+  stopReason: text,
+  decision: text,
+  reason: text,
+  systemMessage: text,
+  permissionDecision: behavior,
+  permissionDecisionReason: text,
+  hookSpecificOutput: z.catch(
+    z.optional(z.looseObject({ permissionDecision: behavior, permissionDecisionReason: text })),
+    undefined,
+  ),
+});
+
+/**
+ * Tells what the end of a hook's command means: 0 is success, and JSON that it printed is obeyed; 2 stops what was to come;
+ * anything else is an error that stops nothing (protocol.md section 7). Pure; what the command printed may be anything.
+ */
+export function hookResult(end: HookEnd): HookResult {
+  const { code, signal, failure, message } = end;
+  switch (failure) {
+    case "timed-out":
+      return { kind: "error while running", text: "was not done at its timeout, and was ended" };
+    case "aborted":
+      return { kind: "error while running", text: "was interrupted" };
+    case "not-started":
+      return { kind: "error while running", text: `could not be started: ${message ?? "no reason given"}` };
+    default:
+  }
+  if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };
+  const said = words(end.stderr);
+  if (code === 2) return { kind: "stopped continuation", text: said || "it gave no reason", ends: false };
+  if (code !== 0)
+    return { kind: "non-blocking error", text: `exit code ${code}${said === "" ? "" : `: ${said}`}` };
+  return answered(end.stdout) ?? { kind: "success", stdout: words(end.stdout) };
+}
+
+function answered(stdout: string): HookResult | undefined {
+  if (!stdout.trimStart().startsWith("{")) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(stdout);
+  } catch {
+    // Words that begin with a brace.
+    return undefined;
+  }
+  const parsed = answer.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { continue: goesOn, stopReason, decision, reason, systemMessage } = parsed.data;
+  const because = (given: string | undefined): string => words(given ?? reason ?? "") || "it gave no reason";
+  if (goesOn === false) return { kind: "stopped continuation", text: because(stopReason), ends: true };
+  if (decision === "block") return { kind: "stopped continuation", text: because(undefined), ends: false };
+  const permission = permissionOf(parsed.data);
+  return {
+    kind: "success",
+    stdout: "",
+    ...(permission === undefined ? {} : { permission }),
+    ...(systemMessage === undefined ? {} : { message: words(systemMessage) }),
+  };
+}
+
+/** In the newer form below `hookSpecificOutput`, in the older one as `decision: "approve"`. */
+function permissionOf(given: z.infer<typeof answer>): HookPermission | undefined {
+  const specific = given.hookSpecificOutput;
+  const named = specific?.permissionDecision ?? given.permissionDecision;
+  const decided = named ?? (given.decision === "approve" ? "allow" : undefined);
+  if (decided === undefined) return undefined;
+  const because = specific?.permissionDecisionReason ?? given.permissionDecisionReason ?? given.reason;
+  return { behavior: decided, reason: words(because ?? "") || "it gave no reason" };
+}
+
+function words(printed: string): string {
+  const plain = stripControls(printed).trim();
+  return plain.length <= MAX_WORDS ? plain : `${plain.slice(0, MAX_WORDS)} …`;
+}

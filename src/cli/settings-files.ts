@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
+import { platform } from "../os/env.ts";
+import { entryOf, readText, realPathOf } from "../os/fs.ts";
+import { lookAt } from "../os/user-files.ts";
+
+/** The user's own. */
+export function userFile(root: string): string {
+  return join(root, "settings.json");
+}
+
+/** The administrator's, which win over all others. */
+export function managedFile(): string {
+  return platform === "darwin"
+    ? "/Library/Application Support/ClaudeCode/managed-settings.json"
+    : "/etc/claude-code/managed-settings.json";
+}
+
+/** The files of a project that are there; in the home directory they are the user's own. */
+export function projectFiles(root: string, cwd: string): string[] {
+  const directory = join(cwd, ".claude");
+  if (isSame(directory, root)) return [];
+  return ["settings.json", "settings.local.json"]
+    .map((name) => join(directory, name))
+    .filter((file) => entryOf(file) !== undefined);
+}
+
+function isSame(directory: string, root: string): boolean {
+  try {
+    return realPathOf(directory) === realPathOf(root);
+  } catch (error) {
+    // A loop of links, which a repository can bring, leads nowhere.
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
+/** Bytes: a repository can bring a link to what never ends. */
+const MAX_FILE = 4 * 1024 * 1024;
+
+/**
+ * The text of a file of settings; undefined where there is none.
+ * @throws TeamError CORRUPT_FILE for what is no such file, PERMISSION_DENIED with what the system said
+ */
+export function readSettingsText(file: string): string | undefined {
+  try {
+    const { kind, size } = lookAt(file);
+    if (kind === "missing" || (kind === "file" && size <= MAX_FILE)) return readText(file);
+  } catch (error) {
+    if (isSystemError(error)) throw systemRefusal(file, "read", error);
+    throw error;
+  }
+  throw new TeamError("CORRUPT_FILE", `${file} is no file of settings.`, {
+    hint: "Put one there, or nothing.",
+  });
+}

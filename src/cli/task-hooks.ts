@@ -1,0 +1,43 @@
+import { TeamError } from "../errors.ts";
+import { readStatus } from "../team/records.ts";
+import type { TaskGate } from "../team/task-gate.ts";
+import type { AnyCall } from "./command.ts";
+import { line } from "./paint.ts";
+import { managedFile, projectFiles, readSettingsText, userFile } from "./settings-files.ts";
+import type { OpenTeam } from "./team.ts";
+
+/**
+ * What hooks have to say when a command adds or completes a task. Settings that do not even name such an event are not parsed:
+ * these commands are called by scripts, many times.
+ * @throws TeamError CORRUPT_FILE for settings that count and are not what they should be
+ */
+export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate | undefined> {
+  const { io, out } = call;
+  const { home, ref, config, actor } = open;
+  const files = [userFile(home.root), ...projectFiles(home.root, io.cwd), managedFile()];
+  if (!files.some(mentionsTasks)) return undefined;
+  const [{ loadSettings }, { Hooks }, { taskGate }] = await Promise.all([
+    import("./settings.ts"),
+    import("../agent/hooks/hooks.ts"),
+    import("../lead/task-hooks.ts"),
+  ]);
+  const settings = loadSettings(home.root, io.cwd);
+  const hooks = new Hooks({
+    setting: settings.hooks,
+    sessionId: readStatus(ref, actor)?.sessionId ?? config.leadSessionId,
+    cwd: io.cwd,
+    env: { ...io.env, ...settings.env },
+    notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
+  });
+  return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
+}
+
+/** One that cannot be read is left to whoever parses it to tell. */
+function mentionsTasks(file: string): boolean {
+  try {
+    return /"Task(Created|Completed)"/.test(readSettingsText(file) ?? "");
+  } catch (error) {
+    if (error instanceof TeamError) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Hooks } from "../../../src/agent/hooks/hooks.ts";
+import { type HookEvent, hooksSetting } from "../../../src/agent/hooks/settings.ts";
+import type { Env } from "../../../src/os/env.ts";
+import { eventually } from "../../support/eventually.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+interface Given {
+  readonly event?: HookEvent;
+  readonly env?: Env;
+  readonly timeout?: number;
+}
+
+function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeout }: Given = {}) {
+  const cwd = realpathSync(temporaryDirectory());
+  const notices: string[] = [];
+  const hooks = commands.map((command) => ({ type: "command", command, ...(timeout && { timeout }) }));
+  const own = new Hooks({
+    setting: hooksSetting.parse({ [event]: [{ hooks }] }),
+    sessionId: "the-session",
+    transcript: "/somewhere/the-session.jsonl",
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    notice: (of, text) => notices.push(`${of}: ${text}`),
+  });
+  const run = (input = {}, signal = new AbortController().signal) => own.run(event, input, signal);
+  return { cwd, notices, run, file: (name: string) => readFileSync(join(cwd, name), "utf8") };
+}
+
+describe("a hook", () => {
+  it("reads on stdin what happened, in the agent's directory", async () => {
+    const { run, file, cwd } = hooksOf(["cat > got; pwd > here; echo $CLAUDE_PROJECT_DIR >> here"]);
+    expect(await run({ agent_type: "Explore" })).toEqual({ stdout: "" });
+    expect(JSON.parse(file("got"))).toEqual({
+      session_id: "the-session",
+      transcript_path: "/somewhere/the-session.jsonl",
+      cwd,
+      hook_event_name: "Stop",
+      agent_type: "Explore",
+    });
+    expect(file("here")).toBe(`${cwd}\n${cwd}\n`);
+  });
+
+  it("need not read it, however much it is", async () => {
+    const { run, notices } = hooksOf(["exec 0<&-; echo done"]);
+    expect(await run({ tool_input: "x".repeat(4_000_000) })).toEqual({ stdout: "done" });
+    expect(notices).toEqual([]);
+  });
+
+  it("has no terminal and no key of ours, and what it prints of others is masked (S75)", async () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-secret-1", DEPLOY_TOKEN: "token-secret-2" };
+    const { run, notices } = hooksOf(
+      ['echo "$ANTHROPIC_API_KEY$DEPLOY_TOKEN"; (: < /dev/tty) 2>/dev/null && echo a terminal; exit 0'],
+      { env },
+    );
+    expect(await run()).toEqual({ stdout: "[secret]" });
+    const failing = hooksOf(['echo "$DEPLOY_TOKEN" >&2; exit 2', 'echo "$DEPLOY_TOKEN" >&2; exit 1'], {
+      env,
+    });
+    expect(await failing.run()).toEqual({ stopped: "[secret]", stdout: "" });
+    expect([...notices, ...failing.notices].join()).not.toContain("token-secret-2");
+  });
+
+  it("that hangs is ended at its timeout, with all that it started", async () => {
+    const { run, notices, cwd } = hooksOf(
+      ["echo $$ > pid; sh -c 'trap \"\" TERM; sleep 300; touch late' & wait"],
+      {
+        timeout: 0.3,
+      },
+    );
+    expect(await run()).toEqual({ stdout: "" });
+    expect(notices).toEqual([expect.stringMatching(/^Stop: error while running \(echo .*timeout/)]);
+    const group = -Number(readFileSync(join(cwd, "pid"), "utf8"));
+    await eventually("its end", () => {
+      try {
+        process.kill(group, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    expect(existsSync(join(cwd, "late"))).toBe(false);
+  });
+
+  it("is ended when the turn is interrupted", async () => {
+    const { run, cwd } = hooksOf(["touch begun; sleep 300"]);
+    const turn = new AbortController();
+    const running = run({}, turn.signal);
+    await eventually("its begin", () => existsSync(join(cwd, "begun")));
+    turn.abort();
+    expect(await running).toEqual({ stdout: "" });
+  });
+
+  it("that prints without end is read so far and no further", async () => {
+    const { run } = hooksOf(["yes | head -c 3000000"]);
+    expect((await run()).stdout.length).toBeLessThan(70_000);
+  });
+
+  it("starts no hooks of its own event", async () => {
+    const nested = hooksOf(["touch ran"], { env: { TEAMS_HOOK: "Stop" } });
+    await nested.run();
+    expect(existsSync(join(nested.cwd, "ran"))).toBe(false);
+    const told = hooksOf(['echo "$TEAMS_HOOK"']);
+    expect(await told.run()).toEqual({ stdout: "Stop" });
+  });
+});
+
+describe("several hooks", () => {
+  it("run side by side, and all of their words count", async () => {
+    const meet = (own: string, other: string): string =>
+      `touch ${own}; until [ -e ${other} ]; do sleep 0.02; done; echo ${own}`;
+    const { run, notices } = hooksOf([
+      meet("a", "b"),
+      meet("b", "a"),
+      "echo one >&2; exit 2",
+      "echo two >&2; exit 2",
+      "exit 3",
+    ]);
+    expect(await run()).toEqual({ stopped: "one\ntwo", stdout: "a\nb" });
+    expect(notices).toEqual([
+      "Stop: stopped it: one",
+      "Stop: stopped it: two",
+      "Stop: non-blocking error (exit 3): exit code 3",
+    ]);
+  });
+
+  it.each([
+    [["allow", "deny", "ask"], "deny"],
+    [["allow", "ask"], "ask"],
+    [["allow"], "allow"],
+  ])("that say %j of a call say %s", async (behaviors, expected) => {
+    const commands = behaviors.map((said) => `echo '{"permissionDecision":"${said}","reason":"${said}"}'`);
+    const { run } = hooksOf(commands, { event: "PreToolUse" });
+    expect((await run()).permission).toEqual({ behavior: expected, reason: expected });
+  });
+
+  it("of which one ends the agent end it", async () => {
+    const { run } = hooksOf(["exit 0", `echo '{"continue":false,"stopReason":"enough"}'`]);
+    expect(await run()).toEqual({ stopped: "enough", ends: true, stdout: "" });
+  });
+});
