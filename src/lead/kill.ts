@@ -4,6 +4,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
 import { readStatus } from "../team/records.ts";
+import { closingTogether } from "./closing-together.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { finishMember } from "./finish-member.ts";
@@ -64,7 +65,15 @@ export async function killTeammates(
   }
 }
 
-async function endAll(
+function endAll(
+  outer: LeadContext,
+  members: readonly string[],
+  options: KillOptions,
+): Promise<readonly KillReport[]> {
+  return closingTogether(outer, (ctx) => endEach(ctx, members, options));
+}
+
+async function endEach(
   ctx: LeadContext,
   members: readonly string[],
   options: KillOptions,

@@ -10,6 +10,7 @@ import { findMember } from "../team/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
+import { closingTogether } from "./closing-together.ts";
 import type { LeadContext } from "./context.ts";
 import { requireLead } from "./context.ts";
 import { finishMember } from "./finish-member.ts";
@@ -65,10 +66,18 @@ export async function requestShutdown(
  * Asks, waits for agreement and end, and does what follows for those that ended. A refusal stands; past the deadline
  * nothing is touched (protocol.md section 4).
  */
-export async function shutdownTeammates(
-  ctx: LeadContext,
+export function shutdownTeammates(
+  outer: LeadContext,
   names: readonly string[],
   options: ShutdownOptions = {},
+): Promise<readonly ShutdownReport[]> {
+  return closingTogether(outer, (ctx) => askAndFinish(ctx, names, options));
+}
+
+async function askAndFinish(
+  ctx: LeadContext,
+  names: readonly string[],
+  options: ShutdownOptions,
 ): Promise<readonly ShutdownReport[]> {
   const { ref } = ctx;
   // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
