@@ -1,6 +1,6 @@
 import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { ownPid, type ProcessRow, processTable, signalProcess, startedWith } from "../os/process-table.ts";
+import { ownPid, type ProcessRow, processTable, signalProcess, startedWithAny } from "../os/process-table.ts";
 
 export interface TreeRoot {
   /** The launch script: what the place runs. */
@@ -17,7 +17,7 @@ const KILL_WAIT_MS = 2000;
 /**
  * Ends a process and all it started: SIGTERM, and past the grace SIGKILL, each to descendants, session members and
  * marked ones as they are found again at every look. Best effort: what dropped the marker, left the session and lost
- * its parent escapes; so does, outside of Linux, what left the process group.
+ * its parent escapes (docs/endings.md). On macOS the process group and the terminal stand for the session.
  * @returns the pids that were still there at the end
  */
 export async function endTree(
@@ -41,9 +41,7 @@ async function signalUntilGone(
   const signalled = new Set<string>();
   for (;;) {
     const table = processTable();
-    const members = treeMembers(table, tree, ever, (pid) =>
-      startedWith(pid, `${INSTANCE_VARIABLE}=${tree.marker}`),
-    );
+    const members = treeMembers(table, tree, ever, startedWithAny(`${INSTANCE_VARIABLE}=${tree.marker}`));
     if (members.length === 0) return [];
     for (const row of members) {
       ever.set(row.pid, row.procStart);
@@ -82,6 +80,7 @@ export function treeMembers(
     (row) =>
       (ours && row.pid === root.pid) ||
       (sessionIsOurs && root.pid > 1 && row.sid === root.pid) ||
+      (ours && row.tty !== undefined && row.tty === top.tty) ||
       ever.get(row.pid) === row.procStart,
   );
   const related = below(seeds);

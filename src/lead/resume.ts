@@ -6,7 +6,7 @@ import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import { steadyNow } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
-import { processTable, startedWith } from "../os/process-table.ts";
+import { processTable, startedWithAny } from "../os/process-table.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -203,7 +203,8 @@ async function adoptBegun(ctx: LeadContext): Promise<void> {
 
 /** Whether anything runs that a start has begun. */
 function isMarked(instance: string): boolean {
-  return processTable().some(({ pid }) => startedWith(pid, `${INSTANCE_VARIABLE}=${instance}`));
+  const isStarted = startedWithAny(`${INSTANCE_VARIABLE}=${instance}`);
+  return processTable().some(({ pid }) => isStarted(pid));
 }
 
 function report(ctx: LeadContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {

@@ -10,6 +10,8 @@ export interface ProcessRow {
   readonly pgid: number;
   /** Session id: the pid of the process that began it. On macOS, where `ps` does not show it, the process group. */
   readonly sid: number;
+  /** On macOS alone, the terminal that it belongs to: those of one terminal are of one session. */
+  readonly tty?: string;
   /** Start time in the form of a process identity. */
   readonly procStart: string;
   /** The program's own name for itself (`tmux: server`). */
@@ -23,11 +25,26 @@ export function processTable(): readonly ProcessRow[] {
 
 /**
  * Whether a process was started with `entry` (`NAME=value`) in its environment. False also where the system does not
- * let us look: another user's, a non-dumpable one, and macOS altogether.
+ * let us look: another user's, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
  */
 export function startedWith(pid: number, entry: string): boolean {
-  if (platform !== "linux") return false;
-  return readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
+  return startedWithAny(entry)(pid);
+}
+
+/** {@link startedWith} for many: where there is no /proc, one fork at the first question answers all. */
+export function startedWithAny(entry: string): (pid: number) => boolean {
+  if (platform === "linux") return (pid) => readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
+  let pids: ReadonlySet<number> | undefined;
+  return (pid) => {
+    pids ??= pidsShownWith(psText(["-axwwE", "-o", "pid=,command="]), entry);
+    return pids.has(pid);
+  };
+}
+
+/** The pids of the lines of `ps -E` that show this entry: the environment stands behind the arguments, each parted by a blank. */
+export function pidsShownWith(text: string, entry: string): ReadonlySet<number> {
+  const lines = text.split("\n").filter((line) => `${line} `.includes(` ${entry} `));
+  return new Set(lines.map((line) => Number.parseInt(line, 10)));
 }
 
 /**
@@ -75,26 +92,32 @@ export function rowOfStat(stat: string): ProcessRow | undefined {
 }
 
 function tableFromPs(): ProcessRow[] {
-  const text = execFileSync("ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="], {
-    encoding: "utf8",
-    env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
-  });
-  return text.split("\n").flatMap((line) => {
-    const row = rowOfPs(line);
-    return row === undefined ? [] : [row];
-  });
+  return psText(["-axo", "pid=,ppid=,pgid=,tty=,stat=,lstart=,comm="])
+    .split("\n")
+    .flatMap((line) => rowOfPs(line) ?? []);
 }
 
-/** `lstart` is always five words: `Sat Nov 21 09:06:51 2026`. */
+/** Bytes of the longest answer: every process with its whole environment. */
+const PS_MOST_BYTES = 64 * 1024 * 1024;
+
+function psText(args: readonly string[]): string {
+  const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MOST_BYTES });
+}
+
+/** `lstart` is always five words: `Sat Nov 21 09:06:51 2026`; who has no terminal shows question marks for one. */
 export function rowOfPs(line: string): ProcessRow | undefined {
-  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(line);
-  if (match === null || match[4]?.startsWith("Z")) return undefined;
-  const [, pid, ppid, pgid, , procStart = "", name = ""] = match;
+  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(
+    line,
+  );
+  if (match === null || match[5]?.startsWith("Z")) return undefined;
+  const [, pid, ppid, pgid, tty = "", , procStart = "", name = ""] = match;
   return {
     pid: Number(pid),
     ppid: Number(ppid),
     pgid: Number(pgid),
     sid: Number(pgid),
+    ...(tty.includes("?") ? {} : { tty }),
     procStart,
     name: name.trim(),
   };

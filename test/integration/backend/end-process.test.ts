@@ -6,12 +6,13 @@ import { processBackend } from "../../../src/backend/process.ts";
 import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
 import { startOf } from "../../../src/os/identity.ts";
 import { type ProcessRow, processTable, startedWith } from "../../../src/os/process-table.ts";
+import { tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 test.each(["tmux pane", "child process"])(
-  "Everything that an agent in a %s scattered is gone, deaf, orphaned or in another session (S40)",
+  "Everything that an agent in a %s scattered is gone, deaf, orphaned, renamed or in another session (S40)",
   async (kind) => {
     const t = privateTmux();
     const { pane } = t.session();
@@ -23,7 +24,7 @@ test.each(["tmux pane", "child process"])(
     if (place === undefined) throw new Error("no place");
     const marked = () =>
       processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`));
-    await eventually("the scattered ones", () => marked().length >= 8);
+    await eventually("the scattered ones", () => marked().length >= 9);
     const others = bystanders(t);
     expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs: 300 })).toEqual({
       left: [],
@@ -42,6 +43,27 @@ test("A process that ends when it is asked to is not waited for longer", async (
     left: [],
   });
   expect(performance.now() - before).toBeLessThan(10_000);
+});
+
+test("A tmux server that our own commands start from a marked process hands no mark to the panes of the user (tmux-findings 6)", async () => {
+  const t = privateTmux();
+  const mark = "TEAMS_INSTANCE=00000000-0000-4000-8000-000000000000";
+  const [name = "", value] = mark.split("=");
+  const env = { ...t.env, [name]: value, TEAMS_AGENT: "ada", CLAUDECODE: "1" };
+  const backend = tmuxPaneBackend({ server: tmuxServer({ socket: t.server.socket, env }), env });
+  const [place] = placesOf(await backend.spawn([requestFor(t, "one")], { kind: "team-window" }));
+  if (place === undefined) throw new Error("no place");
+  const { pane } = t.session();
+  const [cat = 0, server = 0] = t
+    .tmux("display-message", "-p", "-t", pane, "#{pane_pid} #{pid}")
+    .split(" ")
+    .map(Number);
+  expect([cat, server].filter((pid) => startedWith(pid, mark))).toEqual([]);
+  expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|TEAMS_AGENT|CLAUDECODE/);
+  const outer = { root: { pid: 0, procStart: "" }, marker: value ?? "" };
+  expect(await endTree(outer, { graceMs: 0 })).toEqual({ left: [] });
+  expect([cat, server].map((pid) => startOf(pid) !== undefined)).toEqual([true, true]);
+  await end(place);
 });
 
 test("A tmux server that an agent started keeps its panes, which carry the agent's mark (tmux-findings 6)", async () => {

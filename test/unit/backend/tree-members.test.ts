@@ -32,6 +32,20 @@ test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
   ],
   ["its session when it is gone itself", [row(13, 1, { sid: 10 }), row(15, 13)], [], new Map(), [13, 15]],
   [
+    "those of its terminal, where sessions are not shown",
+    [row(10, 1, { tty: "s1" }), row(16, 1, { tty: "s1" }), row(17, 1, { tty: "s2" }), row(18, 1)],
+    [],
+    new Map(),
+    [10, 16],
+  ],
+  [
+    "nobody of a terminal that a stranger with its pid has now",
+    [row(10, 1, { procStart: "later", tty: "s1" }), row(16, 1, { tty: "s1" })],
+    [],
+    new Map(),
+    [],
+  ],
+  [
     "no stranger that has its pid now",
     [row(10, 1, { procStart: "later" }), row(11, 10, { sid: 10 })],
     [],
