@@ -36,7 +36,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
   const lead = await begin(call, plan);
-  const worker = await orNoTeam(lead.ctx.ref, () => leadWorker(lead, signal));
+  const { worker, status } = await orNoTeam(lead.ctx.ref, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started" });
   const sidebar = await tryOpenSidebar(lead);
   const watching = new AbortController();
@@ -52,6 +52,10 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     onEnd: () => undefined,
     onChange: () => worker.lookAgain(),
     onProblem: (text) => lead.view.error(text),
+    servers: {
+      onEnd: (socket) => lead.view.note(`the tmux server of the teammates' panes has ended: ${socket}`),
+      onWatches: (watches) => status.watches(watches),
+    },
   }).catch((error: unknown) => lead.view.error(messageOf(error)));
   try {
     await worker.typed(plan.goal);

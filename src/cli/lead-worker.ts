@@ -14,7 +14,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { StatusRecord } from "../schema/status.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { Rings } from "../wakeup/rings.ts";
-import { createStatusKeeper } from "../worker/status-keeper.ts";
+import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import type { AnyCall } from "./command.ts";
@@ -53,8 +53,11 @@ export interface Lead {
   readonly children: Rings;
 }
 
-/** The lead as a worker: its model, and when its run is over. */
-export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worker> {
+/** The lead as a worker: its model, and when its run is over; and what it says of itself. */
+export async function leadWorker(
+  lead: Lead,
+  signal: AbortSignal,
+): Promise<{ readonly worker: Worker; readonly status: StatusKeeper }> {
   const { ctx, view, sessionId } = lead;
   const { ref } = ctx;
   const paths = ref.paths.agent(LEAD_NAME);
@@ -71,7 +74,10 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     ...paneFacts(ctx),
   };
   let answerDue = false;
-  return new Worker({
+  const status = createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
+    if (state === "running") answerDue = false;
+  });
+  const worker = new Worker({
     ref,
     name: LEAD_NAME,
     role: "lead",
@@ -80,13 +86,11 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     planFile: planPath(ref.home.root, ref.team, LEAD_NAME),
     transcript: facts.transcript,
     bell,
-    status: createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
-      if (state === "running") answerDue = false;
-    }),
+    status,
     view,
     clock: ctx.clock,
     signal,
-    agent: (worker) => assembleLead(lead, worker),
+    agent: (own) => assembleLead(lead, own),
     idle: async (held) => {
       await settle(ctx);
       // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
@@ -98,6 +102,7 @@ export async function leadWorker(lead: Lead, signal: AbortSignal): Promise<Worke
     othersWork: async () => othersWork(ctx),
     onSilent: (entry) => onSilent(lead, entry),
   });
+  return { worker, status };
 }
 
 /** Where the lead is, for those who want to go there. */

@@ -12,6 +12,7 @@ import type { LeadContext } from "./context.ts";
 import { lastLinesOf, reasonOf } from "./end-news.ts";
 import { finishMember, type Unfinished } from "./finish-member.ts";
 import { claimMissedCrash } from "./missed-crash.ts";
+import { endLeftWatches } from "./server-ends.ts";
 import { settleEnding, takeOver } from "./settle-ending.ts";
 
 /** One death that this look was the first to notice, or to see through. */
@@ -59,6 +60,7 @@ async function look(ctx: LeadContext): Promise<readonly NoticedEnd[]> {
     await one(async () => (await takeOver(ctx, [left])).map((taken) => noticed(ctx, taken)));
   }
   for (const member of config.members) await one(() => lookAt(ctx, member, unfinished));
+  await one(() => endLeftWatches(ctx).then(() => []));
   if (failures.length > 0) throw failures[0];
   return ends;
 }

@@ -6,6 +6,7 @@ import type { LeadContext } from "./context.ts";
 import { Lifelines } from "./lifelines.ts";
 import { lookAtTasks } from "./look-at-tasks.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
+import { ServerEnds, type ServerEndsOptions } from "./server-ends.ts";
 
 export interface SuperviseOptions {
   readonly signal: AbortSignal;
@@ -14,19 +15,28 @@ export interface SuperviseOptions {
   /** Something of the team changed: its files, or a process ended. */
   onChange(): void;
   onProblem(message: string): void;
+  /** Watches the tmux servers of teammates' panes too: for who writes down what it watches, so that another can end it. */
+  readonly servers?: ServerEndsOptions;
 }
 
 /**
- * Watches a team for as long as the signal lets it: files change, launch scripts end. Each time deaths are looked for
+ * Watches a team for as long as the signal lets it: files change, launch scripts end, tmux servers end. Each time deaths are looked for
  * and what follows is done; nothing here runs by the clock but the slow check.
  */
 export async function supervise(ctx: LeadContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
-  const bell = anyBell([openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]), lifelines.bell, slowBell()]);
+  const servers = options.servers === undefined ? undefined : new ServerEnds(ctx, options.servers);
+  const bell = anyBell([
+    openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
+    lifelines.bell,
+    ...(servers === undefined ? [] : [servers.bell]),
+    slowBell(),
+  ]);
   try {
     while (!options.signal.aborted) {
       try {
         lifelines.follow();
+        servers?.follow();
         for (const end of await reconcile(ctx)) options.onEnd(end);
         await lookAtTasks(ctx);
       } catch (error) {
@@ -38,5 +48,6 @@ export async function supervise(ctx: LeadContext, options: SuperviseOptions): Pr
     }
   } finally {
     bell.close();
+    await servers?.close();
   }
 }

@@ -5,6 +5,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { removeRun } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
+import { endLeftWatches } from "./server-ends.ts";
 import { closeRequestsOf } from "./settle-ending.ts";
 
 /** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
@@ -15,7 +16,8 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
  * whoever calls commands leads it (S50).
  * @param force also where nobody can see from here whether it lives
  */
-export async function takeLead({ ref }: LeadContext, force: boolean): Promise<LeadOutcome> {
+export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOutcome> {
+  const { ref } = ctx;
   const before = leadOf(readTeam(ref));
   if (before !== "dead" && !(before === "unknown" && force)) return before;
   let taken = false;
@@ -27,6 +29,7 @@ export async function takeLead({ ref }: LeadContext, force: boolean): Promise<Le
   // Somebody else was quicker.
   if (!taken) return "yours";
   closeRequestsOf(ref, LEAD_NAME);
+  await endLeftWatches(ctx);
   removeRun(ref, LEAD_NAME);
   return "taken";
 }

@@ -57,6 +57,8 @@ export const placeRecord = z.looseObject({
   session: z.optional(z.string()),
   /** Where its pane was asked to be: `team-window`, `window`, `here` or `session`. */
   placement: z.optional(z.string()),
+  /** The window of the user's that it stands in, and how that was laid out before any of the team did. */
+  beside: z.optional(z.object({ window: z.string(), layout: z.string() })),
   server: z.optional(tmuxServerRecord),
   /** The outer launch script: the pane's own process. */
   panePid: z.optional(z.number()),
@@ -69,6 +71,16 @@ export const placeRecord = z.looseObject({
   spawnedAt: z.number(),
 });
 export type PlaceRecord = z.infer<typeof placeRecord>;
+
+/**
+ * A client of tmux that waits on a channel for the end of a server. Who finds its watcher dead ends it by that channel.
+ */
+const serverWatchRecord = z.object({
+  channel: z.string(),
+  server: tmuxServerRecord,
+  client: processIdentity,
+});
+export type ServerWatchRecord = z.infer<typeof serverWatchRecord>;
 
 /** `run/<agent>/status.json`: what an agent's own process says of itself (protocol.md section 1). */
 export const statusRecord = z.looseObject({
@@ -83,6 +95,8 @@ export const statusRecord = z.looseObject({
   server: z.optional(tmuxServerRecord),
   bell: z.optional(z.string()),
   lifeline: z.optional(z.string()),
+  /** Of a lead: what tells it of the end of the servers that its teammates' panes live in. */
+  serverWatches: z.optional(z.array(serverWatchRecord)),
   state: agentState,
   /** It approved a shutdown: its end is no crash, and completes by whoever notices it first. */
   agreedToStop: z.optional(z.boolean()),

@@ -1,5 +1,6 @@
 import type { Env } from "../os/env.ts";
 import { type Finished, run as runProgram } from "../os/run.ts";
+import { startWaiting, type WaitingProgram } from "../os/wait-program.ts";
 import { type Command, script } from "./quote.ts";
 import {
   kindOfLine,
@@ -54,6 +55,8 @@ export interface TmuxServer {
    * single commands were refused for is in the answer
    */
   batch(commands: readonly Command[], options?: { readonly start?: boolean }): Promise<BatchResult>;
+  /** Starts a client that ends when a channel is signalled, or the server ends; nobody waits for its answer here. */
+  wait(channel: string): WaitingProgram;
   /** The version of the program, which may be newer than the running server. */
   version(): Promise<TmuxVersion>;
 }
@@ -104,6 +107,9 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
       if (result.code === 0 || isAnswered) return answer;
       throw refusal(verb, result.stderr, { commands: names, printed: answer.lines });
+    },
+    wait(channel) {
+      return startWaiting("tmux", ["-u", ...socketArgs, "wait-for", channel], env);
     },
     async version() {
       return parseVersion((await invoke(["-V"])).stdout);

@@ -1,6 +1,12 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import { addTokens, NO_TOKENS, type StatusRecord, type TokenCount } from "../schema/status.ts";
+import {
+  addTokens,
+  NO_TOKENS,
+  type ServerWatchRecord,
+  type StatusRecord,
+  type TokenCount,
+} from "../schema/status.ts";
 import { readStatus, writeStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
@@ -15,6 +21,8 @@ export interface StatusKeeper {
   spent(tokens: TokenCount, costUsd: number): void;
   /** A task of this agent's was begun, ended or given away. */
   holds(taskId: string, mine: boolean): void;
+  /** Which tmux servers this process watches. */
+  watches(serverWatches: readonly ServerWatchRecord[]): void;
 }
 
 export type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
@@ -86,6 +94,9 @@ export function createStatusKeeper(
     holds(taskId, mine) {
       const others = record.taskIds.filter((id) => id !== taskId);
       write({ taskIds: mine ? [...others, taskId] : others });
+    },
+    watches(serverWatches) {
+      write({ serverWatches: [...serverWatches] });
     },
   };
 }

@@ -1,0 +1,112 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { ring } from "../../../src/wakeup/fifo-bell.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { countForks } from "../../support/forks.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const NAMES = ["ada", "bob", "cyd", "dan"] as const;
+
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      { tools: NAMES.map((name) => ({ name: "Agent", input: { name, prompt: `hello ${name}` } })) },
+      { say: "All are there." },
+    ],
+    "*": [{ say: "I heard {{input}}", repeat: true }],
+  },
+};
+
+/** Milliseconds of the slow check's third wait: it begins after fifteen seconds in which nothing rang. */
+const THIRD_WAIT = 20_000;
+
+/** A team in somebody's tmux, whose every fork is counted. */
+function counted() {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const forks = countForks(t);
+  const teams = teamsIn({ ...t.inside(pane), ...forks.env }, t.home);
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  /** Runs it, and gives the calls of tmux that this very command has made. */
+  const callsOf = async (...words: string[]): Promise<string[]> => {
+    const argv = new RegExp(`^${words.join(" ").replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
+    const before = forks.tmux(argv).length;
+    const ended = await teams(words);
+    expect(ended.code, ended.err).toBe(0);
+    return forks.tmux(argv).slice(before);
+  };
+  return { t, forks, callsOf };
+}
+
+it("each operation costs no more calls of tmux than it needs, and idling none", {
+  timeout: 120_000,
+}, async () => {
+  const { t, forks, callsOf } = counted();
+  const ref = teamRef({ root: t.root, runtime: "" }, "crew");
+  const idle = (): Promise<unknown> =>
+    eventually(
+      "idle teammates",
+      () => NAMES.every((name) => readStatus(ref, name)?.state === "idle"),
+      30_000,
+    );
+  await callsOf("create", "crew");
+  const costs: Record<string, number> = {};
+  const count = async (operation: string, ...words: string[]): Promise<void> => {
+    costs[operation] = (await callsOf(...words)).length;
+  };
+  for (const name of NAMES) await count(`spawn ${name}`, "spawn", name, "--model", "scripted:play.json");
+  await idle();
+  await count("status", "status");
+  await count("status --json", "status", "--json");
+  await count("send", "send", "ada", "look here");
+  await count("peek", "peek", "bob");
+  await count("layout", "layout", "tiled");
+  await count("hide", "hide", "bob");
+  await count("show", "show", "bob");
+  await count("wait", "wait", "--idle");
+  await idle();
+  const teammates = /--agent-name/;
+  const waits = (): number => forks.timers(teammates).filter((ms) => ms === THIRD_WAIT).length;
+  const before = { calls: forks.tmux(teammates).length, all: forks.all(teammates), waits: waits() };
+  // From here on all wait anew, and find nothing to do.
+  for (const name of NAMES) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
+  await eventually("fifteen quiet seconds of each", () => waits() >= before.waits + NAMES.length, 60_000);
+  costs["tmux in idle"] = forks.tmux(teammates).length - before.calls;
+  costs["anything in idle"] = forks.all(teammates) - before.all;
+  await count("kill of one", "kill", "ada");
+  await count("kill of the others", "kill", "crew");
+  expect(costs).toEqual({
+    ...Object.fromEntries(NAMES.map((name) => [`spawn ${name}`, 3])),
+    status: 1,
+    "status --json": 1,
+    send: 0,
+    peek: 1,
+    layout: 2,
+    hide: 2,
+    show: 2,
+    wait: 0,
+    "tmux in idle": 0,
+    "anything in idle": 0,
+    // Two would do; the look is saved, since the condition of each command says whose pane it is.
+    "kill of one": 1,
+    "kill of the others": 1,
+  });
+  await leaves(t, { ...nothing(["work:cat"]), teams: expect.any(Array) });
+});
+
+it("a lead's team costs it three calls for each start, one for all ends, and one that waits", async () => {
+  const { callsOf } = counted();
+  const calls = await callsOf("run", "--team", "crew", "--playbook", "play.json", "--json");
+  const verbs = calls.map((call) => /^-u -S \S+ (\S+( -S)?)/.exec(call)?.[1] ?? call);
+  const times = (verb: string): number => verbs.filter((one) => one === verb).length;
+  expect(times("list-panes")).toBeLessThanOrEqual(NAMES.length);
+  expect(times("source-file")).toBeLessThanOrEqual(2 * NAMES.length + 1);
+  expect([times("wait-for"), times("wait-for -S")]).toEqual([1, 1]);
+  expect(calls.length).toBeLessThanOrEqual(3 * NAMES.length + 3);
+});
