@@ -1,5 +1,6 @@
-import { type FocusOutcome, focusPane } from "../backend/focus.ts";
+import { type FocusOutcome, focusPane, viewerOf } from "../backend/focus.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { isWrittenHidden } from "../lead/hide.ts";
 import { livenessOf } from "../os/identity.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -40,11 +41,14 @@ async function focusOwn(ctx: LeadContext, place: PlaceRecord | undefined): Promi
 async function goTo(ctx: LeadContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
   const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
-  return focusPane(server, place, ctx.callerPane);
+  return focusPane(server, place, viewerOf(ctx.env));
 }
 
-/** Those whose panes stand for a team: its teammates in order, else its lead. */
+/** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */
 export function panesOfTeam(ctx: LeadContext): string[] {
-  const names = readTeam(ctx.ref).members.map(({ name }) => name);
-  return [...names.filter((name) => name !== LEAD_NAME), LEAD_NAME];
+  const teammates = readTeam(ctx.ref)
+    .members.map(({ name }) => name)
+    .filter((name) => name !== LEAD_NAME);
+  const hidden = new Set(teammates.filter((name) => isWrittenHidden(ctx, name)));
+  return [...teammates.filter((name) => !hidden.has(name)), ...hidden, LEAD_NAME];
 }

@@ -9,7 +9,7 @@ import { eventually } from "./eventually.ts";
 import { placeIn } from "./keys.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
 
-/** A member named ada of a team named crew, in whose pane a shell does what a test tells it, and nothing else. */
+/** A member of a team named crew, in whose pane a shell does what a test tells it, and nothing else. */
 export interface Watched {
   readonly ref: TeamRef;
   readonly place: PlaceRecord;
@@ -18,14 +18,22 @@ export interface Watched {
   does(words: string): void;
 }
 
-export async function watchedPane(t: PrivateTmux, name = "ada"): Promise<Watched> {
+export async function watchedPane(t: PrivateTmux): Promise<Watched> {
   t.session();
-  const ref = await createTeamFiles(homeOf(t.env), {
+  return watchedMember(t, await watchedTeam(t), "ada");
+}
+
+export function watchedTeam(t: PrivateTmux): Promise<TeamRef> {
+  return createTeamFiles(homeOf(t.env), {
     name: "crew",
     leadSessionId: ownIdentity().procStart,
     leadCwd: t.home,
     now: 1_000,
   });
+}
+
+/** One more of them, in a window of the session `work`. */
+export async function watchedMember(t: PrivateTmux, ref: TeamRef, name: string): Promise<Watched> {
   await addMembers(ref, [{ name, cwd: t.home }]);
   await prepareRun(ref, [name]);
   const program = 'stty -echo; echo ready; while read -r line; do eval "$line"; done';

@@ -1,10 +1,14 @@
 import { EXIT, TeamError } from "../../errors.ts";
+import type { LeadContext } from "../../lead/context.ts";
 import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
 import { runInForeground } from "../../os/foreground.ts";
-import { optionWords, shellWord } from "../../os/shell-words.ts";
+import { operand, optionWords, shellWord } from "../../os/shell-words.ts";
+import { readPlace } from "../../team/records.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext } from "../context.ts";
 import { goToFirst, panesOfTeam } from "../go-to.ts";
+import type { Io } from "../io.ts";
+import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { resolveTarget } from "../team.ts";
 
@@ -24,21 +28,45 @@ export const command = defineCommand({
     const who = target.kind === "member" ? target.member.name : target.open.ref.team;
     if (target.kind === "member" && isWrittenHidden(ctx, who)) await setHidden(ctx, who, false);
     const outcome = await goToFirst(ctx, names);
-    if (outcome.kind === "gone") {
-      throw new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
-        hint: `What is known: teams status ${optionWords("--team", target.open.ref.team)}; output without a pane: teams peek`,
-      });
-    }
+    if (outcome.kind === "gone") throw noPane(ctx, who, names);
     if (outcome.kind === "switched") {
       out.done({ name: who, switched: true }, () => line`Here is ${who}.`);
       return EXIT.done;
     }
     const [program = "tmux", ...words] = outcome.argv;
-    const canAttach = io.terminal.stdin && io.terminal.stdout && !io.env.TMUX && !out.json;
-    if (canAttach) return runInForeground(program, words, io.env);
+    const why = whyNotHere(io, out, outcome.why);
+    if (why === undefined) return runInForeground(program, words, io.env);
     out.answer({ name: who, switched: false, command: outcome.argv }, () =>
       outcome.argv.map(shellWord).join(" "),
     );
+    if (why !== "") out.note(why);
     return EXIT.done;
   },
 });
+
+/** Why this terminal is not attached, in words where it is not plain to see; undefined when it can be. */
+function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"): string | undefined {
+  if (why === "elsewhere") {
+    return "That is another tmux server than this one. Run it in a terminal without tmux, or here for one tmux inside the other.";
+  }
+  if (why === "unseen") return "No terminal shows this tmux session, so none was switched.";
+  if (out.json || !io.terminal.stdin || !io.terminal.stdout) return "";
+  if (!io.env.TERM || io.env.TERM === "dumb") {
+    return `tmux cannot draw on this terminal (TERM is ${io.env.TERM || "not set"}). Run it in another one.`;
+  }
+  return undefined;
+}
+
+/** Those without a pane are seen by other means. */
+function noPane(ctx: LeadContext, who: string, names: readonly string[]): TeamError {
+  const paneless = names.find((name) => readPlace(ctx.ref, name)?.backend === "process");
+  const team = optionWords("--team", ctx.ref.team);
+  if (paneless === undefined) {
+    return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
+      hint: `What is known: teams status ${team}`,
+    });
+  }
+  return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane: it runs without one.`, {
+    hint: `Watch it here: teams peek ${team} -f ${operand(paneless)}`,
+  });
+}

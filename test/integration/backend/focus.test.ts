@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Placement } from "../../../src/backend/backend.ts";
-import { focusPane } from "../../../src/backend/focus.ts";
+import { focusPane, viewerOf } from "../../../src/backend/focus.ts";
 import {
   closeSidebarPane,
   findSidebarPane,
@@ -24,7 +24,7 @@ describe("Going to a teammate's pane", () => {
     const [one, two] = await spawnTwo(t, { kind: "session" });
     // A zoom of the neighbour would hide the pane.
     t.tmux("resize-pane", "-Z", "-t", one.paneId ?? "");
-    expect(await focusPane(t.server, two, caller.pane)).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, two, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     await eventually("the pane on the person's screen", () =>
       person.screen().includes(`ready: ${two.instance}`),
     );
@@ -34,14 +34,69 @@ describe("Going to a teammate's pane", () => {
     expect(t.tmux("display-message", "-p", "-t", other.pane, "#{window_active}")).toBe("1");
   });
 
+  test("leaves the zoom of the pane itself, and the session of a client that has its window too", async () => {
+    const t = privateTmux();
+    const caller = t.session("work");
+    const [one, two] = await spawnTwo(t, { kind: "session" });
+    // The team's window is linked into the person's session, where it is shown then.
+    t.tmux("link-window", "-d", "-s", two.windowId ?? "", "-t", "=work:9");
+    const person = await t.attach("=work");
+    t.tmux("resize-pane", "-Z", "-t", two.paneId ?? "");
+    expect(await focusPane(t.server, two, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    await eventually("the pane", () => person.screen().includes(`ready: ${two.instance}`));
+    const shown = () =>
+      t.tmux("list-clients", "-F", "#{session_name}:#{window_index} #{pane_id} #{window_zoomed_flag}");
+    expect(shown()).toBe(`work:9 ${two.paneId} 1`);
+    expect(await focusPane(t.server, one, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(shown()).toBe(`work:9 ${one.paneId} 0`);
+  });
+
+  test("switches the client of a caller without a pane, a popup, by its session", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("work");
+    await t.attach("=work");
+    const [one] = await spawnTwo(t, { kind: "session" });
+    const session = t.tmux("display-message", "-p", "-t", pane, "#{s/[$]//:session_id}");
+    const { TMUX = "" } = t.inside(pane);
+    const popup = viewerOf({ TMUX: TMUX.replace(/,0$/, `,${session}`) });
+    expect(await focusPane(t.server, one, popup)).toEqual({ kind: "switched" });
+    expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(one.paneId);
+  });
+
+  test("switches nobody for a caller of another server, whose pane has the id of one here (S39)", async () => {
+    const [t, other] = [privateTmux(), privateTmux()];
+    const { pane } = t.session("work");
+    const look = other.session("elsewhere");
+    expect(look.pane).toBe(pane);
+    await t.attach("=work");
+    const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
+    const outcome = await focusPane(t.server, one, viewerOf(other.inside(look.pane)));
+    const argv = ["env", "-u", "TMUX", "tmux", ...t.server.socketArgs, "attach-session"];
+    expect(outcome).toEqual({
+      kind: "command",
+      why: "elsewhere",
+      argv: [...argv, "-t", `=work:${one.windowId}.${one.paneId}`],
+    });
+    expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(pane);
+    // It does what it says: a tmux in a pane of the other one.
+    if (outcome.kind !== "command") throw new Error("no command");
+    const words = [...outcome.argv.slice(0, 3), `TMUX_TMPDIR=${t.env.TMUX_TMPDIR}`, ...outcome.argv.slice(3)];
+    other.tmux("new-window", "-d", "-t", "=elsewhere:", "-e", "TERM=screen", "--", ...words);
+    await eventually("the client", () =>
+      t.tmux("list-clients", "-F", "#{pane_id}").includes(one.paneId ?? "?"),
+    );
+  });
+
   test("is the exact command where no client of the caller's can be switched", async () => {
     const t = privateTmux();
     const { pane } = t.session("work");
     const [one, two] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
     for (const caller of [undefined, pane, "%999"]) {
-      const outcome = await focusPane(t.server, two, caller);
+      const viewer = caller === undefined ? undefined : viewerOf({ ...t.inside(pane), TMUX_PANE: caller });
+      const outcome = await focusPane(t.server, two, viewer);
       expect(outcome).toEqual({
         kind: "command",
+        why: caller === undefined ? "outside" : "unseen",
         argv: ["tmux", ...t.server.socketArgs, "attach-session", "-t", `=work:${two.windowId}.${two.paneId}`],
       });
     }

@@ -26,11 +26,13 @@ describe("peek -f of a pane", () => {
 
   it("prints what a program draws on the alternate screen, and not again what was before it", async () => {
     const { watched, peek } = await start();
-    await peek.has("ready\n");
+    watched.does("seq 60");
+    await peek.has(/\n60\n$/);
+    const before = peek.out();
     watched.does("printf '\\033[?1049h\\033[Hdrawn'");
-    await peek.has("ready\ndrawn\n");
+    await peek.has(`${before}drawn\n`);
     watched.does("printf '\\033[?1049l'; echo back");
-    await peek.has("ready\ndrawn\nback\n");
+    await peek.has(`${before}drawn\nback\n`);
   });
 
   it("says how many lines of a burst were left out, or that some were", async () => {

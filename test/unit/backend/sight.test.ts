@@ -50,6 +50,12 @@ describe("What has changed on a screen", () => {
       rows: numbered(106, 118),
       leftOut: undefined,
     });
+    // A history that may have been full meanwhile has no positions to count by.
+    const early = changesSince({}, screenOf(numbered(1, 4))).seen;
+    expect(changesSince(early, sight(numbered(100, 121), 19)).changes).toEqual({
+      rows: numbered(109, 121),
+      leftOut: undefined,
+    });
   });
 
   test("is what stands there when the history was cleared, also when it has grown again since", () => {

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { personInside, personOutside } from "../../support/person.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+import { watchedPane } from "../../support/watched.ts";
+
+it("attach attaches a terminal at the agent's pane, and ends when it is detached", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const person = personOutside(t, ["attach", "ada"]);
+  await person.sees("ready");
+  expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(watched.pane);
+  person.type("C-b", "d");
+  expect(await person.code()).toBe(0);
+});
+
+it("attach prints the command on a terminal that tmux cannot draw on", async () => {
+  const t = privateTmux();
+  const { pane } = await watchedPane(t);
+  for (const TERM of ["dumb", ""]) {
+    const person = personOutside(t, ["attach", "ada"], { env: { TERM } });
+    await person.sees(`attach-session -t '=work:@1.${pane}'`);
+    await person.sees("tmux cannot draw on this terminal");
+    expect(await person.code()).toBe(0);
+  }
+  expect(t.tmux("list-clients")).toBe("");
+});
+
+it("attach inside another tmux prints what works there, and touches neither", async () => {
+  const t = privateTmux();
+  await watchedPane(t);
+  const other = privateTmux();
+  const { TEAMS_HOME, XDG_RUNTIME_DIR, TMUX_TMPDIR } = t.env;
+  const person = personInside(other, ["attach", "ada"], {
+    env: { TEAMS_HOME, XDG_RUNTIME_DIR, TMUX_TMPDIR },
+  });
+  await person.sees(/env -u TMUX tmux -S [\s\S]*attach-session -t '=work:@1.%1'/);
+  expect(await person.code()).toBe(0);
+  expect([t.tmux("list-clients"), other.tmux("list-clients")]).toEqual(["", ""]);
+});
