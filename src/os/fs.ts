@@ -117,6 +117,20 @@ export function listDir(path: string): string[] {
   }
 }
 
+/** Tells a file from what its path led to before. */
+export interface FileVersion {
+  readonly inode: number;
+  readonly size: number;
+  /** Milliseconds since the epoch of the last change of content, name or rights. */
+  readonly changedMs: number;
+}
+
+/** Undefined when nothing is there. */
+export function versionOf(path: string): FileVersion | undefined {
+  const entry = statSync(path, { throwIfNoEntry: false });
+  return entry && { inode: entry.ino, size: entry.size, changedMs: entry.ctimeMs };
+}
+
 /** Size in bytes, or undefined when nothing is there. */
 export function fileSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;

@@ -24,6 +24,9 @@ export function agentFileName(name: string): string {
   return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
 }
 
+/** Agents whose paths are kept: more than a team has. */
+const MOST_AGENTS = 1_000;
+
 /** Every path of one team (protocol.md section 1). Pure: nothing is looked at. */
 export interface TeamPaths {
   readonly dir: string;
@@ -70,6 +73,7 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
   const dir = join(root, "teams", team);
   const tasks = join(root, "tasks", team);
   const runtimeDir = join(runtime, team);
+  const agents = new Map<string, AgentPaths>();
   return {
     dir,
     config: join(dir, "config.json"),
@@ -85,8 +89,18 @@ export function teamPaths(root: string, runtime: string, team: TeamDir): TeamPat
     runtime: runtimeDir,
     task: (id) => join(tasks, `${taskFileStem(id)}.json`),
     inbox: (agent) => join(dir, "inboxes", `${agentFileName(agent)}.json`),
-    agent: (agent) =>
-      agentPaths(join(dir, "run", agentFileName(agent)), join(runtimeDir, agentFileName(agent))),
+    // Whoever watches a team asks for them a thousand times a second.
+    agent: (agent) => {
+      const known = agents.get(agent);
+      if (known !== undefined) return known;
+      if (agents.size >= MOST_AGENTS) agents.clear();
+      const paths = agentPaths(
+        join(dir, "run", agentFileName(agent)),
+        join(runtimeDir, agentFileName(agent)),
+      );
+      agents.set(agent, paths);
+      return paths;
+    },
     request: (id) => {
       const stem = join(dir, "requests", agentFileName(id));
       return { request: `${stem}.json`, answer: `${stem}.answer` };

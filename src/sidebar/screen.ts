@@ -60,12 +60,19 @@ export async function openScreen(options: { readonly color: boolean }): Promise<
 function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
   const buffer = screen as unknown as CellBuffer;
   const { program } = screen;
+  /** What was drawn last into each row of the buffer; after a new size the buffer has others. */
+  const drawn: { readonly row: Row | undefined; readonly line: Line | undefined }[] = [];
   let closed = false;
   return {
     size: () => ({ width: program.cols, height: program.rows }),
     draw(lines) {
       if (closed) return;
-      for (const [y, row] of buffer.lines.entries()) paint(buffer, y, rowOf(lines[y], row.length, color));
+      for (const [y, row] of buffer.lines.entries()) {
+        const [line, before] = [lines[y], drawn[y]];
+        if (before !== undefined && before.row === row && looksAlike(before.line, line)) continue;
+        paint(buffer, y, rowOf(line, row.length, color));
+        drawn[y] = { row: buffer.lines[y], line };
+      }
       buffer.draw(0, buffer.lines.length - 1);
       program.flush();
     },
@@ -103,6 +110,17 @@ function paint(buffer: CellBuffer, y: number, row: Cell[]): void {
   const same = row.every(([attribute, char], x) => sent[x]?.[0] === attribute && sent[x]?.[1] === char);
   buffer.lines[y] = Object.assign(row, { dirty: !same });
   if (!same) for (const cell of sent) cell[1] = "\0";
+}
+
+function looksAlike(a: Line | undefined, b: Line | undefined): boolean {
+  const [these = [], those = []] = [a?.spans, b?.spans];
+  return (
+    these.length === those.length &&
+    these.every(({ text, fg, bold, blink }, i) => {
+      const other = those[i];
+      return other?.text === text && other.fg === fg && other.bold === bold && other.blink === blink;
+    })
+  );
 }
 
 function rowOf(line: Line | undefined, width: number, color: boolean): Cell[] {

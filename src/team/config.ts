@@ -10,7 +10,7 @@ import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
-import { type Home, type TeamRef, teamRef } from "./ref.ts";
+import { type Home, readOnce, type TeamRef, teamRef } from "./ref.ts";
 import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
 import { wasOurs } from "./whose.ts";
 
@@ -123,7 +123,8 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
  * @throws TeamError TEAM_NOT_FOUND with the nearest names, CORRUPT_FILE
  */
 export function readTeam(ref: TeamRef): TeamConfig {
-  const config = readJsonFile(ref.paths.config, teamConfig);
+  const { config: path } = ref.paths;
+  const config = readOnce(ref, path, () => readJsonFile(path, teamConfig));
   if (config === undefined) throw teamNotFound(ref);
   return config;
 }

@@ -8,7 +8,7 @@ import { appendJsonLines } from "../store/jsonl.ts";
 import { withLost } from "./inbox-lost.ts";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-text.ts";
 import { appendJournal, journalled } from "./journal.ts";
-import type { TeamRef } from "./ref.ts";
+import { readOnce, type TeamRef } from "./ref.ts";
 import { changeInTeam, lockInTeam } from "./team-lock.ts";
 
 /** Hears in one sentence of what was repaired or set aside. */
@@ -78,7 +78,13 @@ export function isInboxBroken(ref: TeamRef, agent: string): boolean {
 
 /** The entries as a repair would leave them right now; for whoever only looks, and repairs nothing. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
-  const text = readText(ref.paths.inbox(agent)) ?? "[]";
+  const path = ref.paths.inbox(agent);
+  const messages = readOnce(ref, path, () =>
+    readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []),
+  );
+  if (messages !== undefined) return messages;
+  const text = readText(path);
+  if (text === undefined) return [];
   const entries = parseEntries(text) ?? withLost(ref, agent, salvageEntries(text));
   return entries.flatMap((entry) => readEntry(entry) ?? []);
 }

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type * as z from "zod/mini";
 import { makeDirBelow } from "../os/create.ts";
 import { ensureRuntimeDirectory } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
@@ -16,12 +17,12 @@ import {
 } from "../schema/status.ts";
 import { formatJson, readRecordFile } from "../store/json-file.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
-import type { TeamRef } from "./ref.ts";
+import { readOnce, type TeamRef } from "./ref.ts";
 import { teamNotFound } from "./team-lock.ts";
 
 /** What an agent's own process last said of itself; undefined when it has said nothing (a foreign peer, one that is starting). */
 export function readStatus(ref: TeamRef, agent: string): StatusRecord | undefined {
-  return readRecordFile(ref.paths.agent(agent).status, statusRecord);
+  return readRecord(ref, ref.paths.agent(agent).status, statusRecord);
 }
 
 /**
@@ -34,7 +35,7 @@ export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): 
 }
 
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
-  return readRecordFile(ref.paths.agent(agent).place, placeRecord);
+  return readRecord(ref, ref.paths.agent(agent).place, placeRecord);
 }
 
 /** Says where an agent was put, in which pid space; the one that spawned it is the one writer. */
@@ -44,12 +45,16 @@ export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): vo
 
 /** How the agent's program ended, as its launch script wrote it down. */
 export function readExit(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecordFile(ref.paths.agent(agent).exit, exitRecord);
+  return readRecord(ref, ref.paths.agent(agent).exit, exitRecord);
 }
 
 /** How its program had ended when a person started it again in its pane. */
 export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
-  return readRecordFile(ref.paths.agent(agent).crash, exitRecord);
+  return readRecord(ref, ref.paths.agent(agent).crash, exitRecord);
+}
+
+function readRecord<T>(ref: TeamRef, path: string, schema: z.core.$ZodType<T>): T | undefined {
+  return readOnce(ref, path, () => readRecordFile(path, schema));
 }
 
 /** Forgets what an earlier start of this agent said, before the next one. */

@@ -5,7 +5,7 @@ import { createWhole, makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
 import { metadata } from "../schema/json.ts";
 import { formatJson, readRecordFile } from "../store/json-file.ts";
-import type { TeamRef } from "./ref.ts";
+import { readOnce, type TeamRef } from "./ref.ts";
 import { assertTeam, teamNotFound } from "./team-lock.ts";
 
 const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
@@ -60,7 +60,8 @@ export function listRequests(ref: TeamRef): RequestRecord[] {
   const names = new Set(listDir(requests));
   return [...names]
     .filter((name) => name.endsWith(".json") && !names.has(name.replace(/\.json$/, ".answer")))
-    .flatMap((name) => readRecordFile(join(requests, name), requestRecord) ?? [])
+    .map((name) => join(requests, name))
+    .flatMap((path) => readOnce(ref, path, () => readRecordFile(path, requestRecord)) ?? [])
     .sort((a, b) => a.at - b.at);
 }
 

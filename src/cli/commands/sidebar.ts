@@ -5,6 +5,7 @@ import { Lifelines } from "../../lead/lifelines.ts";
 import { lookAtTasks } from "../../lead/look-at-tasks.ts";
 import { isLed, reconcile } from "../../lead/reconcile.ts";
 import { teamStatus } from "../../lead/status.ts";
+import { Remembered } from "../../store/remembered.ts";
 import { anyBell } from "../../wakeup/any-bell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
@@ -41,8 +42,9 @@ export const command = defineCommand({
 
 async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { io } = call;
-  const ctx = await leadContext(call, open);
-  const reading = filesContext(call, open);
+  const remembering = { ...open, ref: { ...open.ref, remembered: new Remembered() } };
+  const ctx = await leadContext(call, remembering);
+  const reading = filesContext(call, remembering);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const lifelines = new Lifelines(ctx);
   const end = await runSidebar({
