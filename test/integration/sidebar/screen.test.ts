@@ -152,6 +152,16 @@ describe("the sidebar in a pane", () => {
     await sees("mended");
   });
 
+  test("draws every row anew in a window of another height, also those that stay as they were", async () => {
+    const { resize, rows, sees } = await openSidebar();
+    const [top] = rows();
+    resize(34, 20);
+    await eventually("the same first row in 20", () => rows().length <= 21 && rows()[0] === top);
+    resize(34, 40);
+    await sees("MESSAGES");
+    expect(rows()[0]).toBe(top);
+  });
+
   test("fits itself to a new size", async () => {
     const { resize, rows, sees } = await openSidebar();
     resize(20, 24);
