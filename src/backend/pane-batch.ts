@@ -6,7 +6,8 @@ import type { Look } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
 import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
-import type { Host, PanePlan, Stack } from "./pane-plan.ts";
+import type { Host, PanePlan } from "./pane-plan.ts";
+import { stackCommands } from "./stack.ts";
 import { ownerTag, paneTags, sessionCommands, TAG, windowOptions } from "./tags.ts";
 
 /** A pane that a batch has made. */
@@ -19,7 +20,6 @@ export interface MadePane {
   readonly windowWidth: number;
   readonly windowHeight: number;
   readonly serverPid: number;
-  readonly serverVersion: string;
   readonly socket: string;
 }
 
@@ -84,7 +84,8 @@ export function settleCommands(
       return;
     }
     if (plan.stack !== undefined && i === 0) {
-      commands.push(...stackCommands(plan.stack, panes));
+      const ids = panes.map(({ pane }) => pane);
+      commands.push(...stackCommands(plan.stack, ids));
       return;
     }
     if (host.kind !== "window")
@@ -105,8 +106,7 @@ export function settleCommands(
 export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
   const made = new Map<string, MadePane>();
   for (const line of lines) {
-    const [mark, instance, id, pid, window, session, width, height, serverPid, version, ...socket] =
-      line.split(" ");
+    const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
     const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
     if (mark !== MADE || instance === undefined) continue;
     if (pane === undefined || win === undefined || sess === undefined) continue;
@@ -119,7 +119,6 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
       windowWidth: Number(width),
       windowHeight: Number(height),
       serverPid: Number(serverPid),
-      serverVersion: version ?? "",
       socket: socket.join(" "),
     });
   }
@@ -129,8 +128,7 @@ export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePan
 const MADE = "teams-made";
 
 function printMade(instance: string): string[] {
-  const variables =
-    "pane_id pane_pid window_id session_id window_width window_height pid version socket_path";
+  const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
   const format = variables
     .split(" ")
     .map((name) => `#{${name}}`)
@@ -185,20 +183,4 @@ function startWords(request: SpawnRequest): string[] {
     "--",
     ...launchArgv(request.paths, request.instance, request.argv),
   ];
-}
-
-function stackCommands(stack: Stack, panes: readonly MadePane[]): Command[] {
-  const commands: Command[] = [];
-  let below = stack.below;
-  for (const { pane } of panes) {
-    commands.push(
-      below === undefined
-        ? ["join-pane", "-d", "-h", "-l", "50%", "-s", pane, "-t", stack.caller]
-        : ["join-pane", "-d", "-v", "-s", pane, "-t", below],
-    );
-    // The stack's panes share their column evenly; with one alone this would touch the lead's.
-    if (below !== undefined) commands.push(["select-layout", "-E", "-t", pane]);
-    below = pane;
-  }
-  return commands;
 }

@@ -2,6 +2,7 @@ import type { PaneId, SessionId, WindowId } from "../tmux/ids.ts";
 import type { Look, PaneView } from "../tmux/look.ts";
 import type { Placement, SpawnRequest } from "./backend.ts";
 import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
+import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
 import { ownerTag, TAG } from "./tags.ts";
 
 /** Size of a session that nobody looks at. */
@@ -14,15 +15,6 @@ export type Host =
   | { readonly kind: "new-session"; readonly name: string; readonly size: Size }
   /** A further window of the session that the plan makes. */
   | { readonly kind: "same-session"; readonly name: string };
-
-/** A stack of teammates at the right of the caller's pane. */
-export interface Stack {
-  readonly caller: PaneId;
-  /** The lowest teammate that stands there already. */
-  readonly below: PaneId | undefined;
-  /** How many of the first host's new panes are moved there. */
-  readonly count: number;
-}
 
 export interface PanePlan {
   readonly hosts: readonly { readonly host: Host; readonly count: number }[];
@@ -40,6 +32,8 @@ export const PLAN_OPTIONS = [
   TAG.apart,
   TAG.layout,
   TAG.session,
+  TAG.before,
+  WINDOW_LAYOUT,
 ] as const;
 
 /** Decides where `count` new panes of one team go. Pure. */
@@ -158,11 +152,19 @@ function planStack(
       pane.options[TAG.team] === team.team &&
       pane.options[TAG.root] === team.rootTag,
   );
-  const below = standing.at(-1);
-  const wideEnough = below !== undefined || caller.width >= 2 * min.width;
+  const wideEnough = standing.length > 0 || caller.width >= 2 * min.width;
   const room = wideEnough ? stackCapacity(caller.height, min) - standing.length : 0;
   const fits = Math.min(count, Math.max(0, room));
-  return fits === 0 ? undefined : { caller: caller.id, below: below?.id, count: fits };
+  if (fits === 0) return undefined;
+  const lines = standing.length === 0 ? caller.height : standing.reduce((sum, { height }) => sum + height, 0);
+  return {
+    caller: caller.id,
+    window: caller.window,
+    before: standing[0]?.options[TAG.before] || (caller.options[WINDOW_LAYOUT] ?? ""),
+    standing: standing.map(({ id }) => id),
+    lines,
+    count: fits,
+  };
 }
 
 export function windowSize(panes: readonly PaneView[]): Size {

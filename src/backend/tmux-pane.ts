@@ -15,9 +15,10 @@ import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
-import { PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
+import { type PanePlan, PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
 import { marked, settleStart } from "./settle-start.ts";
 import { SIGHT_ROWS, sightOfScreen } from "./sight-screen.ts";
+import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
 import { identityCondition, TAG } from "./tags.ts";
 
 export interface TmuxPaneOptions {
@@ -42,7 +43,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = marked(wanted);
-      const { made, errors } = await makePanes(server, requests, placement);
+      const { made, stacked, errors } = await makePanes(server, requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
@@ -51,7 +52,13 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             discardLaunch(request.paths);
             return { ok: false, name: request.name, error: notMade(request, errors) };
           }
-          const place = placeOf(request, pane, placement.kind, spawnedAt);
+          const beside = stacked.get(request.instance);
+          const place = placeOf(
+            request,
+            pane,
+            { placement: placement.kind, ...(beside && { beside }) },
+            spawnedAt,
+          );
           request.placed?.(place);
           return settleStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
@@ -102,6 +109,8 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
 
 interface Made {
   readonly made: ReadonlyMap<string, MadePane>;
+  /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
+  readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
   readonly errors: readonly string[];
 }
 
@@ -116,7 +125,7 @@ async function makePanes(
   placement: Placement,
 ): Promise<Made> {
   const [first] = requests;
-  if (first === undefined) return { made: new Map(), errors: [] };
+  if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
   await prepareLaunches(requests.map(scriptOf));
   try {
     return await withLock(join(dirname(first.paths.run), "panes"), async () => {
@@ -130,12 +139,19 @@ async function makePanes(
       if (made.size === 0 && !seen.running) requireSupported(await server.version());
       const settled =
         made.size === 0 ? { errors: [] } : await server.batch(settleCommands(plan, requests, made, seen));
-      return { made, errors: [...errors, ...settled.errors] };
+      return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
     });
   } catch (error) {
     for (const { paths } of requests) discardLaunch(paths);
     throw error;
   }
+}
+
+/** What is stacked is in the first of the plan's hosts. */
+function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): Made["stacked"] {
+  if (stack === undefined) return new Map();
+  const beside = { window: stack.window, layout: stack.before };
+  return new Map(requests.slice(0, stack.count).map(({ instance }) => [instance, beside]));
 }
 
 function scriptOf(request: SpawnRequest): LaunchScriptInput {
@@ -157,7 +173,12 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
   });
   if (commands.length === 0) return;
   try {
-    await server.batch(commands);
+    const stacked = places.filter(({ beside }) => beside !== undefined);
+    // A window of ours lays itself out; what stood beside a caller is in one that is not.
+    const seen = stacked.length > 0 ? await look(server, STACK_OPTIONS) : undefined;
+    const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
+    const after = seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked)];
+    await server.batch([...commands, ...after]);
   } catch (error) {
     // With the server every pane of it is gone, which is what was asked for.
     if (!isNoServer(error)) throw error;
@@ -167,7 +188,7 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
 function placeOf(
   request: SpawnRequest,
   pane: MadePane,
-  placement: Placement["kind"],
+  wanted: Pick<PlaceRecord, "placement" | "beside">,
   spawnedAt: number,
 ): PlaceRecord {
   return {
@@ -176,7 +197,7 @@ function placeOf(
     paneId: pane.pane,
     windowId: pane.window,
     session: pane.session,
-    placement,
+    ...wanted,
     server: { socket: pane.socket, pid: pane.serverPid, procStart: startOf(pane.serverPid) ?? "" },
     panePid: pane.pid,
     paneProcStart: startOf(pane.pid) ?? "",

@@ -1,3 +1,5 @@
+import { type PaneId, paneId } from "./ids.ts";
+
 /** A cell of a window's layout: one pane, or several beside (`columns`) or above (`rows`) each other. */
 export type Cell =
   | { readonly kind: "pane"; readonly width: number; readonly height: number }
@@ -15,6 +17,17 @@ export type Cell =
 export function layoutString(root: Cell): string {
   const body = format(root, 0, 0, { next: 0 });
   return `${checksum(body)},${body}`;
+}
+
+/** The size and the panes that a layout as tmux prints it is for; undefined for anything else. */
+export function readLayout(
+  text: string,
+): { readonly width: number; readonly height: number; readonly panes: readonly PaneId[] } | undefined {
+  const [, width, height] = /^[0-9a-f]{4},(\d+)x(\d+),0,0[,[{]/.exec(text) ?? [];
+  if (width === undefined || height === undefined) return undefined;
+  // What a pane has behind its place is its number; a group has a bracket there.
+  const panes = [...text.matchAll(/\d+x\d+,\d+,\d+,(\d+)/g)].flatMap(([, id]) => paneId(`%${id}`) ?? []);
+  return { width: Number(width), height: Number(height), panes };
 }
 
 function format(cell: Cell, x: number, y: number, panes: { next: number }): string {

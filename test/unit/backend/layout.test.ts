@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { capacity, distribute, gridLayout, MIN_PANE, stackCapacity } from "../../../src/backend/layout.ts";
-import { type Cell, layoutString } from "../../../src/tmux/layout-string.ts";
+import { type Cell, layoutString, readLayout } from "../../../src/tmux/layout-string.ts";
 
 describe("A window's room", () => {
   test.each([
@@ -104,6 +104,14 @@ test("A layout string has tmux's own form and checksum", () => {
     ],
   };
   expect(layoutString(layout)).toBe("d67e,80x24,0,0{40x24,0,0,0,39x24,41,0[39x12,41,0,1,39x11,41,13,2]}");
+});
+
+test("Of a layout as tmux prints it the size and the panes are read, of anything else nothing", () => {
+  const text = "95ca,200x49,0,0{100x49,0,0,0,99x49,101,0[99x24,101,0,11,99x24,101,25,2]}";
+  expect(readLayout(text)).toEqual({ width: 200, height: 49, panes: ["%0", "%11", "%2"] });
+  expect(readLayout("b25d,80x24,0,0,7")).toEqual({ width: 80, height: 24, panes: ["%7"] });
+  for (const other of ["", "tiled", "80x24,0,0,7", "b25d,80x24,0,0"])
+    expect(readLayout(other)).toBeUndefined();
 });
 
 function panesOf(cell: Cell): Cell[] {

@@ -1,0 +1,148 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { belongings } from "../../support/belongings.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
+
+it("--here takes room from the caller's pane alone, and gives it back exactly, whatever was resized meanwhile (S4)", async () => {
+  const { t, pane, person, teams } = await inThree();
+  const before = belongings(t);
+  const size = (id: string) =>
+    t.tmux("display-message", "-p", "-t", id, "#{pane_width}x#{pane_height}").split("x");
+  const spawn = async (name: string): Promise<string> => {
+    const ended = await teams("spawn", name, "--here", "--model", "scripted:play.json", "--json");
+    return ended.json<{ paneId: string }>().paneId;
+  };
+  const ada = await spawn("ada");
+  const lead = size(pane);
+  expect(lead).toEqual(["49", "49"]);
+  const [bob, cyd] = (await Promise.all(["bob", "cyd"].map(spawn))) as [string, string];
+  expect(size(pane)).toEqual(lead);
+  expect([ada, bob, cyd].map((id) => size(id)[1]).sort()).toEqual(["15", "16", "16"]);
+  expect(t.tmux("display-message", "-p", "-t", "=mine:", "#{pane_id}")).toBe(pane);
+
+  // The terminal's corner, far below what has room for all, and back; then the border between lead and stack.
+  for (const to of [
+    { width: 40, height: 12 },
+    { width: 200, height: 50 },
+  ]) {
+    person.resize(to);
+    await eventually(
+      "the new size",
+      () => t.tmux("display-message", "-p", "-t", pane, "#{window_width}") === String(to.width),
+    );
+  }
+  t.tmux("resize-pane", "-t", ada, "-x", "30");
+  t.tmux("resize-pane", "-t", ada, "-y", "5");
+
+  await teams("kill", "bob", "--force");
+  expect(Math.abs(Number(size(ada)[1]) - Number(size(cyd)[1]))).toBeLessThanOrEqual(1);
+  await teams("hide", "cyd");
+  await teams("shutdown", "ada");
+  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
+  await teams("kill", "crew", "--force");
+  await teams("delete", "crew");
+  expect(belongings(t)).toEqual(before);
+  await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
+});
+
+it("nothing but --here, sidebar --split and run's sidebar ever touches a window of the user's", async () => {
+  const { t, pane, teams } = await inThree();
+  // tmux runs the hook also for windows that are gone: so it looks at the pane itself.
+  const state = "#{window_panes} #{pane_width}x#{pane_height}";
+  const isOther = `#{!=:${state},${t.tmux("display-message", "-p", "-t", pane, state)}}`;
+  const hook = `if-shell -F -t ${pane} "${isOther}" "set-option -s @touched yes"`;
+  t.tmux("set-hook", "-w", "-t", pane, "window-layout-changed", hook);
+  const touched = () => t.tmux("show-options", "-sqv", "@touched");
+  const model = ["--model", "scripted:play.json"];
+  await teams("spawn", "ada", ...model);
+  await teams("spawn", "bob", ...model, "--window");
+  await teams("spawn", "cyd", ...model, "--session");
+  await teams("send", "ada", "hello");
+  await teams("hide", "ada");
+  await teams("show", "ada");
+  await teams("layout", "main-vertical");
+  await teams("peek", "ada");
+  await teams("status");
+  await teams("attach", "ada");
+  t.tmux("select-window", "-t", pane);
+  await teams("down", "crew");
+  await teams("resume", "crew");
+  await teams("kill", "crew", "--force", "--purge");
+  const runs = {
+    version: 1,
+    agents: {
+      "team-lead": [{ tools: [{ name: "Agent", input: { name: "dan", prompt: "hi" } }] }, { say: "Done." }],
+    },
+  };
+  writeFileSync(join(t.home, "run.json"), JSON.stringify(runs));
+  await teams("run", "--playbook", "run.json", "--no-sidebar", "--json");
+  expect(touched()).toBe("");
+
+  await teams("create", "crew");
+  await teams("sidebar", "--split");
+  expect(touched()).toBe("yes");
+  await teams("sidebar", "--split");
+  t.tmux("set-option", "-s", "-u", "@touched");
+  await teams("spawn", "ada", ...model, "--here");
+  expect(touched()).toBe("yes");
+  await teams("kill", "crew", "--force", "--purge");
+  await eventually("the user's panes alone", () => t.tmux("list-panes", "-t", pane).split("\n").length === 3);
+});
+
+it("run --here with its sidebar gives the room of both back", async () => {
+  const t = privateTmux();
+  const agents = {
+    "team-lead": [
+      { tools: ["ada", "bob"].map((name) => ({ name: "Agent", input: { name, prompt: "hello" } })) },
+      { tools: [{ name: "Bash", input: { command: "until [ -e go ]; do sleep 0.05; done" } }] },
+      { say: "All is done." },
+    ],
+    "*": [{ say: "I heard {{input}}", repeat: true }],
+  };
+  writeFileSync(join(t.home, "run.json"), JSON.stringify({ version: 1, agents }));
+  const words = [
+    "run",
+    "--team",
+    "crew",
+    "--playbook",
+    "run.json",
+    "--here",
+    "--permission-mode",
+    "bypassPermissions",
+  ];
+  const person = personInside(t, words, { size: { width: 200, height: 50 } });
+  const lefts = () => t.tmux("list-panes", "-t", person.pane, "-F", "#{pane_left} #{pane_width}").split("\n");
+  await eventually("lead, stack and sidebar", () => lefts().length === 4);
+  // Lead, two teammates one above the other, sidebar.
+  expect(lefts()).toEqual(["0 82", "83 82", "83 82", "166 34"]);
+  writeFileSync(join(t.home, "go"), "");
+  expect(await person.code()).toBe(0);
+  await person.sees("All is done.");
+  expect(lefts()).toEqual(["0 200"]);
+  await leaves(t, nothing(["work:cat"]));
+});
+
+/** A person's window of three panes that somebody looks at, and the program in the first of them. */
+async function inThree() {
+  const t = privateTmux();
+  const { pane } = t.session("mine");
+  const right = t.tmux("split-window", "-d", "-h", "-P", "-F", "#{pane_id}", "-t", pane, "--", "env", "cat");
+  t.tmux("split-window", "-d", "-v", "-t", right, "--", "env", "cat");
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  const person = await t.attach("=mine:");
+  const run = teamsIn(t.inside(pane), t.home);
+  const teams = async (...words: string[]) => {
+    const ended = await run(words);
+    expect([words, ended.code]).toEqual([words, 0]);
+    return ended;
+  };
+  await teams("create", "crew");
+  return { t, pane, person, teams };
+}
