@@ -1,8 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { killTeammates } from "../../../src/lead/kill.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
+import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
 import { spawnTeammates } from "../../../src/lead/spawn.ts";
 import type { SpawnInput } from "../../../src/lead/spawn-draft.ts";
-import { signalProcess } from "../../../src/os/process-table.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
+import { supervise } from "../../../src/lead/supervise.ts";
+import { startOf } from "../../../src/os/identity.ts";
+import { processTable, signalProcess, startedWith } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox.ts";
@@ -10,14 +17,21 @@ import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { createTask, getTask } from "../../../src/team/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
+import { type LedTeam, ledTeam } from "../../support/led-team.ts";
+import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
 
-/** A team that is led by this test, its teammates in panes of a detached session. */
-async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, ...inputs: readonly SpawnInput[]) {
-  const { ref, ctx, place } = await ledTeam(agents);
+async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Promise<void> {
   const behind: Promise<unknown>[] = [];
   await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) });
   await Promise.all(behind);
+}
+
+/** A team that is led by this test, its teammates in panes of a detached session. */
+async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, ...inputs: readonly SpawnInput[]) {
+  const led = await ledTeam(agents);
+  const { ref, ctx, place } = led;
+  await spawnInPanes(led, inputs);
   const paneOf = (name: string): string => readPlace(ref, name)?.paneId ?? "";
   const screen = (name: string): string => place.tmux("capture-pane", "-p", "-t", paneOf(name));
   return {
@@ -41,16 +55,16 @@ async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, ...inp
       await eventually("another start", () => readStatus(ref, name)?.process.pid !== before);
       await eventually("its idleness", () => readStatus(ref, name)?.state === "idle");
     },
-    told: async (): Promise<string[]> =>
+    news: async (): Promise<string[]> =>
       (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
-        from === "system" ? [JSON.parse(text).message.split("\n")[0]] : [],
+        from === "system" ? [JSON.parse(text).message] : [],
       ),
   };
 }
 
 describe("a crashed agent that a person started again in its pane", () => {
   it("before anybody had looked is told to the lead, and goes on with what it had", async () => {
-    const { ref, ctx, crash, again, told } = await inPanes({}, { name: "dev" });
+    const { ref, ctx, crash, again, news } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
     await crash("dev", "SIGSEGV");
@@ -58,7 +72,11 @@ describe("a crashed agent that a person started again in its pane", () => {
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];
     const ends = (await Promise.all(three.map((own) => reconcile(own)))).flat();
     expect(ends).toMatchObject([{ name: "dev", how: "restarted", exit: { signal: "SIGSEGV" } }]);
-    expect(await told()).toEqual(["dev crashed (SIGSEGV) and was started again in its pane."]);
+    expect(await news()).toEqual([
+      expect.stringMatching(
+        /^dev crashed \(SIGSEGV\) and was started again in its pane\.\nIts last lines:\n/,
+      ),
+    ]);
     expect(getTask(ref, "1")).toMatchObject({ owner: "dev", status: "in_progress" });
 
     await crash("dev", "SIGABRT");
@@ -66,6 +84,117 @@ describe("a crashed agent that a person started again in its pane", () => {
     expect(getTask(ref, "1")).toMatchObject({ status: "pending" });
     await again("dev");
     expect(await reconcile(ctx)).toEqual([]);
-    expect(await told()).toHaveLength(2);
+    expect(await news()).toHaveLength(2);
+  });
+});
+
+describe("an agent in a pane", () => {
+  it("that gets SIGKILL is known as crashed within two seconds by status and lead, and its tasks are free (S33)", async () => {
+    const { ref, ctx, pidOf, news } = await inPanes({}, { name: "dev" });
+    await createTask(ref, { subject: "count" });
+    await claimTask(ref, "dev", "1");
+    const watching = new AbortController();
+    const problems: string[] = [];
+    const watch = supervise(ctx, {
+      signal: watching.signal,
+      onEnd: () => undefined,
+      onChange: () => undefined,
+      onProblem: (problem) => problems.push(problem),
+    });
+    onTestFinished(async () => {
+      watching.abort();
+      await watch;
+    });
+    signalProcess(pidOf("dev"), "SIGKILL");
+    const [told] = await eventually("the news", async () => (await news()).length > 0 && news(), 2_000);
+    expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./);
+    const { members, tasks } = await teamStatus(ctx);
+    expect(members[1]).toMatchObject({
+      state: "crashed",
+      alive: false,
+      exit: { signal: "SIGKILL", code: null },
+    });
+    expect(tasks.list).toMatchObject([{ id: "1", status: "pending" }]);
+    expect(problems).toEqual([]);
+  });
+
+  it("that ends in the middle of a turn is told to the lead with how, and its last fifty lines (S34)", async () => {
+    const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
+    const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 5" } };
+    const { ref, ctx, news } = await inPanes(
+      { dev: [{ say: lines.join("\n"), tools: [fall] }] },
+      { name: "dev", prompt: "begin" },
+    );
+    await eventually("the record", () => readExit(ref, "dev"));
+    await reconcile(ctx);
+    const [told = ""] = await news();
+    expect(told).toMatch(/^dev crashed \(SIGSEGV\)\./);
+    expect(told).toContain("line 79\n");
+    expect(told).not.toContain("line 20\n");
+    expect(readExit(ref, "dev")?.lastLines).toHaveLength(50);
+  });
+
+  it("that cannot even begin its turn is told with its exit code and the reason (S34)", async () => {
+    const { ref, ctx, news } = await inPanes(
+      {},
+      { name: "dev", prompt: "begin", model: "scripted:nowhere.json" },
+    );
+    await eventually("the record", () => readExit(ref, "dev"));
+    await reconcile(ctx);
+    expect((await news())[0]).toMatch(/^dev crashed \(exit code 2\)\.\n[\s\S]*nowhere\.json/);
+  });
+
+  it("that ignores the request and SIGTERM is gone by the deadline and reported, with all that it scattered (S40)", async () => {
+    const scatter = [
+      "setsid sh -c 'trap \"\" HUP TERM; while :; do sleep 1; done' &",
+      "(setsid sh -c '(sleep 1001 &)' &)",
+      "nohup sleep 1002 >/dev/null 2>&1 &",
+      'ln -s "$(command -v sleep)" other; (setsid ./other 1003 &)',
+      "touch scattered; sleep 300",
+    ].join("\n");
+    const { ref, ctx, t, pidOf, paneOf } = await inPanes(
+      { dev: [{ tools: [{ name: "Bash", input: { command: scatter } }] }] },
+      { name: "dev", prompt: "begin" },
+    );
+    const instance = readPlace(ref, "dev")?.instance;
+    const marked = () => processTable().filter(({ pid }) => startedWith(pid, `TEAMS_INSTANCE=${instance}`));
+    await eventually(
+      "the scattered ones",
+      () => existsSync(join(t.home, "scattered")) && marked().length >= 8,
+    );
+    const [pid, pane] = [pidOf("dev"), paneOf("dev")];
+    // It hears nothing that can be ignored.
+    signalProcess(pid, "SIGSTOP");
+    expect(await killTeammates(ctx, ["dev"], { timeoutMs: 200 })).toEqual([
+      { name: "dev", outcome: "killed", left: [] },
+    ]);
+    expect(marked()).toEqual([]);
+    expect(startOf(pid)).toBeUndefined();
+    expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [] });
+    expect(pane).not.toBe("");
+  });
+});
+
+describe("fifty shutdowns", () => {
+  it("leave no pane, process, FIFO, lock or launch script (S41)", async () => {
+    const t = privateTmux();
+    t.session();
+    for (const team of ["one", "two", "three", "four", "five"]) {
+      const led = await ledTeam({}, team, t);
+      const names = Array.from({ length: 10 }, (_, i) => `dev-${i}`);
+      const inputs = names.map((name) => ({ name }));
+      await (team === "five" ? led.spawn(...inputs) : spawnInPanes(led, inputs));
+      const reports = await shutdownTeammates(led.ctx, names);
+      expect(reports.map(({ outcome }) => outcome)).toEqual(names.map(() => "approved"));
+    }
+    const teams = ["teams", "tasks"].flatMap((kind) =>
+      readdirSync(join(t.root, kind)).map((name) => join(t.root, kind, name)),
+    );
+    await leaves(t, { ...nothing(["work:cat"]), teams });
+    const files = readdirSync(t.root, { recursive: true, encoding: "utf8" });
+    expect(files.filter((name) => /launch\.sh|\/run\/./.test(name))).toEqual([]);
+    for (const team of ["one", "two", "three", "four", "five"]) {
+      expect(readFileSync(join(t.root, "teams", team, "config.json"), "utf8")).not.toContain("_endings");
+    }
   });
 });
