@@ -1,5 +1,5 @@
 import type { Changes, Sight } from "../backend/sight.ts";
-import { cutToWidth, stripControls } from "../os/terminal-text.ts";
+import { cutToWidth, displayWidth, stripControls } from "../os/terminal-text.ts";
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
 import { line } from "./paint.ts";
@@ -37,9 +37,9 @@ export function screenPaper(io: Io, out: Output, name: string): PeekPaper {
   return {
     show(sight, _, state) {
       const size = { columns: io.columns ?? 80, rows: io.rows ?? 24 };
-      const foot = [name, state, "Ctrl-C ends"].filter((word) => word !== "").join(" · ");
+      const foot = [name, state, "Ctrl-C stops watching"].filter((word) => word !== "").join(" · ");
       const rows = sight.rows.map(({ text }) => text);
-      const picture = drawing(rows, out.paint(cutToWidth(foot, size.columns), "quiet").painted, size);
+      const picture = drawing(rows, out.paint(cutToWidth(foot, size.columns - 1), "quiet").painted, size);
       if (picture === drawn) return;
       io.out(drawn === undefined ? `${OPEN}${picture}` : picture);
       drawn = picture;
@@ -70,7 +70,9 @@ export function drawing(
   const room = Math.max(1, size.rows - 1);
   const shown = rows.slice(-room).map((row) => cutToWidth(stripControls(row), size.columns));
   const lines = [...shown, ...Array.from({ length: room - shown.length }, () => "")];
-  return `${TOGETHER}\x1b[H${lines.map((text) => `${text}\x1b[K\r\n`).join("")}${foot}\x1b[K${END_TOGETHER}`;
+  // Behind a row that fills the line the cursor stands on its last cell, which would be cleared.
+  const whole = (text: string): string => (displayWidth(text) < size.columns ? `${text}\x1b[K` : text);
+  return `${TOGETHER}\x1b[H${lines.map((text) => `${whole(text)}\r\n`).join("")}${foot}\x1b[K${END_TOGETHER}`;
 }
 
 /** How an agent ended, in words. */
