@@ -185,5 +185,6 @@ function viewOf(show: (line: string) => void): WorkerView {
 function eventLine(event: AgentEvent): string {
   if (event.type === "tool_started") return `tool ${event.tool}(${event.summary})`;
   if (event.type === "tool_ended") return `ended ${event.tool}: ${event.content}`;
+  if (event.type === "hook") return `hook ${event.event}: ${event.text}`;
   return event.type;
 }

@@ -52,7 +52,10 @@ describe("what the end of a hook means", () => {
     ],
     [{ decision: "approve" }, { permission: { behavior: "allow", reason: "it gave no reason" } }],
     [{ systemMessage: "hello" }, { kind: "success", stdout: "", message: "hello" }],
-    [{ suppressOutput: true }, { kind: "success", stdout: "" }],
+    [
+      { continue: true, suppressOutput: true },
+      { kind: "success", stdout: "" },
+    ],
   ])("%j on stdout is obeyed", (answer, expected) => {
     expect(answered(answer)).toMatchObject(expected);
   });

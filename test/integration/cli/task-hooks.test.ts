@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Cli, cliIn } from "../../support/cli.ts";
+
+interface Given {
+  readonly user?: Readonly<Record<string, string>>;
+  readonly project?: Readonly<Record<string, string>>;
+}
+
+/** A team in a home whose settings, and those of the project, hold these hooks. */
+async function teamWith({ user, project }: Given): Promise<Cli> {
+  const cli = cliIn();
+  const write = (directory: string, hooks: Readonly<Record<string, string>>): void => {
+    mkdirSync(directory, { recursive: true });
+    const groups = Object.entries(hooks).map(([event, command]) => [
+      event,
+      [{ hooks: [{ type: "command", command }] }],
+    ]);
+    writeFileSync(join(directory, "settings.json"), JSON.stringify({ hooks: Object.fromEntries(groups) }));
+  };
+  if (user !== undefined) write(cli.root, user);
+  if (project !== undefined) write(join(cli.directory, ".claude"), project);
+  await cli(["create", "crew"]);
+  return cli;
+}
+
+const subjects = async (cli: Cli): Promise<string[]> =>
+  (await cli(["task", "list", "--json"]))
+    .json<{ tasks: { id: string; subject: string; status: string }[] }>()
+    .tasks.map(({ id, subject, status }) => `${id} ${subject}: ${status}`);
+
+describe("a task on the command line", () => {
+  it("is added and completed unless a hook refuses it", async () => {
+    const cli = await teamWith({
+      user: {
+        TaskCreated: "cat > task; grep -q Bad task && { echo 'name it better' >&2; exit 2; }; exit 0",
+        TaskCompleted: "[ -e red ] && { echo 'the build is red' >&2; exit 2; }; exit 0",
+      },
+    });
+    const refused = await cli(["task", "add", "Bad", "--json"]);
+    expect(refused.code).toBe(1);
+    expect(refused.error()).toMatchObject({ code: "PERMISSION_DENIED" });
+    expect(refused.error().message).toContain("name it better");
+    await cli(["task", "add", "Good", "-d", "more of it"]);
+    expect(JSON.parse(readFileSync(join(cli.directory, "task"), "utf8"))).toMatchObject({
+      hook_event_name: "TaskCreated",
+      task_id: "2",
+      task_subject: "Good",
+      task_description: "more of it",
+      teammate_name: "team-lead",
+      team_name: "crew",
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      cwd: cli.directory,
+    });
+    writeFileSync(join(cli.directory, "red"), "");
+    for (const words of [
+      ["done", "2"],
+      ["update", "2", "--status", "completed"],
+    ]) {
+      expect((await cli(["task", ...words, "--json"])).error().message).toContain("the build is red");
+    }
+    expect(await subjects(cli)).toEqual(["2 Good: pending"]);
+  });
+
+  it("is added when a hook fails, which is said beside", async () => {
+    const cli = await teamWith({ user: { TaskCreated: "exit 3" } });
+    const { code, err } = await cli(["task", "add", "Good"]);
+    expect([code, await subjects(cli)]).toEqual([0, ["1 Good: pending"]]);
+    expect(err).toContain("Hook TaskCreated: non-blocking error (exit 3): exit code 3");
+  });
+
+  it("runs no hooks of a directory that nobody trusts, and those of one that somebody does (S70)", async () => {
+    const cli = await teamWith({ project: { TaskCreated: "touch ran; exit 2" } });
+    expect((await cli(["task", "add", "Good"])).code).toBe(0);
+    expect(existsSync(join(cli.directory, "ran"))).toBe(false);
+    await cli(["trust"]);
+    expect((await cli(["task", "add", "Better"])).code).toBe(1);
+    expect(existsSync(join(cli.directory, "ran"))).toBe(true);
+  });
+
+  it("that a hook itself adds asks no hook of the same event", async () => {
+    const cli = await teamWith({ user: { TaskCreated: "exit 2" } });
+    const nested = await cli(["task", "add", "Good"], { env: { TEAMS_HOOK: "TaskCreated" } });
+    expect(nested.code).toBe(0);
+  });
+});

@@ -1,0 +1,272 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { HookEvent } from "../../../src/agent/hooks/settings.ts";
+import { listApprovals } from "../../../src/lead/approvals.ts";
+import { requestShutdown } from "../../../src/lead/shutdown.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver, history } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { listTasks } from "../../../src/team/tasks.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+
+type Commands = Partial<Record<HookEvent, string | readonly [matcher: string, command: string]>>;
+
+/** A teammate at work under these hooks, which has been given something to do. */
+async function working(commands: Commands, input: WorkerInput = {}) {
+  const ref = await testTeam(["dev"]);
+  const hooks = Object.fromEntries(
+    Object.entries(commands).map(([event, given]) => {
+      const [matcher, command] = typeof given === "string" ? ["", given] : given;
+      return [event, [{ matcher, hooks: [{ type: "command", command }] }]];
+    }),
+  );
+  const { settings, ...rest } = input;
+  const dev = await startWorker(ref, { mode: "default", settings: { ...settings, hooks }, ...rest });
+  onTestFinished(async () => {
+    await dev.stop().catch(() => undefined);
+  });
+  if (rest.role !== "lead") await send(ref, "begin");
+  const file = (name: string): string => readFileSync(join(dev.cwd, name), "utf8");
+  return { ref, dev, file, made: (name: string) => existsSync(join(dev.cwd, name)) };
+}
+
+const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const isIdle = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state === "idle";
+const rested = (ref: TeamRef, dev: RunningWorker) =>
+  eventually("its rest", () => dev.inputs.length > 0 && isIdle(ref));
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+const results = ({ messages }: RunningWorker): string[] =>
+  messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
+  );
+const notices = async (ref: TeamRef) =>
+  (await history(ref, LEAD_NAME, { all: true })).filter(({ text }) => text.includes("idle_notification"));
+
+describe("an idle teammate (S65)", () => {
+  const once = "[ -e sent ] || { touch sent; echo 'run the tests first' >&2; exit 2; }";
+
+  it("is sent on by a hook that ends with 2, in its own name, and tells of its idleness once", async () => {
+    const { ref, dev, file } = await working(
+      { TeammateIdle: `cat >> asked; echo >> asked; ${once}` },
+      { turns: [{ say: "done" }, { on: { contains: "run the tests" }, say: "they pass" }] },
+    );
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
+    expect(dev.inputs[1]).toBe("[said by a TeammateIdle hook of the user's]\nrun the tests first");
+    const asked = file("asked")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toMatchObject({
+      hook_event_name: "TeammateIdle",
+      teammate_name: "dev",
+      team_name: "crew",
+      session_id: "session-dev",
+      stop_hook_active: false,
+    });
+    expect(asked[1]).toMatchObject({ stop_hook_active: true });
+    const told = await notices(ref);
+    expect(told).toHaveLength(1);
+    expect(told[0]?.text).toContain("they pass");
+  });
+
+  it("is not sent on for ever: so often in a row as the settings say, and again after other work", async () => {
+    const { ref, dev, file } = await working(
+      { TeammateIdle: "echo >> count; echo again >&2; exit 2" },
+      { settings: { teams: { hooks: { maxContinuations: 3 } } }, turns: [{ say: "ok", repeat: true }] },
+    );
+    await rested(ref, dev);
+    expect(dev.inputs).toHaveLength(4);
+    expect(file("count").length).toBe(3);
+    expect(dev.shown).toContainEqual(expect.stringContaining("3 times in a row"));
+    await send(ref, "more");
+    await eventually("the next", () => dev.inputs.length === 8 && isIdle(ref));
+    expect(file("count").length).toBe(6);
+  });
+
+  it("goes idle when its hook fails, which its pane tells", async () => {
+    const { ref, dev } = await working(
+      { TeammateIdle: "echo broken >&2; exit 1" },
+      { turns: [{ say: "ok" }] },
+    );
+    await rested(ref, dev);
+    expect(dev.inputs).toHaveLength(1);
+    expect(dev.shown).toContainEqual(expect.stringMatching(/TeammateIdle.*exit code 1: broken/));
+  });
+
+  it("whose turn failed is not sent on", async () => {
+    const error = { status: 400, type: "invalid_request_error" };
+    const { ref, dev, made } = await working(
+      { Stop: "touch asked; exit 2", TeammateIdle: "touch asked; exit 2" },
+      { turns: [{ error }] },
+    );
+    await rested(ref, dev);
+    expect([dev.inputs.length, made("asked")]).toEqual([1, false]);
+  });
+
+  it("agrees to a shutdown without being asked whether it may rest", async () => {
+    const { ref, dev } = await working({ TeammateIdle: "exit 0" }, { turns: [{ say: "ok" }] });
+    await rested(ref, dev);
+    await requestShutdown(contextOf(ref), ["dev"]);
+    expect(await dev.ended).toBe("shutdown");
+  });
+});
+
+describe("the end of a turn", () => {
+  it("is asked of Stop hooks first, with who it is and where its conversation is", async () => {
+    const { ref, dev, file } = await working(
+      {
+        Stop: "cat > stop; echo stop >> order; [ -e one ] || { touch one; echo 'say more' >&2; exit 2; }",
+        TeammateIdle: "echo idle >> order",
+      },
+      { turns: [{ say: "ok", repeat: true }] },
+    );
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
+    expect(file("order")).toBe("stop\nstop\nidle\n");
+    const told = JSON.parse(file("stop")) as { agent_transcript_path: string };
+    expect(told).toMatchObject({ agent_id: "dev@crew", agent_type: "general-purpose" });
+    expect(existsSync(told.agent_transcript_path)).toBe(true);
+  });
+
+  it("is a lead's too, which is no teammate that idles", async () => {
+    const { ref, dev, made } = await working(
+      { Stop: "[ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }", TeammateIdle: "touch idle" },
+      { name: LEAD_NAME, role: "lead", turns: [{ say: "ok", repeat: true }] },
+    );
+    await dev.worker.typed("begin");
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref, LEAD_NAME));
+    expect(dev.inputs[1]).toContain("end your team");
+    expect(made("idle")).toBe(false);
+  });
+});
+
+describe("a tool call", () => {
+  const calling = (command: string, more: WorkerInput = {}): WorkerInput => ({
+    turns: [{ tools: [bash(command)] }, { say: "done" }],
+    mode: "bypassPermissions",
+    ...more,
+  });
+
+  it("is refused by a hook that ends with 2, whatever the mode allows, with its words to the model", async () => {
+    const { ref, dev, made, file } = await working(
+      { PreToolUse: ["Bash", "cat > call; echo 'not on a Friday' >&2; exit 2"] },
+      calling("touch ran"),
+    );
+    await rested(ref, dev);
+    expect(made("ran")).toBe(false);
+    expect(results(dev)).toEqual(["A hook refused Bash: not on a Friday"]);
+    expect(JSON.parse(file("call"))).toMatchObject({
+      hook_event_name: "PreToolUse",
+      tool_name: "Bash",
+      tool_input: { command: "touch ran" },
+    });
+  });
+
+  it("runs when its hooks have nothing against it, or are about other tools", async () => {
+    const { ref, dev, made } = await working({ PreToolUse: ["Write|Edit", "exit 2"] }, calling("touch ran"));
+    await rested(ref, dev);
+    expect(made("ran")).toBe(true);
+  });
+
+  it("is refused by a permission decision of deny", async () => {
+    const { ref, dev, made } = await working(
+      {
+        PreToolUse: `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"mine"}}'`,
+      },
+      calling("touch ran"),
+    );
+    await rested(ref, dev);
+    expect(made("ran")).toBe(false);
+    expect(results(dev)[0]).toContain("A hook denies it: mine");
+  });
+
+  it("is asked for where a hook says ask, and runs unasked where it says allow", async () => {
+    const says = (said: string): string => `echo '{"permissionDecision":"${said}"}'`;
+    const asking = await working({ PreToolUse: says("ask") }, calling("touch ran"));
+    await eventually("the request", () => listApprovals(asking.ref).length === 1);
+    expect(asking.made("ran")).toBe(false);
+    const allowed = await working({ PreToolUse: says("allow") }, calling("touch ran", { mode: "default" }));
+    await rested(allowed.ref, allowed.dev);
+    expect(allowed.made("ran")).toBe(true);
+    const denied = await working(
+      { PreToolUse: says("allow") },
+      calling("touch ran", { settings: { permissions: { deny: ["Bash(touch:*)"] } } }),
+    );
+    await rested(denied.ref, denied.dev);
+    expect(denied.made("ran")).toBe(false);
+  });
+
+  it("ends the turn where a hook says that it is not to go on", async () => {
+    const { ref, dev, made } = await working(
+      { PreToolUse: `echo '{"continue":false,"stopReason":"enough"}'` },
+      calling("touch ran"),
+    );
+    await rested(ref, dev);
+    expect([made("ran"), dev.messages.at(-1)?.role]).toEqual([false, "user"]);
+    expect(results(dev)[0]).toContain("enough");
+  });
+
+  it("that has run is shown to the hooks behind it, whose words go to the model with the result", async () => {
+    const { ref, dev, file } = await working(
+      { PostToolUse: "cat > call; echo 'format it' >&2; exit 2" },
+      calling("touch ran; echo out"),
+    );
+    await rested(ref, dev);
+    expect(results(dev)).toEqual([expect.stringMatching(/^out\n\n\n?A hook says: format it$/)]);
+    expect(JSON.parse(file("call"))).toMatchObject({
+      hook_event_name: "PostToolUse",
+      tool_input: { command: "touch ran; echo out" },
+      tool_response: { is_error: false },
+    });
+  });
+
+  it("that prints a secret through a hook leaves it in no file (S75)", async () => {
+    const secret = "hunter2-hunter2";
+    const { ref, dev } = await working(
+      { PostToolUse: 'echo "it is $MY_SECRET" >&2; exit 2' },
+      calling("true", { env: { PATH: process.env.PATH, MY_SECRET: secret } }),
+    );
+    await rested(ref, dev);
+    expect(results(dev)[0]).toContain("it is [secret]");
+    expect(JSON.stringify(dev.shown)).not.toContain(secret);
+  });
+});
+
+describe("a task of an agent's tools", () => {
+  const create = { name: "TaskCreate", input: { subject: "No tests", description: "d" } };
+
+  it("is not added where a hook refuses it, and its number is never used", async () => {
+    const { ref, dev, file } = await working(
+      { TaskCreated: `cat > task; grep -q '"No tests"' task && { echo 'write tests' >&2; exit 2; }; exit 0` },
+      {
+        turns: [{ tools: [create] }, { tools: [{ ...create, input: { subject: "Tests" } }] }, { say: "ok" }],
+      },
+    );
+    await rested(ref, dev);
+    expect(results(dev)[0]).toContain("write tests");
+    expect(listTasks(ref).map(({ id, subject }) => [id, subject])).toEqual([["2", "Tests"]]);
+    expect(JSON.parse(file("task"))).toMatchObject({
+      hook_event_name: "TaskCreated",
+      task_id: "2",
+      task_subject: "Tests",
+      task_description: "",
+      teammate_name: "dev",
+      team_name: "crew",
+    });
+  });
+
+  it("is not completed where a hook refuses it", async () => {
+    const done = { name: "TaskUpdate", input: { taskId: "1", status: "completed" } };
+    const { ref, dev } = await working(
+      { TaskCompleted: "echo 'the build is red' >&2; exit 2" },
+      { turns: [{ tools: [create, done] }, { say: "ok" }] },
+    );
+    await rested(ref, dev);
+    expect(listTasks(ref)[0]?.status).toBe("pending");
+    expect(results(dev)[1]).toContain("the build is red");
+  });
+});
