@@ -2,6 +2,7 @@ import type { Agent } from "../agent/agent.ts";
 import { EXIT, messageOf } from "../errors.ts";
 import type { AgentFlags } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
+import { writerToLog } from "../os/own-log.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
 import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -40,7 +41,7 @@ interface Self extends ReadyTeammate {
 export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
   const { ref, member, flags, config, sessionId, bell, status, signal } = ready;
-  const view = openView(io, member);
+  const view = openView(io, member, ref.paths.agent(member.name).log);
   const self: Self = { ...ready, io, view };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({
@@ -78,9 +79,10 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   }
 }
 
-function openView(io: Io, member: TeamMember): PaneView {
+/** @param log what it writes where it has no terminal */
+function openView(io: Io, member: TeamMember, log: string): PaneView {
   return createPaneView({
-    write: io.out,
+    write: io.terminal.stdout ? io.out : writerToLog(io.out, log),
     name: member.name,
     color: member.color,
     width: () => process.stdout.columns ?? 80,

@@ -19,8 +19,8 @@ export function isPlainOutput(fd: number): boolean {
  * @returns what a descriptor that somebody else made non-blocking does not take now; empty when all is written
  * @throws Error of the system: EPIPE, ENOSPC
  */
-export function writeNow(fd: number, text: string): Buffer {
-  let rest = Buffer.from(text);
+export function writeNow(fd: number, text: string | Uint8Array): Buffer {
+  let rest = Buffer.from(text as string);
   try {
     while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
   } catch (error) {

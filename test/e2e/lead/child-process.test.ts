@@ -1,0 +1,85 @@
+import { appendFileSync, existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startOf } from "../../../src/os/identity.ts";
+import { LOG_BOUNDS } from "../../../src/os/own-log.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { TEAMS } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ledTeam } from "../../support/led-team.ts";
+
+it("a child's shell commands have neither its socketpair nor the variables of its start", async () => {
+  const command = "ls -l /proc/$$/fd > fds; env > variables";
+  const { ref, spawn, place } = await ledTeam({ "*": [{ tools: [{ name: "Bash", input: { command } }] }] });
+  await spawn({ name: "dev", prompt: "go" });
+  const { pid } = readStatus(ref, "dev")?.process ?? { pid: 0 };
+  const script = readPlace(ref, "dev")?.panePid ?? 0;
+  // The pair itself is there, with the launch script and with the agent.
+  const pair = readlinkSync(`/proc/${pid}/fd/3`);
+  expect(pair).toMatch(/^socket:/);
+  expect(readlinkSync(`/proc/${script}/fd/3`)).toBe(pair);
+  await eventually("the command", () => existsSync(join(place.home, "variables")));
+  await eventually("its turn's end", () => readStatus(ref, "dev")?.state === "idle");
+  expect(readFileSync(join(place.home, "fds"), "utf8")).not.toContain(pair);
+  expect(readFileSync(join(place.home, "variables"), "utf8")).not.toContain("TEAMS_BELL_FD");
+});
+
+it("a child outlives the terminal in which it was started, and a Ctrl-C there", async () => {
+  const { ref, place } = await ledTeam();
+  const { session } = place.session("user");
+  const words = [
+    "spawn",
+    "dev",
+    "--teammate-mode",
+    "process",
+    "--model",
+    "scripted:play.json",
+    "--team",
+    "crew",
+  ];
+  // Without job control all that it starts is in the terminal's foreground, but what has left it.
+  const pane = place.tmux(
+    ...["new-window", "-d", "-t", `${session}:`, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", place.home],
+    ...["--", "env", "-u", "TMUX", "-u", "TMUX_PANE"],
+    ...[
+      "sh",
+      "-c",
+      'trap : INT; "$@"; echo started; cat; echo interrupted; cat',
+      "sh",
+      process.execPath,
+      TEAMS,
+      ...words,
+    ],
+  );
+  const [id = "", shell = ""] = pane.split(" ");
+  await eventually("its readiness", () => readStatus(ref, "dev")?.state === "idle");
+  const shows = (word: string) =>
+    eventually(word, () =>
+      place
+        .tmux("capture-pane", "-p", "-t", id)
+        .split("\n")
+        .some((row) => row.endsWith(word)),
+    );
+  await shows("started");
+  place.tmux("send-keys", "-t", id, "C-c");
+  await shows("interrupted");
+  place.tmux("kill-pane", "-t", id);
+  await eventually("the shell's end", () => startOf(Number(shell)) === undefined);
+  const { pid, procStart } = readStatus(ref, "dev")?.process ?? { pid: 0, procStart: "" };
+  expect(startOf(pid)).toBe(procStart);
+  expect(readStatus(ref, "dev")?.state).toBe("idle");
+  expect(existsSync(ref.paths.agent("dev").exit)).toBe(false);
+});
+
+it("a child's log is cut where it has grown too large, and ends in its last words", async () => {
+  const say = `${"It goes on and on. ".repeat(70_000)}And ends.`;
+  const { ref, spawn } = await ledTeam({ "*": [{ say }] });
+  await spawn({ name: "dev" });
+  const { log } = ref.paths.agent("dev");
+  appendFileSync(log, "an old line\n".repeat(LOG_BOUNDS.most / 10));
+  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "Tell me all." });
+  await eventually("the cut", () => statSync(log).size < LOG_BOUNDS.most);
+  await eventually("its last words", () => readFileSync(log, "utf8").includes("And ends."));
+});
