@@ -237,6 +237,31 @@ describe("Enter", () => {
   });
 });
 
+describe("A person who types at the same time", () => {
+  // Before each call of a talk in turn: two looks at least, the paste, looks for its echo and its rest, Enter, its echo.
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    "has the text said once or not at all (before call %i)",
+    async (nth) => {
+      const { t, reader } = await start();
+      const terminal = await t.attach("=work");
+      t.tmux("select-window", "-t", reader.pane);
+      const idleScreen = await screenNow(t, reader);
+      const types = async (): Promise<void> => {
+        const { x } = (await screenNow(t, reader)).cursor;
+        terminal.type("x");
+        await eventually("the key", async () => (await screenNow(t, reader)).cursor.x !== x);
+      };
+      const server = beforeEachCall(t, (call) => (call === nth ? types() : Promise.resolve()));
+      const { kind } = await talk(server, reader.place, "said once", { ...options(reader), idleScreen });
+      const submitted = reader.submitted();
+      if (kind === "sent") expect(submitted).toEqual([expect.stringMatching(/^said oncex?$/)]);
+      else expect([kind, submitted]).toEqual([kind === "held" ? "held" : "unsent", []]);
+      if (kind === "held") expect(reader.shows()).not.toContain("said");
+      expect(t.tmux("list-buffers")).toBe("");
+    },
+  );
+});
+
 describe("Two that talk at once", () => {
   test("take turns, also before the program shows anything; who comes later keeps his words", async () => {
     const { t, reader } = await start("late");
@@ -300,6 +325,24 @@ function enters(mode: string, ...command: string[]) {
 function screenText(s: KeyReader["idleScreen"]): string {
   const head = [s.width, s.height, s.history, s.cursor.x, s.cursor.y, s.alternate ? 1 : 0, 0, 0, 0, "", ""];
   return `${[head.join("\t"), ...s.rows].join("\n")}\n`;
+}
+
+/** Something that happens right before each call of tmux. */
+function beforeEachCall(t: PrivateTmux, happens: (call: number) => Promise<void>): PrivateTmux["server"] {
+  let calls = 0;
+  return {
+    ...t.server,
+    call: async (command) => {
+      calls += 1;
+      await happens(calls);
+      return t.server.call(command);
+    },
+    batch: async (commands) => {
+      calls += 1;
+      await happens(calls);
+      return t.server.batch(commands);
+    },
+  };
 }
 
 /** Something that happens right before the second command that types. */
