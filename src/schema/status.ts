@@ -59,8 +59,6 @@ export const placeRecord = z.looseObject({
   placement: z.optional(z.string()),
   /** The window of the user's that it stands in, and how that was laid out before any of the team did. */
   beside: z.optional(z.object({ window: z.string(), layout: z.string() })),
-  /** The window of the user's that it stands in, and how that was laid out before any of the team did. */
-  beside: z.optional(z.object({ window: z.string(), layout: z.string() })),
   server: z.optional(tmuxServerRecord),
   /** The outer launch script: the pane's own process. */
   panePid: z.optional(z.number()),
