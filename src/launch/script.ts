@@ -97,11 +97,13 @@ as_json() {
     }'
 }
 
-# Whether the alternate screen is on, which iTerm2 does not tell, and below that the last lines.
+# Whether the alternate screen is on, which iTerm2 does not tell, and below that the last lines. The border above the pane
+# still shows what its agent last said of itself.
 ask_terminal() {
   if [ -n "$TMUX_PANE" ]; then
     tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
-      "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE"
+      "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE ;
+       set-option -p -t $TMUX_PANE @teams_state crashed"
   else
     echo 0 && it2 session read -s "${"$"}{ITERM_SESSION_ID##*:}"
   fi

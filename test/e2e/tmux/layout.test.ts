@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { signalProcess } from "../../../src/os/process-table.ts";
 import { teamsIn } from "../../support/built.ts";
-
+import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
@@ -52,6 +53,24 @@ it("the team's windows are laid out by name", async () => {
     const without = await teams(["layout", "grid", "--team", name, "--json"]);
     expect(without.error().code).toBe("RECIPIENT_INACTIVE");
   }
+});
+
+it("the border of a crashed teammate says so, until it is started again", async () => {
+  const { tmux, teams } = await team("ada");
+  const pane = paneOf(tmux, "ada");
+  const border = () =>
+    tmux.tmux("display-message", "-p", "-t", pane, "#{E:pane-border-format}").replaceAll(/#\[.*?\]/g, "");
+  await eventually("what it does", () => border().trim() === "ada idle");
+  const { members } = (await teams(["status", "--json"])).json<{
+    members: { name: string; pid: number }[];
+  }>();
+  signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGSEGV");
+  await eventually("its crash", () => border().trim() === "ada crashed");
+  const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
+  await eventually("what to press", () => shown().includes("r + Enter starts it again"));
+  tmux.tmux("send-keys", "-t", pane, "r", "Enter");
+  await eventually("what it does", () => border().trim() === "ada idle");
+  expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);
 });
 
 it("one without a pane is neither hidden nor shown", async () => {
