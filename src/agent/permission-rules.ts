@@ -58,7 +58,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   const { access, line } = subject;
   if (access.kind === "command") return commandAllowance(about, line);
   const covering =
-    access.kind === "team"
+    access.kind === "team" || access.kind === "external"
       ? undefined
       : about.find(({ pattern }) => pathsMatch(pattern, access.paths, subject, "every"));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
@@ -82,6 +82,8 @@ function commandAllowance(
 function touches(pattern: string, subject: RuleSubject): boolean {
   const { access, line } = subject;
   if (access.kind === "team") return false;
+  // No pattern can be held against what somebody else's tool does: one that refuses refuses all of it.
+  if (access.kind === "external") return true;
   if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
   for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
   for (const mentioned of line?.mentioned ?? []) {
@@ -101,7 +103,9 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
 }
 
 /** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`). */
+/** `mcp__server` names all tools of that server. */
 function namesTool(name: string, tool: string): boolean {
+  if (name.startsWith("mcp__") && tool.startsWith(`${name}__`)) return true;
   return name.endsWith("*") ? tool.startsWith(name.slice(0, -1)) : name === tool;
 }
 

@@ -214,6 +214,7 @@ function allowedByMode(
     const shown = missing === undefined || missing.length > MAX_SHOWN ? "this command" : missing;
     return ask(`No rule allows ${shown}.`);
   }
+  if (access.kind === "external") return ask(`No rule allows ${tool}.`);
   return ask(
     inside
       ? `No rule allows ${tool} here.`

@@ -5,6 +5,7 @@ import type { Model } from "../agent/model/model.ts";
 import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
+import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -17,8 +18,8 @@ import { readTeam } from "../team/config.ts";
 import type { TeamToolContext } from "../team-tools/context.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
-import { teamNews } from "../worker/team-news.ts";
 import { RestGate } from "../worker/rest-gate.ts";
+import { teamNews } from "../worker/team-news.ts";
 import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
 import type { LoadedSettings } from "./settings.ts";
@@ -37,6 +38,8 @@ export interface AgentParts {
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
+  /** Those of MCP servers; for a type that has all tools. */
+  readonly mcpTools?: readonly AnyTool[] | undefined;
   /** Nobody can be asked: no terminal. */
   readonly alone: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
@@ -106,7 +109,7 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
 }
 
 function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
-  const own = toolsOfType(agentTypeOf(parts.agentType), builtinTools());
+  const own = toolsOfType(agentTypeOf(parts.agentType), [...builtinTools(), ...(parts.mcpTools ?? [])]);
   const named = parts.tools === undefined ? own : own.filter(({ name }) => parts.tools?.includes(name));
   return [...named, ...teamTools(parts)];
 }

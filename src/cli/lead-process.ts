@@ -64,6 +64,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     stopReading();
     watching.abort();
     await watch;
+    for (const stop of lead.ends) await stop();
     kept = await finish(lead, end, sidebar, worker.lastText);
   }
   return conclude(lead, { end, kept }, worker);
@@ -120,7 +121,7 @@ async function openLead(
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);
-  return { call, plan, ctx, settings, sessionId, view, mode, children };
+  return { call, plan, ctx, settings, sessionId, view, mode, children, ends: [] };
 }
 
 /** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */

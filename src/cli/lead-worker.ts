@@ -19,6 +19,7 @@ import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
+import { openMcp } from "./mcp-parts.ts";
 import type { PaneView } from "./pane-view.ts";
 import { type LoadedSettings, worktreeSettings } from "./settings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
@@ -51,6 +52,8 @@ export interface Lead {
   readonly mode: PermissionMode;
   /** Rung by children of this process (teammates without a pane). */
   readonly children: Rings;
+  /** What it has started for itself, to be ended with it. */
+  readonly ends: (() => Promise<void>)[];
 }
 
 /** The lead as a worker: its model, and when its run is over; and what it says of itself. */
@@ -135,11 +138,14 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     names: settings.teams.models,
     prices: settings.teams.prices,
   });
+  const mcp = await openMcp(ctx, settings, (line) => lead.view.note(line));
+  lead.ends.push(mcp.close);
   return assembleAgent({
     ctx,
     worker,
     role: "lead",
     model,
+    mcpTools: mcp.tools,
     agentType: "general-purpose",
     sessionId,
     settings,

@@ -80,6 +80,8 @@ export const settingsSchema = z.looseObject({
   hooks: z.prefault(hooksSetting, {}),
   /** Variables for every agent. */
   env: z._default(z.record(z.string(), z.coerce.string()), {}),
+  /** Servers of tools, by name, as in `.mcp.json`; each is looked at when it is started. */
+  mcpServers: z._default(z.record(z.string(), z.unknown()), {}),
   teams: z.prefault(ours, {}),
 });
 export type Settings = z.infer<typeof settingsSchema>;
@@ -192,7 +194,8 @@ function merge(below: Raw, above: Raw, adds: boolean): Raw {
   };
   const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
   const hooks = adds ? bothHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
-  return { ...below, ...above, permissions, hooks, env: inner("env"), teams: inner("teams") };
+  const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams: inner("teams") };
+  return { ...below, ...above, permissions, hooks, ...byKey };
 }
 
 function bothHooks(lower: Raw, upper: Raw): Raw {

@@ -35,6 +35,8 @@ export interface ReadyTeammate {
 interface Self extends ReadyTeammate {
   readonly io: Io;
   readonly view: PaneView;
+  /** What it has started, to be ended with it. */
+  readonly ends: (() => Promise<void>)[];
 }
 
 /** What a teammate does from its readiness to its end. @returns its exit status */
@@ -42,7 +44,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const { io } = call;
   const { ref, member, flags, config, sessionId, bell, status, signal } = ready;
   const view = openView(io, member, ref.paths.agent(member.name).log);
-  const self: Self = { ...ready, io, view };
+  const self: Self = { ...ready, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({
     team: config.displayName ?? config.name,
@@ -76,6 +78,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     return exitCodeOf(await worker.run(), self);
   } finally {
     stopReading();
+    for (const end of self.ends) await end();
   }
 }
 
@@ -104,12 +107,14 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
 /** Loads what an agent needs, at its first need. */
 async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
-  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }] = await Promise.all([
-    import("./agent-parts.ts"),
-    import("./context.ts"),
-    import("./settings.ts"),
-    import("./make-model.ts"),
-  ]);
+  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }, { openMcp }] =
+    await Promise.all([
+      import("./agent-parts.ts"),
+      import("./context.ts"),
+      import("./settings.ts"),
+      import("./make-model.ts"),
+      import("./mcp-parts.ts"),
+    ]);
   const settings = loadSettings(ref.home.root, io.cwd);
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
@@ -124,11 +129,14 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     names: settings.teams.models,
     prices: settings.teams.prices,
   });
+  const mcp = await openMcp(ctx, settings, (line) => self.view.note(line));
+  self.ends.push(mcp.close);
   return assembleAgent({
     ctx,
     worker,
     role: "teammate",
     model,
+    mcpTools: mcp.tools,
     agentType: flags.agentType,
     sessionId: self.sessionId,
     settings,

@@ -125,7 +125,8 @@ function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wron
   if (known === undefined) return undefined;
   for (const [agent, turns] of Object.entries(agents)) {
     for (const [index, { tools = [] }] of turns.entries()) {
-      const call = tools.findIndex(({ name }) => !known.tools.includes(name));
+      // What a server of tools has is known once it runs.
+      const call = tools.findIndex(({ name }) => !name.startsWith("mcp__") && !known.tools.includes(name));
       const field = ["agents", agent, index, "tools", call, "name"];
       const name = tools[call]?.name;
       if (name !== undefined) return { field, at: field, what: notAmong("tool", name, known.tools) };

@@ -20,6 +20,12 @@ export function script(
   name: string,
   through: readonly string[] = [],
 ): (...args: readonly string[]) => Script {
+  const file = scriptFile(name);
+  return (...args) => start([...through, process.execPath, file(), ...args]);
+}
+
+/** The same, for a test whose own code starts it. @returns where the file is */
+export function scriptFile(name: string): () => string {
   let directory = "";
   const file = (): string => join(directory, `${name}.mjs`);
   beforeAll(async () => {
@@ -34,7 +40,7 @@ export function script(
     });
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
-  return (...args) => start([...through, process.execPath, file(), ...args]);
+  return file;
 }
 
 /** A process that a test started, which says what it does line by line. */

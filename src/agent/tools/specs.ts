@@ -14,6 +14,8 @@ export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
 }
 
 function specOf(tool: AnyTool): ToolSpec {
+  const { name, description } = tool;
+  if (tool.inputSchema !== undefined) return { name, description, inputSchema: tool.inputSchema };
   const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: "input" });
-  return { name: tool.name, description: tool.description, inputSchema };
+  return { name, description, inputSchema };
 }

@@ -7,7 +7,9 @@ export type ToolAccess =
   | { readonly kind: "write"; readonly paths: readonly string[] }
   | { readonly kind: "command"; readonly command: string }
   /** Acts on the team alone: allowed in every mode. */
-  | { readonly kind: "team" };
+  | { readonly kind: "team" }
+  /** Whatever a server of somebody else's does with it: only a rule, a mode or a person allows it. */
+  | { readonly kind: "external" };
 
 export interface ToolContext {
   /** Working directory of the agent; relative paths start here. */
@@ -39,6 +41,8 @@ export interface Tool<I = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodMiniType<I>;
+  /** JSON Schema of the input, of a tool that is described by somebody else; made from {@link input} without it. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   access(input: I, context: ToolContext): ToolAccess;
   /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;

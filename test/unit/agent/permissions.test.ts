@@ -65,6 +65,7 @@ const WITHOUT_A_RULE: Row[] = [
   ["a write half outside", "Write", write(`${WORK}/a`, "/tmp/x"), answers("ask ask deny allow deny ask")],
   ["a write of the plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
   ["a command", "Bash", command("ls"), answers("ask ask deny allow deny ask")],
+  ["a tool of a server", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
   ["a tool of the team", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
 ];
 
@@ -75,7 +76,38 @@ describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) =
 });
 
 const LOG = command("git log --oneline");
+const EXTERNAL: ToolAccess = { kind: "external" };
 const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>][] = [
+  ...["mcp__files", "mcp__files__*", "mcp__files__read"].map(
+    (rule): [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>] => [
+      `a server's tool that ${rule} allows`,
+      rules({ allow: [rule] }),
+      "mcp__files__read",
+      EXTERNAL,
+      answers("allow allow deny allow allow allow"),
+    ],
+  ),
+  [
+    "a server's tool that a rule with a pattern allows",
+    rules({ allow: ["mcp__files__read(/tmp/**)"] }),
+    "mcp__files__read",
+    EXTERNAL,
+    answers("ask ask deny allow deny ask"),
+  ],
+  [
+    "a server's tool that a rule with a pattern denies",
+    rules({ allow: ["mcp__files"], deny: ["mcp__files__read(/tmp/**)"] }),
+    "mcp__files__read",
+    EXTERNAL,
+    answers("deny deny deny deny deny deny"),
+  ],
+  [
+    "a tool of a server whose name only begins alike",
+    rules({ allow: ["mcp__file", "mcp__files__rea"] }),
+    "mcp__files__read",
+    EXTERNAL,
+    answers("ask ask deny allow deny ask"),
+  ],
   [
     "an allowed command",
     rules({ allow: ["Bash(git log:*)"] }),

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { Tool as Described } from "@modelcontextprotocol/client";
+import * as z from "zod/mini";
+import type { AnyTool, ToolResult } from "../tools/tool.ts";
+
+/** Characters that a name of a tool may have on the way to a model's server. */
+const MAX_NAME = 64;
+/** Characters of a description: what a server says of itself is paid for with every call. */
+const MAX_DESCRIPTION = 2_000;
+
+/** What a server's tool answers, as far as it is looked at. */
+export const callAnswer = z.looseObject({
+  content: z._default(z.array(z.looseObject({ type: z.string() })), []),
+  structuredContent: z.optional(z.unknown()),
+  isError: z.optional(z.boolean()),
+});
+
+/** Calls a server's tool by the name that the server knows. */
+export type CallTool = (
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+/** `mcp__<server>__<tool>`, with nothing in it that a model's server refuses; a long one ends in a hash. */
+export function mcpToolName(server: string, tool: string): string {
+  const plain = `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (plain.length <= MAX_NAME) return plain;
+  const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
+  return `${plain.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
+}
+
+/**
+ * A server's tool as one of an agent's. What the server says of it (that it only reads, that it does no harm) is nobody's
+ * word, so that only a rule of the user's lets it run unasked.
+ */
+export function mcpTool(server: string, described: Described, call: CallTool): AnyTool {
+  const { name, description = "", inputSchema } = described;
+  return {
+    name: mcpToolName(server, name),
+    description: description.slice(0, MAX_DESCRIPTION),
+    input: z.record(z.string(), z.unknown()),
+    inputSchema: inputSchema as Readonly<Record<string, unknown>>,
+    access: () => ({ kind: "external" }),
+    execute: async (input: Record<string, unknown>, { signal }) =>
+      toolResult(await call(name, input, signal)),
+    summary: (input: Record<string, unknown>) => JSON.stringify(input),
+  };
+}
+
+/** What a model reads of an answer: its texts, and of everything else what it is. */
+export function toolResult(answer: unknown): ToolResult {
+  const parsed = callAnswer.safeParse(answer);
+  if (!parsed.success)
+    return { content: "The server's answer is none that the protocol knows.", isError: true };
+  const { content, structuredContent, isError = false } = parsed.data;
+  const texts = content.map(textOfBlock).filter((text) => text !== "");
+  const text =
+    texts.length === 0 && structuredContent !== undefined
+      ? JSON.stringify(structuredContent)
+      : texts.join("\n");
+  return {
+    content: text === "" ? "(The tool said nothing.)" : text,
+    isError,
+    ...(structuredContent === undefined ? {} : { data: structuredContent }),
+  };
+}
+
+function textOfBlock(block: Readonly<Record<string, unknown>>): string {
+  if (block.type === "text" && typeof block.text === "string") return block.text;
+  if (block.type === "resource_link") return `${block.name ?? ""} ${block.uri ?? ""}`.trim();
+  if (block.type === "resource") {
+    const { text, uri } = (block.resource ?? {}) as { text?: unknown; uri?: unknown };
+    return typeof text === "string" ? text : `[resource ${String(uri)}, which is no text, is not shown]`;
+  }
+  const bytes = typeof block.data === "string" ? `, ${Math.floor((block.data.length * 3) / 4)} bytes` : "";
+  return `[${block.type}${bytes}, not shown]`;
+}

@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startOf } from "../../../src/os/identity.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { scriptFile } from "../../support/run-ts.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const server = scriptFile("mcp-server");
+
+/** Says to the lead what the tool answered. */
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "*": [
+      { on: { contains: "greet" }, tools: [{ name: "mcp__own__greet", input: { name: "Ada" }, as: "said" }] },
+      { tools: [{ name: "SendMessage", input: { recipient: "team-lead", content: "It says: {{said}}" } }] },
+    ],
+  },
+};
+
+/** A project that brings servers, and a user who has one in the settings. */
+async function world() {
+  const t = privateTmux();
+  const project = join(t.home, "project");
+  mkdirSync(project);
+  const entry = (name: string) => ({ command: process.execPath, args: [server(), join(t.home, name)] });
+  writeFileSync(join(t.root, "settings.json"), JSON.stringify({ mcpServers: { own: entry("own") } }));
+  const brought = { theirs: entry("theirs"), bad: { command: "/no/such/server" }, wrong: { url: 7 } };
+  writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: brought }));
+  writeFileSync(join(project, "play.json"), JSON.stringify(PLAYBOOK));
+  const teams = teamsIn(t.env, project);
+  expect((await teams(["create", "crew"])).code).toBe(0);
+  const spawn = ["spawn", "ada", "--teammate-mode", "process", "--model", "scripted:play.json"];
+  const lines = (name: string): readonly string[] =>
+    readFileSync(join(t.home, name), "utf8").trim().split("\n");
+  const hears = (text: string) =>
+    eventually(text, async () => (await teams(["inbox", "--json"])).out.includes(text), 15_000);
+  const screen = async () => (await teams(["peek", "ada", "-n", "100"])).out;
+  return { t, teams, spawn, lines, hears, screen };
+}
+
+it("a server of the settings gives a teammate its tools, and ends with it; one of a project that nobody trusts is not started (S70)", async () => {
+  const { t, teams, spawn, lines, hears, screen } = await world();
+  expect((await teams([...spawn, "--allowed-tools", "mcp__own", "--prompt", "greet"])).code).toBe(0);
+  await hears("It says: Hello Ada.");
+  expect(existsSync(join(t.home, "theirs"))).toBe(false);
+  expect(await screen()).toMatch(/not trusted, ignored: .*\.mcp\.json/);
+  expect((await teams(["shutdown", "ada"])).code).toBe(0);
+  await eventually("the server's end", () => lines("own").some((line) => line.startsWith("ended")));
+});
+
+it("the servers of a trusted project count, each that fails is named, and a call that no rule allows is asked for", async () => {
+  const { teams, spawn, lines, screen } = await world();
+  expect((await teams(["trust"])).code).toBe(0);
+  expect((await teams([...spawn, "--prompt", "greet"])).code).toBe(0);
+  const asked = await eventually("the request", async () => {
+    const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: { summary: string }[] }>();
+    return approvals[0];
+  });
+  expect(asked.summary).toContain("mcp__own__greet");
+  expect(lines("theirs")[0]).toMatch(/^started /);
+  const shown = await screen();
+  expect(shown).toContain("no tools from the MCP server bad:");
+  expect(shown).toMatch(/no tools from it: .*"wrong"/);
+  expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
+  const pid = Number(/^started (\d+)/.exec(lines("theirs")[0] ?? "")?.[1]);
+  await eventually("the server's end", () => startOf(pid) === undefined);
+});

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { describe, expect, it, onTestFinished } from "vitest";
+import * as z from "zod";
+import { connectServers, type McpOptions } from "../../../src/agent/mcp/servers.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import { eventually } from "../../support/eventually.ts";
+import { scriptFile } from "../../support/run-ts.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+const server = scriptFile("mcp-server");
+
+/** Connects, and ends with the test what it started. */
+async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {
+  const cwd = temporaryDirectory();
+  const failures: [string, string][] = [];
+  const env = { PATH: process.env.PATH };
+  const onFailure = (name: string, reason: string): void => void failures.push([name, reason]);
+  const open = await connectServers({ servers, cwd, env, variables: env, onFailure, ...more });
+  onTestFinished(() => open.close());
+  const call = (name: string, input: object, signal = new AbortController().signal): Promise<ToolResult> => {
+    const tool = open.tools.find((one) => one.name === name) as AnyTool;
+    return tool.execute(input, { signal } as ToolContext);
+  };
+  return { ...open, failures, call, names: open.tools.map(({ name }) => name) };
+}
+
+/** How an entry names a variable. */
+function variable(name: string): string {
+  return `\${${name}}`;
+}
+
+/** A server's entry, and the lines that it writes of itself. */
+function local(env: Record<string, string> = {}) {
+  const log = join(temporaryDirectory(), "log");
+  const entry = { command: process.execPath, args: [server(), log], env };
+  return { entry, lines: () => readFileSync(log, "utf8").trim().split("\n") };
+}
+
+describe("a server over its standard streams", () => {
+  it("gives its tools, by names that a model's server takes, and what they answer", async () => {
+    const { entry } = local();
+    const { names, call, tools, failures } = await connect({ "my server": entry });
+    expect(failures).toEqual([]);
+    expect(names).toEqual(
+      ["greet", "a_tool_with_an_odd_name", "fail", "die", "wait"].map((n) => `mcp__my_server__${n}`),
+    );
+    expect(tools[0]).toMatchObject({ description: "Greets.", inputSchema: { required: ["name"] } });
+    expect(await call("mcp__my_server__greet", { name: "Ada" })).toEqual({
+      content: "Hello Ada.",
+      isError: false,
+    });
+    expect(await call("mcp__my_server__a_tool_with_an_odd_name", {})).toMatchObject({
+      content: "[image, 6 bytes, not shown]",
+    });
+    expect(await call("mcp__my_server__fail", {})).toEqual({ content: "It cannot be done.", isError: true });
+    expect(await call("mcp__my_server__greet", { name: 7 })).toMatchObject({ isError: true });
+  });
+
+  it("has the variables that its entry names, those of the agent, and not the key to the model", async () => {
+    const { entry, lines } = local({ GREETING: `${variable("WHO:-nobody")}-${variable("PLACE")}` });
+    await connect({ one: entry }, { variables: { PLACE: "here", ANTHROPIC_API_KEY: "sk-secret" } });
+    expect(lines()).toEqual([expect.stringMatching(/^started \d+ nobody-here no key$/)]);
+  });
+
+  it("that dies is a failed call, and is there again for the next", async () => {
+    const { entry, lines } = local();
+    const { call } = await connect({ one: entry });
+    expect(await call("mcp__one__die", {})).toMatchObject({ isError: true, content: /one failed/ });
+    expect(await call("mcp__one__greet", { name: "Ada" })).toMatchObject({ content: "Hello Ada." });
+    expect(lines().filter((line) => line.startsWith("started"))).toHaveLength(2);
+  });
+
+  it("lets a call be interrupted", async () => {
+    const { entry } = local();
+    const { call } = await connect({ one: entry });
+    const turn = new AbortController();
+    const waiting = call("mcp__one__wait", {}, turn.signal);
+    turn.abort(new Error("interrupted"));
+    await expect(waiting).rejects.toThrow();
+    expect(await call("mcp__one__greet", { name: "Ada" })).toMatchObject({ content: "Hello Ada." });
+  });
+
+  it("has ended when the connection is closed", async () => {
+    const { entry, lines } = local();
+    const { close } = await connect({ one: entry });
+    await close();
+    await eventually("its end", () => lines().some((line) => line.startsWith("ended")));
+  });
+});
+
+describe("a server that cannot be had", () => {
+  it.each([
+    ["is missing", { command: "/no/such/server", args: [], env: {} }, /ENOENT/],
+    [
+      "dies at once",
+      { command: "/bin/sh", args: ["-c", "echo no database >&2; exit 4"], env: {} },
+      /no database/,
+    ],
+    [
+      "names a variable that is not set",
+      { command: variable("NOWHERE"), args: [], env: {} },
+      /NOWHERE is not set/,
+    ],
+    ["is at no address", { type: "http" as const, url: "http://127.0.0.1:9/mcp", headers: {} }, /./],
+    ["is at what is none", { type: "http" as const, url: "nonsense", headers: {} }, /Invalid URL/],
+    ["says nothing", { command: "/bin/cat", args: [], env: {} }, /./],
+  ])("because it %s is told by name, and takes no other with it", async (_, bad, reason) => {
+    const { entry } = local();
+    const { names, failures } = await connect({ bad, good: entry }, { startTimeoutMs: 3_000 });
+    expect(names[0]).toBe("mcp__good__greet");
+    expect(failures).toEqual([["bad", expect.stringMatching(reason)]]);
+  });
+});
+
+it("a server at an address gives its tools, with the headers of its entry", async () => {
+  const asked: (string | undefined)[] = [];
+  const { url, close } = await serve((authorization) => asked.push(authorization));
+  onTestFinished(close);
+  const entry = { type: "http" as const, url, headers: { Authorization: `Bearer ${variable("TOKEN")}` } };
+  const { names, call, failures } = await connect({ far: entry }, { variables: { TOKEN: "t-1" } });
+  expect(failures).toEqual([]);
+  expect(names).toEqual(["mcp__far__add"]);
+  expect(await call("mcp__far__add", { a: 2, b: 3 })).toMatchObject({ content: "5" });
+  expect(new Set(asked)).toEqual(new Set(["Bearer t-1"]));
+});
+
+/** A real server of the protocol on loopback. */
+async function serve(onCall: (authorization: string | undefined) => void) {
+  const handler = createMcpHandler(() => {
+    const own = new McpServer({ name: "far", version: "1" });
+    const inputSchema = z.object({ a: z.number(), b: z.number() });
+    own.registerTool("add", { inputSchema }, ({ a, b }) => ({
+      content: [{ type: "text", text: String(a + b) }],
+    }));
+    return own;
+  });
+  const http: Server = createServer((request, response) => {
+    onCall(request.headers.authorization);
+    void bodyOf(request).then(async (body) => {
+      const headers = new Headers(request.headers as Record<string, string>);
+      const { port } = http.address() as AddressInfo;
+      const answer = await handler.fetch(
+        new Request(`http://127.0.0.1:${port}/mcp`, {
+          method: request.method ?? "GET",
+          headers,
+          ...(body === "" ? {} : { body }),
+        }),
+      );
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const { port } = http.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}/mcp`, close };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
