@@ -12,6 +12,14 @@ export function quote(word: string): string {
   return `"${escaped}"`;
 }
 
+/**
+ * One command as an argument vector: tmux parts it behind a word that ends in `;`, where a backslash stands for the
+ * semicolon itself. Nothing else in a vector means anything.
+ */
+export function vector(command: Command): readonly string[] {
+  return command.map((word) => (word.endsWith(";") ? `${word.slice(0, -1)}\\;` : word));
+}
+
 /** One command as a line for `source-file`. */
 export function commandLine(command: Command): string {
   return command.map(quote).join(" ");

@@ -1,7 +1,7 @@
 import type { Env } from "../os/env.ts";
 import { type Finished, run as runProgram } from "../os/run.ts";
 import { startWaiting, type WaitingProgram } from "../os/wait-program.ts";
-import { type Command, script } from "./quote.ts";
+import { type Command, script, vector } from "./quote.ts";
 import {
   kindOfLine,
   programMissing,
@@ -33,6 +33,8 @@ export interface TmuxServerOptions {
 export interface BatchResult {
   /** What the commands printed, in order. */
   readonly lines: readonly string[];
+  /** The same as it came, with the empty lines. */
+  readonly text: string;
   /** One line for each command that failed; the others were done. */
   readonly errors: readonly string[];
 }
@@ -61,6 +63,14 @@ export interface TmuxServer {
   version(): Promise<TmuxVersion>;
 }
 
+/** One forked client. */
+interface Invocation {
+  /** The words of the command as tmux is to be given them. */
+  readonly words?: readonly string[];
+  readonly input?: string;
+  readonly batch?: TmuxFailure["batch"];
+}
+
 /** Variables of one agent: a server that a marked process starts would hand them to every later pane of the user. */
 const NEVER_INHERITED =
   /^(TMUX|TMUX_PANE|TEAMS_INSTANCE|TEAMS_AGENT|TEAMS_BELL_FD|CLAUDECODE|CLAUDE_CODE_.*)$/;
@@ -74,10 +84,9 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
   // -u: names and screens are UTF-8 whatever the caller's locale says.
   const invoke = async (
     command: Command,
-    input?: string,
-    batch?: TmuxFailure["batch"],
+    { words = command, input, batch }: Invocation = {},
   ): Promise<Finished> => {
-    const result = await run("tmux", ["-u", ...config, ...socketArgs, ...command], {
+    const result = await run("tmux", ["-u", ...config, ...socketArgs, ...words], {
       env,
       timeoutMs,
       ...(input === undefined ? {} : { input }),
@@ -93,20 +102,21 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
     socket,
     socketArgs,
     async call(command) {
-      const result = await invoke(command);
+      const result = await invoke(command, { words: vector(command) });
       if (result.code !== 0) throw refusal(command, result.stderr);
       return result.stdout;
     },
     async batch(commands, { start = false } = {}) {
       const verb = start ? ["start-server", ";", "source-file", "-"] : ["source-file", "-"];
       const names = commands.map(([name = ""]) => name);
-      const result = await invoke(verb, script(commands), { commands: names, printed: [] });
-      const answer = { lines: linesOf(result.stdout), errors: linesOf(result.stderr) };
+      const sent = { commands: names, printed: [] };
+      const result = await invoke(verb, { input: script(commands), batch: sent });
+      const answer = { lines: linesOf(result.stdout), text: result.stdout, errors: linesOf(result.stderr) };
       const unread = result.code === 0 ? undefined : unreadLine(answer);
-      if (unread !== undefined) throw refusal(verb, unread, { commands: names, printed: [] });
+      if (unread !== undefined) throw refusal(verb, unread, sent);
       const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
       if (result.code === 0 || isAnswered) return answer;
-      throw refusal(verb, result.stderr, { commands: names, printed: answer.lines });
+      throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });
     },
     wait(channel) {
       return startWaiting("tmux", ["-u", ...socketArgs, "wait-for", channel], env);

@@ -84,8 +84,7 @@ describe("What a caller can tell of a failed call", () => {
     // Before the server is ended, which it would not hear of.
     onTestFinished(() => void signalProcess(pid, "SIGCONT"));
     const calls = [server.call(["list-sessions"]), look(server)];
-    for (const work of calls) {
-      const error = await failureOf(work);
+    for (const error of await Promise.all(calls.map(failureOf))) {
       expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "timed-out", done: "unknown" });
       expect(error.message).toMatch(/did not answer list-\w+ within 0\.3 seconds/);
     }

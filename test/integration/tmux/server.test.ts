@@ -2,85 +2,12 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { run } from "../../../src/os/run.ts";
-import { literal } from "../../../src/tmux/format.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
 import { look } from "../../../src/tmux/look.ts";
 import { chooseServer, inheritable, isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
-
-const SPECIAL = [
-  "'",
-  '"',
-  "\\",
-  "$",
-  "`",
-  ";",
-  "#",
-  "{",
-  "}",
-  "(",
-  ")",
-  "~",
-  "%",
-  "@",
-  "=",
-  " ",
-  "\t",
-  "\n",
-  "é",
-  "検",
-  "😀",
-  "-",
-  "a",
-  "\x01",
-  "\x1b",
-  "\x7f",
-];
-
-describe("The escaper against a real server", () => {
-  test("carries 2,000 arbitrary arguments and environment values byte for byte, and runs nothing", async () => {
-    const t = privateTmux();
-    t.session();
-    const random = generator(20_261_121);
-    const words = Array.from({ length: 1000 }, () => word(random));
-    const values = Array.from({ length: 1000 }, () => word(random));
-    const out = join(t.home, "out");
-    const names = values.map((_, i) => `V${i}`);
-    const dump = `for a do printf '%s\\0' "$a"; done >"$OUT"; for n in ${names.join(" ")}; do eval "printf '%s\\\\0' \\"\\$$n\\""; done >>"$OUT"; mv "$OUT" "$OUT.done"`;
-    const result = await t.server.batch([
-      [
-        ...["new-window", "-d", "-t", "=work:", "-e", `OUT=${out}`],
-        ...values.flatMap((value, i) => ["-e", `V${i}=${value}`]),
-        ...["--", "/bin/sh", "-c", dump, "sh", ...words],
-      ],
-    ]);
-    expect(result.errors).toEqual([]);
-    await eventually("the dump", () => existsSync(`${out}.done`));
-    expect(readFileSync(`${out}.done`, "utf8").split("\0").slice(0, -1)).toEqual([...words, ...values]);
-  });
-
-  test("carries 60 arbitrary names of windows and options as they are", async () => {
-    const t = privateTmux();
-    const { pane } = t.session();
-    const random = generator(7);
-    const names = Array.from({ length: 60 }, () => word(random).replace(/[\x00-\x1f\x7f]/g, ""));
-    for (const name of names) {
-      await t.server.batch([
-        ["set-option", "-p", "-t", pane, "@name", name],
-        ["rename-window", "-t", pane, literal(`x${name}`)],
-      ]);
-      const [option, window] = (
-        await t.server.call(["display-message", "-p", "-t", pane, "#{@name}\n#{window_name}"])
-      ).split("\n");
-      expect(option).toBe(name);
-      // tmux writes backslashes of its own into window names, and a hash before a bracket stays doubled, as styles read it.
-      const plain = (text = "") => text.replaceAll("\\", "").replaceAll(/#+\[/g, "#[");
-      expect(plain(window)).toBe(plain(`x${name}`));
-    }
-  });
-});
 
 describe("A batch", () => {
   test("does what stands behind a failing command, and says what failed", async () => {
@@ -227,17 +154,3 @@ describe("The server that a caller means", () => {
     expect(inheritable(env)).toEqual({ PATH: "/bin", TEAMS_HOME: "/r" });
   });
 });
-
-function word(random: () => number): string {
-  const length = Math.floor(random() * 24);
-  return Array.from({ length }, () => SPECIAL[Math.floor(random() * SPECIAL.length)]).join("");
-}
-
-/** Numbers that look random and are the same in each run. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
