@@ -8,7 +8,8 @@ import type { Env } from "../os/env.ts";
 import { startOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { withLock } from "../store/lock.ts";
-import { MISS, onlyIf } from "../tmux/keys.ts";
+import { captureEach } from "../tmux/capture.ts";
+import { onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
 import { readScreen } from "../tmux/screen.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
@@ -80,17 +81,8 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async capture(place, lines) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const miss = `${MISS} ${place.instance}`;
-      const command = ["capture-pane", "-p", "-J", "-S", `-${lines}`, "-t", identity.pane];
-      try {
-        const text = await serverAt(place.server.socket).call(
-          onlyIf(identity.pane, identity.condition, command, miss),
-        );
-        return text.trimEnd() === miss ? undefined : lastLines(text, lines);
-      } catch (error) {
-        if (isNoServer(error)) return undefined;
-        throw error;
-      }
+      const [rows] = await captureEach(serverAt(place.server.socket), [identity], lines);
+      return rows && lastRows(rows, lines);
     },
 
     async sight(place) {
@@ -222,9 +214,10 @@ function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly 
   return groups;
 }
 
-function lastLines(text: string, count: number): string[] {
-  const lines = text.replace(/\s+$/, "").split("\n");
-  return lines.length === 1 && lines[0] === "" ? [] : lines.slice(-count);
+/** Without what is blank below the last one that shows something. */
+function lastRows(rows: readonly string[], count: number): readonly string[] {
+  const end = rows.findLastIndex((row) => row.trim() !== "") + 1;
+  return rows.slice(Math.max(0, end - count), end);
 }
 
 function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {

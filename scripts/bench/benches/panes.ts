@@ -4,6 +4,10 @@ import { join } from "node:path";
 import type { LeadContext } from "../../../src/lead/context.ts";
 import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
 import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { captureEach } from "../../../src/tmux/capture.ts";
+import { equals } from "../../../src/tmux/format.ts";
+import { look } from "../../../src/tmux/look.ts";
+import { tmuxServer } from "../../../src/tmux/server.ts";
 import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";
 import {
   atMost,
@@ -15,8 +19,8 @@ import {
   type Room,
 } from "../figure.ts";
 import { programFile, timeOfNode } from "../support/children.ts";
-import { countedTmux, endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
-import { Samples, timeOf } from "../support/samples.ts";
+import { countedTmux, endServer, endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
+import { Samples, sampleInTurn, timeOf } from "../support/samples.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
 
 /** Teammates in panes: their start, their end, and how often tmux is called for it. */
@@ -29,7 +33,8 @@ export const panes: Bench = {
     if (place === undefined) return [];
     const figures: Figure[] = [];
     for (const count of [1, 4, 16]) figures.push(await starts(room, place, count));
-    figures.push(await ends(room, place), ...(await calls(room, place)));
+    for (const count of [4, 16]) figures.push(await ends(room, place, count));
+    figures.push(await captures(room, place), ...(await calls(room, place)));
     return figures;
   },
 };
@@ -95,22 +100,57 @@ async function barePanes(team: BenchTeam, count: number): Promise<void> {
   }
 }
 
-/** Four that agree at once, from the request until they are gone. */
-async function ends(room: Room, place: Place): Promise<Figure> {
+/** Some that agree at once, from the request until they are gone. */
+async function ends(room: Room, place: Place, count: number): Promise<Figure> {
   const took: number[] = [];
   for (let turn = 0; turn < room.amount(3, 1); turn += 1) {
     const team = await benchTeam(place, []);
     const ctx = leadOf(room, team);
     try {
-      await spawn(ctx, 4);
-      await untilIdle(team, names(4));
-      took.push(await timeOf(() => shutdownTeammates(ctx, names(4))));
+      await spawn(ctx, count);
+      await untilIdle(team, names(count));
+      took.push(await timeOf(() => shutdownTeammates(ctx, names(count))));
     } finally {
       await endTeam(ctx, team);
     }
   }
   const value = new Samples(took).median;
-  return { what: "shutdown of 4 that agree at once", value, unit: "ms", goal: atMost(500, "ms", value) };
+  return {
+    what: `shutdown of ${count} that agree at once`,
+    value,
+    unit: "ms",
+    goal: atMost(500, "ms", value),
+  };
+}
+
+const CAPTURED = 64;
+
+/** What as many panes show, each checked to be the one that is meant. */
+async function captures(room: Room, place: Place): Promise<Figure> {
+  const team = await benchTeam(place, []);
+  const server = tmuxServer({ socket: { name: team.env.TEAMS_TMUX_SOCKET ?? "" }, env: team.env });
+  try {
+    tmuxOf(team, "new-session", "-d", "-x", "200", "-y", "50", "--", "cat");
+    const more = names(CAPTURED - 1).flatMap(() => [";", "new-window", "-d", "--", "cat"]);
+    tmuxOf(team, ...more.slice(1));
+    const { panes } = await look(server);
+    const targets = panes.map(({ id }) => ({ pane: id, condition: equals("pane_id", id) }));
+    const [one, each] = await sampleInTurn(room.amount(15, 5), [
+      () => timeOf(() => captureEach(server, targets, 50)),
+      () =>
+        timeOf(async () => {
+          for (const target of targets) await captureEach(server, [target], 50);
+        }),
+    ]);
+    return {
+      what: `capture of ${panes.length} panes in one call, p50`,
+      value: one?.median ?? Number.NaN,
+      unit: "ms",
+      beside: [{ what: "a call for each", value: each?.median ?? Number.NaN }],
+    };
+  } finally {
+    endServer(team);
+  }
 }
 
 /** How often tmux is called by one operation, whatever the number of teammates. */

@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import type { PaneId } from "./ids.ts";
+import { either } from "./keys.ts";
+import { isNoServer, type TmuxServer } from "./server.ts";
+
+/** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
+export interface CaptureTarget {
+  readonly pane: PaneId;
+  readonly condition: string;
+}
+
+/**
+ * What several panes show, in one forked call however many they are. Which rows are whose is told by a mark that no screen
+ * can hold, since it was made up for this call alone.
+ * @param above rows of its history that each shows besides, at most
+ * @returns for each target its rows, lines that were wrapped as one; undefined where its condition does not hold, or the
+ * server is gone
+ * @throws TeamError TMUX_ERROR
+ */
+export async function captureEach(
+  server: TmuxServer,
+  targets: readonly CaptureTarget[],
+  above: number,
+): Promise<readonly (readonly string[] | undefined)[]> {
+  if (targets.length === 0) return [];
+  const mark = `rows-${randomUUID()}`;
+  const commands = targets.map(({ pane, condition }, i) =>
+    either(
+      pane,
+      condition,
+      [
+        ["display-message", "-p", "-t", pane, `${mark} ${i}`],
+        ["capture-pane", "-p", "-J", "-S", `-${above}`, "-t", pane],
+      ],
+      [],
+    ),
+  );
+  try {
+    const { text } = await server.batch(commands);
+    const found = rowsByTarget(text, mark);
+    return targets.map((_, i) => found.get(i));
+  } catch (error) {
+    if (isNoServer(error)) return targets.map(() => undefined);
+    throw error;
+  }
+}
+
+function rowsByTarget(text: string, mark: string): ReadonlyMap<number, readonly string[]> {
+  const found = new Map<number, string[]>();
+  let rows: string[] | undefined;
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    if (line.startsWith(mark)) {
+      rows = [];
+      found.set(Number(line.slice(mark.length)), rows);
+    } else rows?.push(line);
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { run } from "../../../src/os/run.ts";
+import { captureEach } from "../../../src/tmux/capture.ts";
+import { equals } from "../../../src/tmux/format.ts";
+import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
+import { chooseServer, tmuxServer } from "../../../src/tmux/server.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** A window whose one pane shows this text, and nothing more comes. */
+function showing(t: PrivateTmux, text: string): PaneId {
+  const words = ["new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "--"];
+  const id = paneId(t.tmux(...words, "/bin/sh", "-c", 'printf "%s" "$1"; exec cat', "sh", text));
+  if (id === undefined) throw new Error("tmux named no pane.");
+  return id;
+}
+
+const itself = (pane: PaneId) => ({ pane, condition: equals("pane_id", pane) });
+
+/** Waits until a pane shows something, as the tests look once alone. */
+async function shown(t: PrivateTmux, pane: PaneId, text: string): Promise<void> {
+  await eventually(text, () => t.tmux("capture-pane", "-p", "-t", pane).includes(text));
+}
+
+test("64 panes are captured in one forked call, each screen under its own pane, with its empty rows", async () => {
+  const t = privateTmux();
+  t.session();
+  const panes = Array.from({ length: 64 }, (_, i) => showing(t, `first ${i}\n\nlast ${i}`));
+  for (const [i, pane] of panes.entries()) await shown(t, pane, `last ${i}`);
+  let calls = 0;
+  const server = tmuxServer({
+    socket: chooseServer(t.env),
+    env: t.env,
+    run: (...words) => {
+      calls += 1;
+      return run(...words);
+    },
+  });
+  const screens = await captureEach(server, panes.map(itself), 10);
+  expect(calls).toBe(1);
+  expect(screens.map((rows) => rows?.slice(0, 3))).toEqual(
+    panes.map((_, i) => [`first ${i}`, "", `last ${i}`]),
+  );
+});
+
+test("a pane that is not the one that is meant, or is gone, has no rows, and the others have theirs", async () => {
+  const t = privateTmux();
+  t.session();
+  const [one, other, gone] = [showing(t, "one"), showing(t, "other"), showing(t, "gone")];
+  await shown(t, one, "one");
+  await shown(t, other, "other");
+  t.tmux("kill-pane", "-t", gone);
+  const targets = [itself(gone), { pane: other, condition: equals("pane_id", one) }, itself(one)];
+  const [first, second, third] = await captureEach(t.server, targets, 0);
+  expect([first, second, third?.[0]]).toEqual([undefined, undefined, "one"]);
+});
+
+test("a screen that shows what stands between two screens is taken for itself", async () => {
+  const t = privateTmux();
+  t.session();
+  const seen: string[] = [];
+  const server = {
+    ...t.server,
+    batch: async (...words: Parameters<typeof t.server.batch>) => {
+      const result = await t.server.batch(...words);
+      seen.push(result.text.split("\n")[0] ?? "");
+      return result;
+    },
+  };
+  const pane = showing(t, "calm");
+  await shown(t, pane, "calm");
+  await captureEach(server, [itself(pane)], 0);
+  const [mark = ""] = seen;
+  expect(mark).toMatch(/ 0$/);
+  const liar = showing(t, mark);
+  await shown(t, liar, mark);
+  const [lies, truth] = await captureEach(server, [itself(liar), itself(pane)], 0);
+  expect([lies?.[0], truth?.[0]]).toEqual([mark, "calm"]);
+});
+
+test("where there is no server nobody has rows", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  await t.killServer();
+  expect(await captureEach(t.server, [itself(pane as PaneId)], 0)).toEqual([undefined]);
+});
