@@ -49,6 +49,19 @@ describe("a run in a session of its own", () => {
     expect(t.tmux("list-panes", "-s", "-t", "=work:").split("\n")).toHaveLength(1);
   });
 
+  it("goes by the teammateMode of the settings where none is given", async () => {
+    const t = privateTmux();
+    writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teammateMode: "iterm2" }));
+    const teams = teamsIn({ ...t.env, TERM_PROGRAM: "", ITERM_SESSION_ID: "" }, t.home);
+    const ended = await teams(run(t, "--detach", "--json", "go"));
+    expect(ended.error()).toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("iTerm2"),
+    });
+    expect((await teams(run(t, "--detach", "--teammate-mode", "auto", "go"))).code).toBe(0);
+    expect(await goalOf(t)).toBe("go");
+  });
+
   it("leaves nothing in the temporary directory where tmux cannot be had", async () => {
     const t = privateTmux();
     const temporary = join(t.home, "tmp");
