@@ -101,7 +101,11 @@ describe("peek -f of a pane", () => {
   });
 
   it("begins anew where the agent was started again", async () => {
-    const { t, watched, peek } = await start();
+    const t = privateTmux();
+    const watched = await watchedPane(t);
+    // How an earlier start ended is not the end of this one.
+    endsWith({ ...watched, place: { ...watched.place, instance: "earlier" } }, { code: 1 });
+    const peek = begin(t, watched);
     await peek.has("ready\n");
     const other = { ...watched.place, instance: "another" };
     t.tmux("set-option", "-p", "-t", watched.pane, "@teams_agent", other.instance);
