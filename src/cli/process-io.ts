@@ -112,7 +112,11 @@ export function processIo(end: (status: number) => void): ProcessIo {
     readStdin,
     bytesIn: () => process.stdin,
     bytesOut: (bytes) => writeAll(use(1), bytes),
-    interruption,
+    interruption: () => {
+      // Who may outlive its terminal hears of that as an error of either stream, whoever opened it; behind what is urgent now.
+      setImmediate(() => void [use(1), use(2)]);
+      return interruption();
+    },
   };
 }
 

@@ -30,3 +30,10 @@ it("a second hangup is the same one, told by somebody else", async () => {
     expect(await program.line()).toBe("here");
   }
 });
+
+it("a terminal that goes away is no error of the program's: the hangup ends it", async () => {
+  const program = start("0");
+  expect(await program.line()).toBe("ready");
+  program.say("gone");
+  expect(await program.line()).toBe("here");
+});
