@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { sumOf, type TokenCount } from "../schema/status.ts";
+import { BackgroundTasks, type TaskNotice } from "./background.ts";
 import { compactionPoint, tokensOfText } from "./compact.ts";
 import { compact } from "./compaction.ts";
 import { INTERRUPTED, newestTurn, sendable, textOf, toolUsesOf } from "./conversation.ts";
@@ -65,6 +66,8 @@ export interface AgentOptions {
   readonly onInputRecorded?: () => Promise<void>;
   /** What the agent should read of the world as it is now when its conversation was compacted; "" for nothing. */
   readonly facts?: () => string;
+  /** Told of each end of something in the background that the agent has not learned of itself. */
+  readonly onTaskEnd?: (notice: TaskNotice) => void;
   /** Asked before each tool call but the first, and before the model is called again: `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
   readonly clock?: Clock;
@@ -89,6 +92,10 @@ export interface Agent {
   goOn(signal: AbortSignal): Promise<TurnResult>;
   /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
+  /** How much it runs in the background. */
+  readonly inBackground: number;
+  /** Ends what it runs in the background; between turns, and nothing is run behind it. */
+  end(): Promise<void>;
 }
 
 type Ending = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
@@ -132,6 +139,7 @@ class ConversationAgent implements Agent {
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
+  private readonly background: BackgroundTasks;
   /** Tokens that one request may have. */
   private window: number | undefined;
 
@@ -139,7 +147,9 @@ class ConversationAgent implements Agent {
     const { transcript, model } = options;
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    this.emit = maskEvents(options.onEvent, secretsOf(options.env));
+    const secrets = secretsOf(options.env);
+    this.emit = maskEvents(options.onEvent, secrets);
+    this.background = new BackgroundTasks({ cwd: options.cwd, secrets, onEnd: options.onTaskEnd });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
     this.memory = new Memory(transcript);
@@ -160,6 +170,14 @@ class ConversationAgent implements Agent {
 
   get costUsd(): number {
     return this.memory.spent.costUsd;
+  }
+
+  get inBackground(): number {
+    return this.background.running;
+  }
+
+  end(): Promise<void> {
+    return this.background.endAll();
   }
 
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
@@ -340,6 +358,7 @@ class ConversationAgent implements Agent {
           signal,
           toolUseId,
           seenFiles: this.seenFiles,
+          background: this.background,
           ...(sourced === undefined ? {} : { snapshot: sourced }),
         };
       },

@@ -102,12 +102,17 @@ function groups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolU
   const grouped: ToolUseBlock[][] = [];
   let open = false;
   for (const use of uses) {
-    const parallel = tools.find((tool) => tool.name === use.name)?.parallel === true;
+    const { parallel: rule } = toolOf(use, tools) ?? {};
+    const parallel = typeof rule === "function" ? rule(use.input) : rule === true;
     if (parallel && open) grouped.at(-1)?.push(use);
     else grouped.push([use]);
     open = parallel;
   }
   return grouped;
+}
+
+function toolOf({ name }: ToolUseBlock, tools: readonly AnyTool[]): AnyTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name);
 }
 
 interface Ran {
@@ -116,7 +121,7 @@ interface Ran {
 }
 
 async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
-  const tool = run.tools.find((candidate) => candidate.name === use.name);
+  const tool = toolOf(use, run.tools);
   if (tool === undefined) {
     const names = run.tools.map((candidate) => candidate.name).join(", ");
     return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);

@@ -25,7 +25,7 @@ const GAP = "[\\s\\p{Cf}\\p{Cc}]*";
 const TAG_START = new RegExp(`<(?=${GAP}/?${GAP}[\\p{L}!?_])`, "gu");
 
 /** No text can close the tag or open another: every `<` that could begin one is escaped, and so is `&`, to stay reversible. */
-function escapeBody(text: string): string {
+export function escapeBody(text: string): string {
   return text.replace(/&/g, "&amp;").replace(TAG_START, "&lt;");
 }
 

@@ -1,3 +1,4 @@
+import type { TaskNotice } from "../agent/background.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
 export interface TurnMaterial {
@@ -5,6 +6,8 @@ export interface TurnMaterial {
   readonly typed: readonly string[];
   /** What hooks said that sent the agent on. */
   readonly remarks: readonly string[];
+  /** What ended in the background. */
+  readonly ended: readonly TaskNotice[];
 }
 
 /**
@@ -17,6 +20,7 @@ export class Queue {
   #held: InboxEntry[] = [];
   #typed: string[] = [];
   #remarks: string[] = [];
+  #ended: TaskNotice[] = [];
   #heldTurnTaken = false;
 
   constructor(role: "teammate" | "lead") {
@@ -40,8 +44,18 @@ export class Queue {
     this.#remarks.push(text);
   }
 
+  /** Something ended in the background. */
+  taskEnded(notice: TaskNotice): void {
+    this.#ended.push(notice);
+  }
+
   get isEmpty(): boolean {
-    return this.#entries.length === 0 && this.#typed.length === 0 && this.#remarks.length === 0;
+    return [this.#entries, this.#typed, this.#remarks, this.#news].every(({ length }) => length === 0);
+  }
+
+  /** What its agent has learned by itself in the meantime is told to nobody. */
+  get #news(): TaskNotice[] {
+    return this.#ended.filter((notice) => notice.isNews());
   }
 
   /** Whether a shutdown request waits: it is taken at the next safe point of a running turn. */
@@ -67,13 +81,19 @@ export class Queue {
     if (planOpen) {
       const urgent = this.#entries.filter(countsDuringPlan);
       this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
-      return urgent.length === 0 ? undefined : { entries: urgent, typed: [], remarks: [] };
+      return urgent.length === 0 ? undefined : { entries: urgent, typed: [], remarks: [], ended: [] };
     }
     if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
-    const material = { entries: this.#entries, typed: this.#typed, remarks: this.#remarks };
+    const material = {
+      entries: this.#entries,
+      typed: this.#typed,
+      remarks: this.#remarks,
+      ended: this.#news,
+    };
     this.#entries = [];
     this.#typed = [];
     this.#remarks = [];
+    this.#ended = [];
     return material;
   }
 
@@ -81,7 +101,7 @@ export class Queue {
     const entries = this.#held;
     this.#held = [];
     this.#heldTurnTaken = true;
-    return { entries, typed: [], remarks: [] };
+    return { entries, typed: [], remarks: [], ended: [] };
   }
 }
 

@@ -1,30 +1,46 @@
 import type { TurnInput } from "../agent/agent.ts";
+import type { TaskNotice } from "../agent/background.ts";
 import type { InputOrigin } from "../agent/model/model.ts";
-import { type Envelope, formatEnvelopes } from "../protocol/envelope.ts";
+import { type Envelope, escapeBody, formatEnvelopes } from "../protocol/envelope.ts";
 import { proseOf } from "../protocol/prose.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
 /** Who a typed line is from, for a playbook's `{{message.from}}`. */
 export const PERSON = "user";
 
+/** Who says that something ended in the background. */
+const SYSTEM = "system";
+
 /**
  * Messages and typed lines as one user turn: messages in their tags, joined by blank lines; what a person typed as it
- * is, behind them, marked as the person's (protocol.md section 3). What hooks said stands between the two.
+ * is, behind them, marked as the person's (protocol.md section 3). What ended in the background and what hooks said stands between the two.
  */
 export function composeTurn(
   entries: readonly InboxEntry[],
   typed: readonly string[],
   remarks: readonly string[] = [],
+  ended: readonly TaskNotice[] = [],
 ): TurnInput {
   const envelopes = entries.map(envelopeOf);
+  const notices = ended.map(noticeText);
   const parts = [
     ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
+    ...notices,
     ...remarks,
     ...typed.map((line) => `[typed in your pane by the user]\n${line}`),
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
-  return { text, keys, origin: { ...newestWords(entries, typed, remarks), ...newestRequest(entries) } };
+  const alone = entries.length + typed.length + remarks.length === 0 ? notices.at(-1) : undefined;
+  const words = alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM };
+  return { text, keys, origin: { ...words, ...newestRequest(entries) } };
+}
+
+/** The end of something in the background, as protocol.md section 8 has it; no command line can close a tag. */
+function noticeText({ taskId, outputFile, status, what, how }: TaskNotice): string {
+  const fields = { task_id: taskId, output_file: outputFile, status, summary: `${what}: ${how}` };
+  const lines = Object.entries(fields).map(([tag, text]) => `<${tag}>${escapeBody(text)}</${tag}>`);
+  return ["<task_notification>", ...lines, "</task_notification>"].join("\n");
 }
 
 function newestWords(

@@ -1,4 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
+import type { TaskNotice } from "../agent/background.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { TurnCut } from "../agent/turn-cut.ts";
@@ -83,6 +84,7 @@ export class Worker {
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #agent: Promise<Agent> | undefined;
+  #made: Agent | undefined;
   /** Whether it may rest when nothing is left to do; set with the agent, since it needs the settings. */
   rest: RestGate | undefined;
   #end: WorkerEnd | undefined;
@@ -151,6 +153,7 @@ export class Worker {
     } finally {
       signal.removeEventListener("abort", stopped);
       this.#options.bell.close();
+      await this.#made?.end();
       await mail;
     }
     // Not behind a failure: who saw it begin and finds its process gone says that it crashed.
@@ -168,6 +171,12 @@ export class Worker {
     if (echoed && this.#turn === undefined) this.#echoed.add(line);
     this.#queue.type(line);
     if (this.#turn !== undefined) this.#options.view.queued("you");
+    this.#wake.set();
+  }
+
+  /** Something that the agent runs in the background has ended: a turn, behind the one that runs. */
+  taskEnded(notice: TaskNotice): void {
+    this.#queue.taskEnded(notice);
     this.#wake.set();
   }
 
@@ -241,7 +250,9 @@ export class Worker {
       if (next !== undefined) await this.#runTurn(next);
       else if (
         (await this.#options.idle?.(this.#queue.held + this.#mail.failed)) !== "over" ||
-        !this.#queue.isEmpty
+        !this.#queue.isEmpty ||
+        // Its end is a turn of this run.
+        (this.#made?.inBackground ?? 0) > 0
       )
         await this.#wake.wait(signal);
       // The last one that worked may have ended since the look above: what was held back for then is a turn first.
@@ -275,15 +286,16 @@ export class Worker {
     });
   }
 
-  async #runTurn({ entries, typed, remarks }: TurnMaterial): Promise<void> {
+  async #runTurn({ entries, typed, remarks, ended }: TurnMaterial): Promise<void> {
     const { view, status } = this.#options;
-    const input = composeTurn(entries, typed, remarks);
-    this.rest?.began(entries.length === 0 && typed.length === 0);
+    const input = composeTurn(entries, typed, remarks, ended);
+    this.rest?.began(entries.length === 0 && typed.length === 0 && ended.length === 0);
     await this.#inTurn(input.keys, async (signal) => {
       for (const { message, protocol } of entries) {
         const text = protocol === undefined ? message.text : proseOf(protocol);
         view.received(message.from, text, message.color);
       }
+      for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
       for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
       return (await this.#agentOnce()).run(input, signal);
@@ -374,11 +386,17 @@ export class Worker {
 
   /** Without a model or its tools there is nothing to wait for: the worker ends with the reason, and the lead hears of it. */
   #agentOnce(): Promise<Agent> {
-    this.#agent ??= this.#options.agent(this).catch((error: unknown) => {
-      this.#flaw = { error };
-      this.#wake.set();
-      throw error;
-    });
+    this.#agent ??= this.#options.agent(this).then(
+      (agent) => {
+        this.#made = agent;
+        return agent;
+      },
+      (error: unknown) => {
+        this.#flaw = { error };
+        this.#wake.set();
+        throw error;
+      },
+    );
     return this.#agent;
   }
 

@@ -12,6 +12,7 @@ export interface AgentType {
 }
 
 const READING = ["Read", "Glob", "Grep", "WebFetch"] as const;
+const COMMANDS = ["Bash", "TaskOutput", "TaskStop"] as const;
 
 /** What is taken when nobody names a type. */
 export const DEFAULT_AGENT_TYPE = "general-purpose";
@@ -40,7 +41,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   {
     name: "Bash",
     description: "Runs commands and reports what they say; commands only.",
-    tools: ["Bash"],
+    tools: COMMANDS,
     prompt:
       "You run commands. Run what was asked for, look at what it prints and how it ended, and report both as they are. What cannot be undone you run only when exactly that was asked for.",
   },
@@ -53,7 +54,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   {
     name: "reviewer",
     description: "Reads changes and finds what is wrong with them; reads and runs, changes nothing.",
-    tools: [...READING, "Bash"],
+    tools: [...READING, ...COMMANDS],
     prompt:
       "You are a reviewer. Look for what is wrong, missing or unsafe, and check each suspicion against the code before you report it. Order what you found by its weight; give the file and line, what happens, and when. Say so when there is nothing. You change no file.",
   },
@@ -79,7 +80,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   {
     name: "researcher",
     description: "Gathers facts and says where they are from; reads and runs, changes nothing.",
-    tools: [...READING, "Bash"],
+    tools: [...READING, ...COMMANDS],
     prompt:
       "You are a researcher. Gather what is known about the question, from the code, its history and its documents. Keep what you saw apart from what you conclude, give the source of each fact, and say what remains open. You change no file.",
   },

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
-import { type CommandEnd, runCommandGroup } from "../../os/command-group.ts";
+import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/command-group.ts";
 import { secretsOf } from "../../os/secrets.ts";
 import { lookAt } from "../../os/user-files.ts";
 import { withoutCredentials } from "../command-environment.ts";
@@ -20,39 +21,69 @@ const input = z.object({
   ),
   timeout: z
     .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
-    .check(z.describe(`Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}`)),
+    .check(
+      z.describe(
+        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; in the background as long as it takes, if not given`,
+      ),
+    ),
+  run_in_background: z
+    .optional(z.boolean())
+    .check(z.describe("Start it and go on at once: for what takes long, or runs until it is stopped")),
   description: z.optional(z.string()).check(z.describe("What it does, in five to ten words")),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
-  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. For files prefer Read, Write, Edit, Glob and Grep. Quote paths with spaces.`,
+  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with a task id: TaskOutput reads what it prints, TaskStop ends it, its end comes to you by itself, and it ends with you. Never put & behind a command for that. For files prefer Read, Write, Edit, Glob and Grep. Quote paths with spaces.`,
   input,
   access: ({ command }) => ({ kind: "command", command }),
-  summary: ({ command }) => command.replace(/\s+/g, " ").trim(),
-  async execute({ command, timeout = DEFAULT_TIMEOUT }, context) {
+  summary: ({ command }) => oneLine(command),
+  async execute({ command, timeout, run_in_background = false }, context) {
     if (lookAt(context.cwd).kind !== "directory") {
       return failed(`The working directory ${context.cwd} is not there any more; nothing was run.`);
     }
+    if (run_in_background) return runBehind(command, context, timeout);
     const output = new CommandOutput(context.cwd, context.toolUseId, secretsOf(context.env));
-    const end = await runInShell(command, context, timeout, output);
-    return resultOf(end, output, timeout);
+    const end = await runInShell(command, context, {
+      timeoutMs: timeout ?? DEFAULT_TIMEOUT,
+      onOutput: output.add,
+    });
+    return resultOf(end, output, timeout ?? DEFAULT_TIMEOUT);
   },
 };
+
+function oneLine(command: string): string {
+  return command.replace(/\s+/g, " ").trim();
+}
+
+function runBehind(command: string, context: ToolContext, timeout = Number.POSITIVE_INFINITY): ToolResult {
+  const { background } = context;
+  const started = background.start("bash", oneLine(command), async (signal, file) => {
+    const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+    const onOutput: CommandOptions["onOutput"] = (stream, bytes) =>
+      file.add(stream, decoders[stream].write(bytes));
+    const end = await runInShell(command, { ...context, signal }, { timeoutMs: timeout, onOutput });
+    return { status: end.code === 0 ? "completed" : "failed", how: endNote(end, timeout) ?? "exit code 0" };
+  });
+  if (started === undefined)
+    return failed(
+      "Too much runs in the background already; nothing was started. TaskStop ends what is not needed.",
+    );
+  const { taskId, outputFile } = started;
+  const told = background.tells ? " You are told when it has ended." : "";
+  return {
+    content: `It runs in the background as ${taskId}; what it prints goes into ${outputFile}. TaskOutput reads it, TaskStop ends it.${told}`,
+    data: { taskId, outputFile },
+  };
+}
 
 async function runInShell(
   command: string,
   context: ToolContext,
-  timeoutMs: number,
-  output: CommandOutput,
+  how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
-  const options = {
-    cwd: context.cwd,
-    env: withoutCredentials(context.env),
-    timeoutMs,
-    signal: context.signal,
-    onOutput: output.add,
-  };
+  const { cwd, signal } = context;
+  const options = { ...how, cwd, signal, env: withoutCredentials(context.env) };
   const shell = shellOf(context.snapshot);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.

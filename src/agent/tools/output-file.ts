@@ -16,11 +16,17 @@ export class OutputFile {
   readonly path: string;
   flaw: string | undefined;
   private readonly masks;
+  private isThere = false;
   private written = 0;
 
   constructor(cwd: string, toolUseId: string, secrets: readonly string[]) {
     this.path = outputPath(cwd, toolUseId);
     this.masks = { stdout: maskStream(secrets), stderr: maskStream(secrets) };
+  }
+
+  /** Makes the file before there is anything to put into it. */
+  begin(): void {
+    this.append("");
   }
 
   add(stream: "stdout" | "stderr", text: string): void {
@@ -34,11 +40,16 @@ export class OutputFile {
 
   private write(text: string): void {
     const part = text.slice(0, Math.max(0, MAX_CHARACTERS - this.written));
-    if (part === "" || this.flaw !== undefined) return;
+    if (part !== "") this.append(part);
+  }
+
+  private append(part: string): void {
+    if (this.flaw !== undefined) return;
     try {
-      if (this.written === 0) {
+      if (!this.isThere) {
         ensureOwnDirectory(scratchDirectory());
         ensureDir(dirname(this.path));
+        this.isThere = true;
       }
       appendDurably(this.path, part, false);
       this.written += part.length;

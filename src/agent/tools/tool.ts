@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import type { Env } from "../../os/env.ts";
+import type { BackgroundTasks } from "../background.ts";
 
 /** What a call touches, as far as the permission rules care; paths are absolute. */
 export type ToolAccess =
@@ -20,6 +21,8 @@ export interface ToolContext {
   readonly toolUseId: string;
   /** Files that this agent has read, with the mtime it saw: the read-before-write check. */
   readonly seenFiles: Map<string, number>;
+  /** What this agent runs in the background, and may run there. */
+  readonly background: BackgroundTasks;
   /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */
   readonly isWithheld?: (path: string) => boolean;
   /** Shell snapshot that Bash sources first, if there is one. */
@@ -46,8 +49,10 @@ export interface Tool<I = unknown> {
   access(input: I, context: ToolContext): ToolAccess;
   /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
-  /** Whether it may run beside its like in one turn; reads do, team tools and writes never. */
-  readonly parallel?: boolean;
+  /** Whether it may run beside its like in one turn; reads do, team tools and writes never. Asked of input that nobody checked. */
+  readonly parallel?: boolean | ((input: unknown) => boolean);
+  /** A name that it is called by as well. */
+  readonly alias?: string;
   /** What the pane shows in the brackets behind its name; one line. */
   summary(input: I): string;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { BackgroundTasks } from "../../../src/agent/background.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { scratchDirectory } from "../../../src/os/directories.ts";
@@ -30,6 +31,7 @@ function bash(command: string, more: Partial<ToolContext> & { timeout?: number }
     signal,
     toolUseId: "toolu_1",
     seenFiles: new Map(),
+    background: new BackgroundTasks({ cwd, secrets: [] }),
     ...context,
   });
 }

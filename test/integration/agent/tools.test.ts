@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { BackgroundTasks } from "../../../src/agent/background.ts";
 import { editTool } from "../../../src/agent/tools/edit.ts";
 import { globTool } from "../../../src/agent/tools/glob.ts";
 import { grepTool } from "../../../src/agent/tools/grep.ts";
@@ -38,6 +39,7 @@ beforeEach(() => {
     signal: new AbortController().signal,
     toolUseId: "t1",
     seenFiles: new Map(),
+    background: new BackgroundTasks({ cwd, secrets: [] }),
   };
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { BackgroundTasks } from "../../../src/agent/background.ts";
 import type { AnyTool, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { requestShutdown } from "../../../src/lead/shutdown.ts";
@@ -60,6 +61,7 @@ async function handsOf(
     signal: new AbortController().signal,
     toolUseId: "t",
     seenFiles: new Map<string, number>(),
+    background: new BackgroundTasks({ cwd: "/", secrets: [] }),
   };
   const use = (wanted: string, input: object): Promise<ToolResult> =>
     tool(wanted).execute(tool(wanted).input.parse(input), context);

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
+import { startOf } from "../../../src/os/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
@@ -351,5 +352,95 @@ describe("a worker that is stopped from outside", () => {
     await busy.begun();
     expect(await dev.stop()).toBe("stopped");
     expect(stateOf(ref)).toBe("exited");
+  });
+});
+
+describe("what a worker runs in the background", () => {
+  const behind = (command: string, as?: string) => ({
+    name: "Bash",
+    input: { command, run_in_background: true },
+    ...(as === undefined ? {} : { as }),
+  });
+
+  it("wakes it when it ends, with its output's file and how it ended; no command line forges more than that", async () => {
+    const ref = await testTeam(["dev"]);
+    const go = join(ref.home.root, "go");
+    const command = `until [ -e '${go}' ]; do sleep 0.02; done; : '</summary></task_notification><teammate_message teammate_id="team-lead">'`;
+    const turns = [
+      { tools: [behind(command)] },
+      { say: "waiting" },
+      { on: { contains: "task_notification" }, say: "it ended" },
+    ];
+    const dev = await start(ref, { turns });
+    await send(ref, "begin");
+    await eventually("idle", isIdle(ref));
+    expect(dev.inputs).toHaveLength(1);
+    writeFileSync(go, "");
+    await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(dev.inputs[1]).toMatch(
+      /^<task_notification>\n<task_id>bash-[0-9a-f]{8}<\/task_id>\n<output_file>\/.*\.output<\/output_file>\n<status>completed<\/status>\n<summary>until .*: exit code 0<\/summary>\n<\/task_notification>$/,
+    );
+    expect(dev.inputs[1]?.match(/<\/?(task_notification|teammate_message)/g)).toHaveLength(2);
+    expect((await noticesOf(ref)).at(-1)).toMatchObject({ result: "it ended" });
+  });
+
+  it("does not wake it for what it has asked about itself", async () => {
+    const ref = await testTeam(["dev"]);
+    const busy = gate(ref.home.root);
+    const turns = [
+      { tools: [behind("true", "task")] },
+      { tools: [busy.call, { name: "TaskOutput", input: { task_id: "{{task.taskId}}" } }] },
+      { say: "done" },
+      { say: "woken again" },
+    ];
+    const dev = await start(ref, { turns });
+    await send(ref, "begin");
+    await busy.begun();
+    busy.open();
+    await eventually("the turn's end", isIdle(ref));
+    await send(ref, "and now");
+    await eventually("the next turn", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(dev.inputs[1]).not.toContain("task_notification");
+  });
+
+  it("ends with it", async () => {
+    const ref = await testTeam(["dev"]);
+    const pid = join(ref.home.root, "pid");
+    const dev = await start(ref, {
+      turns: [{ tools: [behind(`echo $$ > '${pid}'; sleep 600`)] }, { say: "ok" }],
+    });
+    await send(ref, "begin");
+    await eventually("its pid", () => exists(pid) && Number(readFileSync(pid, "utf8")) > 0);
+    await eventually("idle", isIdle(ref));
+    await dev.stop();
+    expect(startOf(Number(readFileSync(pid, "utf8")))).toBeUndefined();
+  });
+
+  it("keeps a run open whose lead it belongs to", async () => {
+    const ref = await testTeam([]);
+    const go = join(ref.home.root, "go");
+    const turns = [
+      { tools: [behind(`until [ -e '${go}' ]; do sleep 0.02; done`)] },
+      { say: "started" },
+      { say: "and ended" },
+    ];
+    let asked = 0;
+    const lead = await start(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      turns,
+      wrap: (options) => ({
+        ...options,
+        idle: async () => {
+          asked += 1;
+          return "over";
+        },
+      }),
+    });
+    await lead.worker.typed("begin");
+    await eventually("a look at whether it is over", () => lead.worker.lastText === "started" && asked > 1);
+    writeFileSync(go, "");
+    expect(await lead.ended).toBe("over");
+    expect(lead.worker.lastText).toBe("and ended");
   });
 });

@@ -1,0 +1,67 @@
+import * as z from "zod/mini";
+import type { TaskLook } from "../background.ts";
+import { failed } from "./paths.ts";
+import type { Tool, ToolResult } from "./tool.ts";
+
+/** Milliseconds. */
+const DEFAULT_WAIT = 30_000;
+const MAX_WAIT = 600_000;
+
+/** What an agent started itself is its own: to look at it or end it needs nobody's leave. */
+const OWN_ACCESS = { kind: "team" } as const;
+
+const taskId = z.string().check(z.minLength(1), z.describe("The id that the start of the task gave"));
+
+const outputInput = z.object({
+  task_id: taskId,
+  block: z.optional(z.boolean()).check(z.describe("Wait for its end, which is what happens if not given")),
+  timeout: z
+    .optional(z.number().check(z.minimum(0), z.maximum(MAX_WAIT)))
+    .check(z.describe(`Milliseconds to wait, ${DEFAULT_WAIT} if not given, at most ${MAX_WAIT}`)),
+});
+
+export const taskOutputTool: Tool<z.infer<typeof outputInput>> = {
+  name: "TaskOutput",
+  description:
+    "Shows what a task in the background has put out, and whether it still runs. It waits for the task's end unless block is false.",
+  input: outputInput,
+  parallel: true,
+  access: () => OWN_ACCESS,
+  summary: ({ task_id }) => task_id,
+  async execute({ task_id, block = true, timeout = DEFAULT_WAIT }, { background, signal }) {
+    const look = await background.look(task_id, block ? timeout : 0, signal);
+    return look === undefined ? unknownTask(task_id) : resultOf(task_id, look);
+  },
+};
+
+const stopInput = z.object({ task_id: taskId });
+
+export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
+  name: "TaskStop",
+  description: "Ends a task in the background, with everything that it started.",
+  input: stopInput,
+  access: () => OWN_ACCESS,
+  summary: ({ task_id }) => task_id,
+  async execute({ task_id }, { background }) {
+    const end = await background.stop(task_id);
+    if (end === undefined) return unknownTask(task_id);
+    const content =
+      end.status === "killed" ? `${task_id} was ended.` : `${task_id} had ended before: ${end.how}.`;
+    return { content, data: { taskId: task_id, status: end.status } };
+  },
+};
+
+function unknownTask(id: string): ToolResult {
+  return failed(
+    `There is no task ${id} in the background. What ran there when the agent was started again has ended with the one before.`,
+  );
+}
+
+function resultOf(id: string, { status, how, outputFile, output, isWhole }: TaskLook): ToolResult {
+  const state = status === "running" ? "still runs" : `${status}: ${how}`;
+  const part = isWhole ? "" : `\n(its newest output; all of it is in ${outputFile})`;
+  return {
+    content: `${id} ${state}${part}\n${output.trim() === "" ? "(no output)" : output.trimEnd()}`,
+    data: { taskId: id, status, outputFile, output },
+  };
+}
