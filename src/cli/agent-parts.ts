@@ -4,6 +4,7 @@ import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
 import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
+import { isAmong } from "../agent/tools/names.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
@@ -78,6 +79,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     },
     onEvent: (event) => worker.onEvent(event),
     facts: () => teamNews(ctx.ref, worker.name),
+    onTaskEnd: (notice) => worker.taskEnded(notice),
     onInputRecorded: () => worker.inputRecorded(),
     betweenTools: () => worker.betweenTools(),
     clock: ctx.clock,
@@ -110,7 +112,7 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
 
 function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
   const own = toolsOfType(agentTypeOf(parts.agentType), [...builtinTools(), ...(parts.mcpTools ?? [])]);
-  const named = parts.tools === undefined ? own : own.filter(({ name }) => parts.tools?.includes(name));
+  const named = parts.tools === undefined ? own : own.filter(({ name }) => isAmong(name, parts.tools ?? []));
   return [...named, ...teamTools(parts)];
 }
 
