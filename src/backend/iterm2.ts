@@ -60,13 +60,16 @@ export function iterm2Backend(options: Iterm2Options): Backend {
   const closeAll = async (places: readonly PlaceRecord[]): Promise<void> => {
     const ids = places.flatMap(({ paneId }) => paneId ?? []);
     if (ids.length === 0) return;
-    try {
+    // From elsewhere iTerm2 may be out of reach; what ran there has ended, and an empty window harms nobody.
+    await ifReachable(async () => {
       const there = await it2.sessions();
       for (const id of ids) if (there.has(id)) await it2.close(id);
-    } catch (error) {
-      // From elsewhere iTerm2 may be out of reach; what ran there has ended, and an empty window harms nobody.
-      if (!(error instanceof TeamError)) throw error;
-    }
+    });
+  };
+
+  const read = async (place: PlaceRecord, lines: number): Promise<readonly string[] | undefined> => {
+    if (place.paneId === undefined || !isThere(place)) return undefined;
+    return it2.read(place.paneId, lines);
   };
 
   return {
@@ -89,7 +92,8 @@ export function iterm2Backend(options: Iterm2Options): Backend {
           outcomes.push(Promise.resolve({ ok: false, name: request.name, error: place }));
         }
       }
-      if (focused !== undefined) await it2.focus(focused);
+      // The agents are worth more than the keyboard.
+      if (focused !== undefined) await ifReachable(() => it2.focus(focused));
       return Promise.all(outcomes);
     },
 
@@ -97,13 +101,10 @@ export function iterm2Backend(options: Iterm2Options): Backend {
       return new Set(places.filter(isThere).map((place) => place.instance));
     },
 
-    async capture(place, lines) {
-      if (place.paneId === undefined || !isThere(place)) return undefined;
-      return it2.read(place.paneId, lines);
-    },
+    capture: read,
 
     async sight(place) {
-      const rows = await this.capture(place, Number.POSITIVE_INFINITY);
+      const rows = await read(place, Number.POSITIVE_INFINITY);
       // it2 tells no history: like an alternate screen it is compared with what was there.
       const screen = { surface: "alternate", settled: 0, most: Number.POSITIVE_INFINITY } as const;
       return rows && { ...screen, rows: sightRows(rows, 0) };
@@ -138,6 +139,15 @@ function scriptOf(request: SpawnRequest): LaunchScriptInput {
     bells: request.bells,
     surface: "pane",
   };
+}
+
+/** For what may be left undone. */
+async function ifReachable(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+  }
 }
 
 function isThere(place: PlaceRecord): boolean {

@@ -17,7 +17,8 @@ export async function checkIterm2(
   env: Env,
   it2: Pick<It2, "focused"> = it2Driver({ env }),
 ): Promise<Finding[]> {
-  if (!isIterm2(env)) return [];
+  // In tmux teammates have panes, whatever terminal looks at them.
+  if (env.TMUX || !isIterm2(env)) return [];
   try {
     await it2.focused();
     return [ok("iTerm2", "it2 drives it: --teammate-mode iterm2 gives each teammate a window")];

@@ -100,10 +100,13 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     await eventually("the agent's own words", async () =>
       (await backend.capture(one, 10))?.some((line) => line === `ready: ${one.instance}`),
     );
+    const seen = await backend.sight(one);
+    expect(seen?.rows.map(({ text }) => text)).toContain(`ready: ${one.instance}`);
     await end(one);
     await backend.close([one]);
     expect(await backend.present([one, two])).toEqual(new Set([two.instance]));
     expect(await backend.capture(one, 10)).toBeUndefined();
+    expect(await backend.sight(one)).toBeUndefined();
     await end(two);
     await backend.close([two, one]);
     expect(await backend.present([one, two])).toEqual(new Set());

@@ -211,6 +211,7 @@ describe("What iTerm2 runs", () => {
 test("What doctor says of iTerm2 is said in iTerm2 alone", async () => {
   const { t, terminal } = subject();
   expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
+  expect(await checkIterm2({ ...terminal.env, TMUX: "/tmp/x,1,0" })).toEqual([]);
   expect(await checkIterm2(terminal.env)).toMatchObject([
     { level: "ok", text: expect.stringContaining("it2 drives it") },
   ]);
