@@ -3,9 +3,10 @@ import type { Env } from "../os/env.ts";
 import { all, equals } from "../tmux/format.ts";
 import { type PaneId, paneId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
-import { look, type PaneView } from "../tmux/look.ts";
+import { look } from "../tmux/look.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { MIN_PANE } from "./layout.ts";
+import { giveBack, WINDOW_LAYOUT } from "./stack.ts";
 import { ownerTag, TAG } from "./tags.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
@@ -29,7 +30,7 @@ export interface SidebarRequest {
  * @throws TeamError TMUX_ERROR when there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const beside = (await look(server)).panes.find((pane) => pane.id === request.beside);
+  const beside = (await look(server, [WINDOW_LAYOUT])).panes.find((pane) => pane.id === request.beside);
   if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
   const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
   if (beside.width < 2 * NARROWEST + 1) throw refused(`${beside.width} columns are too few for two`, []);
@@ -46,40 +47,37 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   if (pane === undefined) throw refused(made.errors.join("; "), made.errors);
   await server.batch([
     ["set-option", "-p", "-t", pane, TAG.sidebar, ownerTag(request)],
+    ["set-option", "-p", "-t", pane, TAG.before, beside.options[WINDOW_LAYOUT] ?? ""],
     ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
   ]);
   return pane;
 }
 
 /**
- * Closes the sidebar of a team that stands in the same window as a pane; its room goes back to its neighbour.
+ * Closes the sidebar of a team that stands in the same window as a pane; the window is as it was before.
  * @returns whether there was one
  */
 export async function closeSidebarPane(
   server: TmuxServer,
-  request: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
+  { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
 ): Promise<boolean> {
-  const sidebar = await findSidebarPane(server, request);
+  const seen = await look(server, [TAG.sidebar, TAG.before, TAG.agent]);
+  const window = seen.panes.find((pane) => pane.id === beside)?.window;
+  const sidebar = seen.panes.find(
+    (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
+  );
   if (sidebar === undefined) return false;
   const condition = all(
     equals("pane_id", sidebar.id),
     equals("pane_pid", String(sidebar.pid)),
     `#{!=:#{${TAG.sidebar}},}`,
   );
-  await server.batch([onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id])]);
+  const was = { window: sidebar.window, layout: sidebar.options[TAG.before] ?? "" };
+  await server.batch([
+    onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id]),
+    ...giveBack(seen, [{ beside: was }], new Set([sidebar.id])),
+  ]);
   return true;
-}
-
-/** The team's sidebar in the window of a pane. */
-export async function findSidebarPane(
-  server: TmuxServer,
-  { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
-): Promise<PaneView | undefined> {
-  const seen = await look(server, [TAG.sidebar]);
-  const window = seen.panes.find((pane) => pane.id === beside)?.window;
-  return seen.panes.find(
-    (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
-  );
 }
 
 function refused(why: string, errors: readonly string[]): TeamError {

@@ -66,8 +66,13 @@ export function evenStacks(seen: Look, closing: ReadonlySet<string>): Command[] 
  * The commands that lay the users' windows out as they were, once the last teammate has left them: tmux gives the room of a
  * pane to its neighbour, which is not where it came from when the window was small meanwhile. Not where a pane of the user's
  * came or went, nor at another size.
+ * @param closing panes that are gone when the commands run
  */
-export function giveBack(seen: Look, places: readonly Pick<PlaceRecord, "beside">[]): Command[] {
+export function giveBack(
+  seen: Look,
+  places: readonly Pick<PlaceRecord, "beside">[],
+  closing: ReadonlySet<string>,
+): Command[] {
   const before = new Map(
     places.flatMap(({ beside }) => (beside === undefined ? [] : [[beside.window, beside.layout]])),
   );
@@ -75,8 +80,8 @@ export function giveBack(seen: Look, places: readonly Pick<PlaceRecord, "beside"
     const was = readLayout(layout);
     const [first] = was?.panes ?? [];
     if (was === undefined || first === undefined) return [];
-    const users = seen.panes.filter((pane) => pane.window === window && pane.options[TAG.agent] === "");
-    const now = new Set(users.map(({ id }) => id));
+    const others = seen.panes.filter((pane) => pane.window === window && pane.options[TAG.agent] === "");
+    const now = new Set(others.map(({ id }) => id).filter((id) => !closing.has(id)));
     if (now.size !== was.panes.length || !was.panes.every((id) => now.has(id))) return [];
     const isFree = all(
       equals("window_id", window),

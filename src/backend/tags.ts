@@ -14,7 +14,7 @@ export const TAG = {
   color: "@teams_color",
   state: "@teams_state",
   task: "@teams_task",
-  /** On panes beside a caller's: how the user's window was laid out before any of the team stood in it. */
+  /** On panes that we put beside a caller's: how the user's window was laid out before. */
   before: "@teams_before",
   /** On windows that we made, `<root>/<team>`. Panes never have it, so that what a pane shows is its window's. */
   window: "@teams_window",

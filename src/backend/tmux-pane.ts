@@ -169,7 +169,8 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     // A window of ours lays itself out; what stood beside a caller is in one that is not.
     const seen = stacked.length > 0 ? await look(server, STACK_OPTIONS) : undefined;
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
-    const after = seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked)];
+    const after =
+      seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
     await server.batch([...commands, ...after]);
   } catch (error) {
     // With the server every pane of it is gone, which is what was asked for.

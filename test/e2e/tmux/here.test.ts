@@ -11,7 +11,7 @@ import { privateTmux } from "../../support/tmux-server.ts";
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 
 it("--here takes room from the caller's pane alone, and gives it back exactly, whatever was resized meanwhile (S4)", async () => {
-  const { t, pane, person, teams } = await inThree();
+  const { t, pane, resized, teams } = await inThree();
   const before = belongings(t);
   const size = (id: string) =>
     t.tmux("display-message", "-p", "-t", id, "#{pane_width}x#{pane_height}").split("x");
@@ -28,16 +28,8 @@ it("--here takes room from the caller's pane alone, and gives it back exactly, w
   expect(t.tmux("display-message", "-p", "-t", "=mine:", "#{pane_id}")).toBe(pane);
 
   // The terminal's corner, far below what has room for all, and back; then the border between lead and stack.
-  for (const to of [
-    { width: 40, height: 12 },
-    { width: 200, height: 50 },
-  ]) {
-    person.resize(to);
-    await eventually(
-      "the new size",
-      () => t.tmux("display-message", "-p", "-t", pane, "#{window_width}") === String(to.width),
-    );
-  }
+  await resized(40, 12);
+  await resized(200, 50);
   t.tmux("resize-pane", "-t", ada, "-x", "30");
   t.tmux("resize-pane", "-t", ada, "-y", "5");
 
@@ -50,6 +42,17 @@ it("--here takes room from the caller's pane alone, and gives it back exactly, w
   await teams("delete", "crew");
   expect(belongings(t)).toEqual(before);
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
+});
+
+it("sidebar --split gives its room back exactly, whatever was resized meanwhile", async () => {
+  const { t, resized, teams } = await inThree();
+  const before = belongings(t);
+  await teams("sidebar", "--split");
+  expect(belongings(t).windows).not.toBe(before.windows);
+  await resized(40, 12);
+  await resized(200, 50);
+  await teams("sidebar", "--split");
+  expect(belongings(t)).toEqual(before);
 });
 
 it("nothing but --here, sidebar --split and run's sidebar ever touches a window of the user's", async () => {
@@ -104,7 +107,8 @@ it("run --here with its sidebar gives the room of both back", async () => {
       { tools: [{ name: "Bash", input: { command: "until [ -e go ]; do sleep 0.05; done" } }] },
       { say: "All is done." },
     ],
-    "*": [{ say: "I heard {{input}}", repeat: true }],
+    ada: [{ say: "I am there." }],
+    bob: [{ say: "I am there." }],
   };
   writeFileSync(join(t.home, "run.json"), JSON.stringify({ version: 1, agents }));
   const words = [
@@ -144,5 +148,14 @@ async function inThree() {
     return ended;
   };
   await teams("create", "crew");
-  return { t, pane, person, teams };
+  return {
+    t,
+    pane,
+    teams,
+    async resized(width: number, height: number) {
+      person.resize({ width, height });
+      const seen = () => t.tmux("display-message", "-p", "-t", pane, "#{window_width}");
+      await eventually(`${width} columns`, () => seen() === String(width));
+    },
+  };
 }

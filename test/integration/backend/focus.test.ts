@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Placement } from "../../../src/backend/backend.ts";
 import { focusPane, viewerOf } from "../../../src/backend/focus.ts";
-import {
-  closeSidebarPane,
-  findSidebarPane,
-  openSidebarPane,
-  SIDEBAR_WIDTH,
-} from "../../../src/backend/sidebar-pane.ts";
+import { closeSidebarPane, openSidebarPane, SIDEBAR_WIDTH } from "../../../src/backend/sidebar-pane.ts";
 import { openTeamSession } from "../../../src/backend/team-session.ts";
 import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -149,7 +144,8 @@ describe("The sidebar's pane", () => {
     expect({ left, width }).toEqual({ left: 200 - SIDEBAR_WIDTH, width: SIDEBAR_WIDTH });
     expect(height).toBeLessThan(30);
     expect(t.tmux("display-message", "-p", "-t", "=work:", "#{pane_id}")).toBe(pane);
-    expect((await findSidebarPane(t.server, request))?.id).toBe(sidebar);
+    const tag = t.tmux("show-options", "-pqv", "-t", sidebar, "@teams_sidebar");
+    expect(tag).toBe(`${TEAM.rootTag}/${TEAM.team}`);
     expect(await closeSidebarPane(t.server, { ...request, team: "other" })).toBe(false);
     expect(await closeSidebarPane(t.server, request)).toBe(true);
     expect(await closeSidebarPane(t.server, request)).toBe(false);
