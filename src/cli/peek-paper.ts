@@ -1,4 +1,5 @@
 import type { Changes, Sight } from "../backend/sight.ts";
+import { beforeStop } from "../os/job-control.ts";
 import { cutToWidth, displayWidth, stripControls } from "../os/terminal-text.ts";
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
@@ -34,6 +35,11 @@ export function rowPaper(out: Output, name: string): PeekPaper {
 /** A picture that is drawn over in place, on the terminal's other screen, so that nothing of it stays. */
 export function screenPaper(io: Io, out: Output, name: string): PeekPaper {
   let drawn: string | undefined;
+  const giveBack = (): void => {
+    if (drawn !== undefined) io.out(CLOSE);
+    drawn = undefined;
+  };
+  const endStops = beforeStop(giveBack);
   return {
     show(sight, _, state) {
       const size = { columns: io.columns ?? 80, rows: io.rows ?? 24 };
@@ -45,10 +51,9 @@ export function screenPaper(io: Io, out: Output, name: string): PeekPaper {
       drawn = picture;
     },
     close(last) {
-      if (drawn === undefined) return;
-      drawn = undefined;
-      const rows = last?.rows.slice(-LAST_ROWS) ?? [];
-      io.out(`${CLOSE}${rows.map(({ text }) => `${stripControls(text)}\n`).join("")}`);
+      giveBack();
+      endStops();
+      for (const { text } of last?.rows.slice(-LAST_ROWS) ?? []) io.out(`${stripControls(text)}\n`);
     },
   };
 }

@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { startTeams } from "../../support/built.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { startTeams, TEAMS } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { countForks } from "../../support/forks.ts";
+import { markedProcesses } from "../../support/leftovers.ts";
 import { personOutside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 import { watchedPane } from "../../support/watched.ts";
@@ -22,6 +25,25 @@ it("peek -f draws in place on a terminal, fits it, and gives it back at Ctrl-C",
   ]);
   watched.does("clear; echo cleared");
   await person.sees(/^cleared$/m);
+  person.type("C-c");
+  expect(await person.code()).toBe(130);
+  expect(person.screen().trim().replace(/^\^C/, "")).toBe("");
+});
+
+it("peek -f gives the terminal back while it is stopped, and goes on", async () => {
+  const t = privateTmux();
+  const watched = await watchedPane(t);
+  const person = personOutside(t, ["peek", "ada", "-f"]);
+  await person.sees("Ctrl-C stops watching");
+  const peeking = peekOf(t);
+  signalProcess(peeking, "SIGTSTP");
+  await eventually("the terminal as it was", () => person.screen().trim() === "");
+  watched.does("echo meanwhile");
+  // It may still be on its way to its stop; whatever comes first, it goes on.
+  await eventually("it goes on", () => {
+    signalProcess(peeking, "SIGCONT");
+    return person.screen().includes("meanwhile");
+  });
   person.type("C-c");
   expect(await person.code()).toBe(130);
   expect(person.screen().trim().replace(/^\^C/, "")).toBe("");
@@ -48,6 +70,7 @@ it("peek -f on a dumb terminal writes row below row", async () => {
   await person.sees(/^ready\none$/m);
   person.type("C-c");
   expect(await person.code()).toBe(130);
+  expect(person.screen()).toContain("ready\none\n");
 });
 
 it("peek -f forks once a look, sets no timer below a second, and ends with who reads it", async () => {
@@ -78,4 +101,14 @@ function looksOf(forks: ReturnType<typeof countForks>): string[] {
 
 function isUntouched(t: PrivateTmux, pane: string): boolean {
   return t.tmux("display-message", "-p", "-t", pane, "#{pane_pipe}#{pane_in_mode}") === "00";
+}
+
+/** The process of `teams peek` that this test has started. */
+function peekOf(t: PrivateTmux): number {
+  const words = (pid: number) => execFileSync("ps", ["-wwo", "args=", "-p", `${pid}`], { encoding: "utf8" });
+  const found = markedProcesses(t).find(({ pid }) =>
+    words(pid).startsWith(`${process.execPath} ${TEAMS} peek`),
+  );
+  if (found === undefined) throw new Error("nobody peeks");
+  return found.pid;
 }
