@@ -23,7 +23,7 @@ import { RestGate } from "../worker/rest-gate.ts";
 import { teamNews } from "../worker/team-news.ts";
 import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
-import type { LoadedSettings } from "./settings.ts";
+import { bypassForbidden, type LoadedSettings } from "./settings.ts";
 
 export interface AgentParts {
   readonly ctx: LeadContext;
@@ -52,6 +52,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
   const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
   const hooks = hooksOf(parts, env);
+  const forbidden = bypassForbidden(settings, ctx.env);
+  worker.plan.forbid((mode) => (mode === "bypassPermissions" ? forbidden : undefined));
   return createAgent({
     model: parts.model,
     tools: toolsOf({ ...parts, hooks }),

@@ -5,10 +5,11 @@ import { endRun } from "../lead/end-run.ts";
 import { supervise } from "../lead/supervise.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { systemClock } from "../os/clock.ts";
+import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { optionWords, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
-import type { PermissionMode } from "../schema/config.ts";
+import { type PermissionMode, permissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -21,7 +22,7 @@ import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
-import { type LoadedSettings, loadSettings } from "./settings.ts";
+import { bypassForbidden, type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
 import { homeOf } from "./team.ts";
 import { readTypedLines } from "./typed-lines.ts";
@@ -46,11 +47,15 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     (line) => worker.typed(line, true),
     (error) => lead.view.error(messageOf(error)),
   );
+  const followMode = modeFollower(lead, worker);
   const watch = supervise(lead.ctx, {
     signal: watching.signal,
     // The news comes to the lead as a message, which its pane shows.
     onEnd: () => undefined,
-    onChange: () => worker.lookAgain(),
+    onChange: () => {
+      followMode();
+      worker.lookAgain();
+    },
     onProblem: (text) => lead.view.error(text),
     servers: {
       onEnd: (socket) => lead.view.note(`the tmux server of the teammates' panes has ended: ${socket}`),
@@ -70,12 +75,37 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   return conclude(lead, { end, kept }, worker);
 }
 
+/** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
+function modeFollower({ ctx, view, mode }: Lead, { plan }: Worker): () => void {
+  let seen: string | undefined = mode;
+  return () => {
+    const wanted = modeInFile(ctx.ref);
+    if (wanted === undefined || wanted === seen) return;
+    seen = wanted;
+    const why = plan.setMode(wanted);
+    view.note(
+      `permission mode ${why === undefined ? "is now" : `is forbidden by ${why}, and not`} ${wanted}`,
+    );
+  };
+}
+
+function modeInFile(ref: TeamRef): PermissionMode | undefined {
+  try {
+    const lead = readTeam(ref).members.find(({ name }) => name === LEAD_NAME);
+    return permissionMode.safeParse(lead?.mode).data;
+  } catch (error) {
+    // Its end, or what is wrong with its file, is told by whoever has to do with that.
+    if (error instanceof TeamError) return undefined;
+    throw error;
+  }
+}
+
 /** Makes the team, with this process as its lead. */
 async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const { io } = call;
   const home = homeOf(io.env);
   const settings = loadSettings(home.root, io.cwd);
-  const mode = modeOf(plan, settings);
+  const mode = modeOf(plan, settings, io.env);
   const { ref, sessionId } = await createTeam(home, systemClock, {
     name: plan.team,
     cwd: io.cwd,
@@ -131,12 +161,13 @@ function writerOf({ io, out, options }: AnyCall): (text: string) => void {
 }
 
 /** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
-function modeOf(plan: LeadPlan, settings: LoadedSettings): PermissionMode {
+function modeOf(plan: LeadPlan, settings: LoadedSettings, env: Env): PermissionMode {
   const mode = plan.mode ?? settings.permissions.defaultMode ?? "default";
-  if (mode === "bypassPermissions" && settings.permissions.disableBypassPermissionsMode === "disable") {
+  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
+  if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      "The mode bypassPermissions is forbidden by a setting; nothing was started.",
+      `The mode bypassPermissions is forbidden by ${forbidden}; nothing was started.`,
       {
         hint: "Name another: --permission-mode acceptEdits",
       },

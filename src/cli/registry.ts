@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   peek: { group: "Teammates", load: () => import("./commands/peek.ts") },
   hide: { group: "Teammates", load: () => import("./commands/hide.ts") },
   show: { group: "Teammates", load: () => import("./commands/show.ts") },
+  mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
   agent: { group: "Teammates", load: () => import("./commands/agent.ts") },

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { requireNoNesting } from "../lead/context.ts";
+import { exceeds } from "../lead/modes.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
 import type { SpawnInput } from "../lead/spawn-draft.ts";
 import { permissionMode } from "../schema/config.ts";
@@ -31,16 +32,6 @@ const input = z.object({
     .check(z.describe("worktree: it works on a branch of its own, in its own git worktree")),
 });
 
-/** How much a mode allows without asking: a lead's model cannot give more than it has (protocol.md section 6). */
-const RIGHTS: Readonly<Record<string, number>> = {
-  plan: 0,
-  dontAsk: 1,
-  delegate: 1,
-  default: 1,
-  acceptEdits: 2,
-  bypassPermissions: 3,
-};
-
 function inputOf(call: z.infer<typeof input>): SpawnInput {
   return defined({
     name: call.name,
@@ -68,7 +59,7 @@ export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
     refusing(async () => {
       requireNoNesting(ctx);
       const { mode } = worker.plan;
-      if (call.mode !== undefined && (RIGHTS[call.mode] ?? 0) > (RIGHTS[mode] ?? 0)) {
+      if (call.mode !== undefined && exceeds(call.mode, mode)) {
         throw new TeamError(
           "PERMISSION_DENIED",
           `You work in mode ${mode} and cannot start ${call.name} in ${call.mode}.`,

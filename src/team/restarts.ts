@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
 import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
+import { LEAD_NAME } from "../schema/names.ts";
 import { type Restart, restart } from "../schema/restart.ts";
 import { updateTeam } from "./config.ts";
 import { findMember, withoutHidden } from "./members.ts";
@@ -126,6 +127,15 @@ export function heldTasks({ metadata }: TeamMember): readonly string[] {
 export function modeGiven({ metadata }: TeamMember): PermissionMode | undefined {
   const parsed = permissionMode.safeParse(metadata?.[MODE]);
   return parsed.success ? parsed.data : undefined;
+}
+
+/** Gives a member a mode: the one that it goes on in when it is started again. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
+export async function giveMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const member = findMember(config, name);
+    const next = withMetadata({ ...member, mode }, member.name === LEAD_NAME ? {} : { [MODE]: mode });
+    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+  });
 }
 
 /**

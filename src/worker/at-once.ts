@@ -48,8 +48,11 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
 
 function setMode(wanted: string, { plan, view }: AtOnceParts): void {
   const mode = permissionMode.safeParse(wanted);
-  if (mode.success) plan.setMode(mode.data);
-  view.note(
-    mode.success ? `permission mode is now ${mode.data}` : `unknown permission mode ${wanted}: not changed`,
-  );
+  if (!mode.success) {
+    view.note(`unknown permission mode ${wanted}: not changed`);
+    return;
+  }
+  const why = plan.setMode(mode.data);
+  const told = why === undefined ? "is now" : `is forbidden by ${why}, and not`;
+  view.note(`permission mode ${told} ${mode.data}`);
 }

@@ -29,6 +29,7 @@ export class PlanGate {
   readonly #options: PlanGateOptions;
   #mode: PermissionMode;
   #request: string | undefined;
+  #forbidden: (mode: PermissionMode) => string | undefined = () => undefined;
 
   constructor(options: PlanGateOptions) {
     this.#options = options;
@@ -38,7 +39,12 @@ export class PlanGate {
   }
 
   get mode(): PermissionMode {
-    return this.#mode;
+    return this.#forbidden(this.#mode) === undefined ? this.#mode : "default";
+  }
+
+  /** @param forbidden why a mode is not to be had here: it is none then, whoever gave it and however long ago */
+  forbid(forbidden: (mode: PermissionMode) => string | undefined): void {
+    this.#forbidden = forbidden;
   }
 
   /** The mode, where it is another than the one that this process began with. */
@@ -51,8 +57,11 @@ export class PlanGate {
     return this.#request !== undefined;
   }
 
-  setMode(mode: PermissionMode): void {
-    this.#mode = mode;
+  /** @returns why it is not changed; undefined when it is */
+  setMode(mode: PermissionMode): string | undefined {
+    const why = this.#forbidden(mode);
+    if (why === undefined) this.#mode = mode;
+    return why;
   }
 
   /**

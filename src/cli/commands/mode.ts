@@ -1,0 +1,32 @@
+import { setMode } from "../../lead/set-mode.ts";
+import { PERMISSION_MODES } from "../../schema/config.ts";
+import { defineCommand } from "../command.ts";
+import { filesContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { usageError } from "../parse.ts";
+import { bypassForbidden, loadSettings } from "../settings.ts";
+import { deciderOf, openAddress } from "../team.ts";
+
+export const command = defineCommand({
+  name: "mode",
+  summary: "Change what an agent may do unasked, while it runs",
+  args: [
+    { name: "agent", summary: "a member's name, or name@team" },
+    { name: "mode", summary: PERMISSION_MODES.join(", ") },
+  ],
+  options: {},
+  examples: ["teams mode dev acceptEdits", "teams mode team-lead delegate", "teams mode dev@review plan"],
+  notes: "It holds from the agent's next tool call on, and when it is started again.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);
+    if (wanted === undefined) throw usageError(command, `knows no mode ${JSON.stringify(args.mode)}.`);
+    const { member, ...open } = openAddress(io.env, options, args.agent);
+    const settings = loadSettings(open.home.root, member.cwd || io.cwd);
+    const change = await setMode(filesContext(call, open), member.name, wanted, {
+      decider: deciderOf(io.env),
+      forbidden: bypassForbidden(settings, { ...io.env, ...settings.env }),
+    });
+    out.done(change, () => line`${change.name} is in mode ${change.mode} now.`);
+  },
+});

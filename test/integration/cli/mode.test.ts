@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PERMISSION_MODES } from "../../../src/schema/config.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { history } from "../../../src/team/mailbox.ts";
+import { addMembers, findMember } from "../../../src/team/members.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import { modeGiven } from "../../../src/team/restarts.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+
+async function teamOf(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {
+  const cli = cliIn();
+  await cli(["create", "crew"]);
+  const ref = teamRef({ root: cli.root, runtime: join(cli.directory, "runtime", "teams") }, "crew");
+  await addMembers(ref, [{ name: "dev", cwd: cli.directory }]);
+  return { cli, ref };
+}
+
+const member = (ref: TeamRef, name: string) => findMember(readTeam(ref), name);
+const messages = async (ref: TeamRef, name: string) =>
+  (await history(ref, name, { all: true })).map(({ text }) => JSON.parse(text) as object);
+
+describe("teams mode", () => {
+  it.each(PERMISSION_MODES)("gives %s to an agent, now and when it is started again", async (mode) => {
+    const { cli, ref } = await teamOf();
+    const done = await cli(["mode", "dev", mode, "--json"]);
+    expect(done.json()).toEqual({ name: "dev", mode, before: null });
+    expect(await messages(ref, "dev")).toMatchObject([{ type: "mode_set_request", mode, from: "team-lead" }]);
+    expect(modeGiven(member(ref, "dev"))).toBe(mode);
+    expect((await cli(["mode", "dev@crew", "plan", "--json"])).json()).toMatchObject({ before: mode });
+  });
+
+  it("changes a lead's in the team's file, and sends it nothing", async () => {
+    const { cli, ref } = await teamOf();
+    expect((await cli(["mode", "team-lead", "delegate"])).out).toBe("team-lead is in mode delegate now.\n");
+    expect(member(ref, "team-lead").mode).toBe("delegate");
+    expect(await messages(ref, "team-lead")).toEqual([]);
+  });
+
+  it.each([
+    [["dev", "root"], {}, "INVALID_INPUT"],
+    [["nobody", "plan"], {}, "AGENT_NOT_FOUND"],
+    [["dev", "plan", "--as", "dev"], {}, "NOT_LEAD"],
+    [["dev", "plan"], { TEAMS_AGENT: "dev@crew" }, "NOT_LEAD"],
+    [["dev", "acceptEdits"], { TEAMS_AGENT: "team-lead@crew" }, "PERMISSION_DENIED"],
+    [["team-lead", "plan"], { TEAMS_AGENT: "team-lead@crew" }, "PERMISSION_DENIED"],
+    [["dev", "bypassPermissions"], { CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: "false" }, "PERMISSION_DENIED"],
+  ])("%j with %j is refused, and nothing is changed", async (words, env, code) => {
+    const { cli, ref } = await teamOf();
+    const refused = await cli(["mode", ...words, "--json"], { env });
+    expect(refused.error().code).toBe(code);
+    expect(modeGiven(member(ref, "dev"))).toBeUndefined();
+    expect(await messages(ref, "dev")).toEqual([]);
+  });
+
+  it("lets a lead's model give what it has itself", async () => {
+    const { cli } = await teamOf();
+    const env = { TEAMS_AGENT: "team-lead@crew" };
+    expect((await cli(["mode", "dev", "plan"], { env })).code).toBe(0);
+  });
+
+  it.each([
+    ["the user's settings", (cli: Cli) => cli.root],
+    [
+      "those of the agent's directory, which nobody has to trust for that",
+      (cli: Cli) => join(cli.directory, ".claude"),
+    ],
+  ])("gives no bypassPermissions where %s forbid it", async (_, directory) => {
+    const { cli } = await teamOf();
+    mkdirSync(directory(cli), { recursive: true });
+    const settings = { permissions: { disableBypassPermissionsMode: "disable" } };
+    writeFileSync(join(directory(cli), "settings.json"), JSON.stringify(settings));
+    const refused = await cli(["mode", "dev", "bypassPermissions", "--json"]);
+    expect(refused.error()).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining("permissions.disableBypassPermissionsMode"),
+    });
+  });
+});
