@@ -15,6 +15,7 @@ import { readScreen } from "../tmux/screen.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { gathered } from "./gathered.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
 import { marked, settleStart } from "./settle-start.ts";
@@ -38,13 +39,20 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, clock = systemClock } = options;
   const serverAt = options.serverAt ?? ((path: string) => tmuxServer({ socket: { path }, env }));
 
+  // Spawns of one turn of a lead come one behind the other, while the first is at work.
+  const make = gathered(
+    (requests: readonly SpawnRequest[], placement: Placement) => makePanes(server, requests, placement),
+    ([first], { kind, callerPane = "" }) =>
+      `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
+  );
+
   return {
     type: "tmux",
 
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = marked(wanted);
-      const { made, stacked, errors } = await makePanes(server, requests, placement);
+      const { made, stacked, errors } = await make(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
