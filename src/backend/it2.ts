@@ -9,6 +9,8 @@ import { INSTALL_IT2 } from "./choose.ts";
 
 /** iTerm2 as its command line `it2` (PyPI: it2) drives it. Every call starts a Python and takes some tenths of a second. */
 export interface It2 {
+  /** Its own version, without asking iTerm2. */
+  version(): Promise<string>;
   /** The session that has the keyboard in iTerm2; undefined when no window of it is open. */
   focused(): Promise<string | undefined>;
   /** Opens a window that runs one command in place of a shell. @param words see {@link commandOf} */
@@ -90,6 +92,12 @@ export function it2Driver(options: It2Options): It2 {
   };
 
   return {
+    async version() {
+      const text = await answer(["--version"]);
+      const version = /^it2, version (\d[\w.+-]{0,30})\s*$/.exec(text)?.[1];
+      if (version === undefined) throw strange(["--version"], text);
+      return version;
+    },
     async focused() {
       const text = await answer(["app", "get-focus"]);
       return sessionIdOf(/^Current session: (\S+)$/m.exec(text)?.[1]);

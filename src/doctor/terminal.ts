@@ -15,13 +15,14 @@ export function checkInsideTmux(env: Env): Finding {
  */
 export async function checkIterm2(
   env: Env,
-  it2: Pick<It2, "focused"> = it2Driver({ env }),
+  it2: Pick<It2, "focused" | "version"> = it2Driver({ env }),
 ): Promise<Finding[]> {
   // In tmux teammates have panes, whatever terminal looks at them.
   if (env.TMUX || !isIterm2(env)) return [];
   try {
+    const version = await it2.version();
     await it2.focused();
-    return [ok("iTerm2", "it2 drives it: --teammate-mode iterm2 gives each teammate a window")];
+    return [ok("iTerm2", `it2 ${version} drives it: --teammate-mode iterm2 gives each teammate a window`)];
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     // Nobody has to have it.

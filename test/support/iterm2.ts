@@ -20,7 +20,7 @@ export interface Iterm2 {
   focus(): string;
   /** The sessions of which the person was asked whether they may be closed. */
   asked(): string[];
-  fail(fault: "api-off" | "other-program" | "hangs" | "strange" | "keeps" | ""): void;
+  fail(fault: "api-off" | "other-program" | "hangs" | "strange" | "keeps-focus" | "keeps" | ""): void;
 }
 
 /** An iTerm2 of one test alone, played by test/fixtures/iterm2/it2; its windows end with the test. */

@@ -84,7 +84,7 @@ describe("A spawn in iTerm2", () => {
     });
     expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
     expect(await checkIterm2(terminal.env)).toMatchObject([
-      { level: "warn", text: expect.stringMatching(said) },
+      { level: "warn", remedy: expect.stringMatching(hint) },
     ]);
   });
 
@@ -106,6 +106,25 @@ describe("A spawn in iTerm2", () => {
     await expect(it2Driver({ env: terminal.env }).sessions()).rejects.toMatchObject({ code: "SPAWN_FAILED" });
     const { run: directory, runtime } = t.paths("audit").agent("ada");
     expect([directory, runtime].filter(existsSync)).toEqual([]);
+  });
+
+  test("takes no other program of that name for it2", async () => {
+    const { terminal } = subject();
+    const driver = it2Driver({ env: terminal.env });
+    expect(await driver.version()).toBe("0.2.3");
+    terminal.fail("other-program");
+    await expect(driver.version()).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      message: "it2 --version answered what it does not answer: it2 version v0.0.1",
+    });
+  });
+
+  test("leaves the agents where the keyboard cannot be given back", async () => {
+    const { t, terminal, backend } = subject();
+    terminal.fail("keeps-focus");
+    const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
+    expect(terminal.focus()).toBe(placesOf(outcomes)[0]?.paneId);
+    await endAll(backend, outcomes);
   });
 
   test("does not wait for ever for an it2 that hangs", async () => {
@@ -213,7 +232,7 @@ test("What doctor says of iTerm2 is said in iTerm2 alone", async () => {
   expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
   expect(await checkIterm2({ ...terminal.env, TMUX: "/tmp/x,1,0" })).toEqual([]);
   expect(await checkIterm2(terminal.env)).toMatchObject([
-    { level: "ok", text: expect.stringContaining("it2 drives it") },
+    { level: "ok", text: expect.stringContaining("it2 0.2.3 drives it") },
   ]);
   expect(await checkIterm2({ ...terminal.env, PATH: "/nowhere" })).toMatchObject([{ level: "ok" }]);
 });
