@@ -6,7 +6,6 @@ import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import { isAmong } from "../agent/tools/names.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
-import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -24,6 +23,7 @@ import { teamNews } from "../worker/team-news.ts";
 import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
 import { bypassForbidden, type LoadedSettings } from "./settings.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 export interface AgentParts {
   readonly ctx: LeadContext;
@@ -39,8 +39,8 @@ export interface AgentParts {
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
-  /** Those of MCP servers; for a type that has all tools. */
-  readonly mcpTools?: readonly AnyTool[] | undefined;
+  /** What the user and the project give it. */
+  readonly surroundings?: Pick<Surroundings, "tools" | "sections">;
   /** Nobody can be asked: no terminal. */
   readonly alone: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
@@ -113,17 +113,22 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
 }
 
 function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
-  const own = toolsOfType(agentTypeOf(parts.agentType), [...builtinTools(), ...(parts.mcpTools ?? [])]);
+  const all = [...builtinTools(), ...(parts.surroundings?.tools ?? [])];
+  const own = toolsOfType(agentTypeOf(parts.agentType), all);
   const named = parts.tools === undefined ? own : own.filter(({ name }) => isAmong(name, parts.tools ?? []));
   return [...named, ...teamTools(parts)];
 }
 
 /** Made anew before each call of the model, so that it names who is there now. */
 function systemPrompt(parts: AgentParts): string {
-  const { ctx, role, agentType, alone } = parts;
+  const { ctx, role, agentType, alone, surroundings } = parts;
   const facts = teamFacts(parts);
   const section = role === "lead" ? leadSection({ ...facts, alone }) : teammateSection(facts);
-  return composeSystem({ agentType: agentTypeOf(agentType), cwd: ctx.cwd, append: [section] });
+  return composeSystem({
+    agentType: agentTypeOf(agentType),
+    cwd: ctx.cwd,
+    append: [...(surroundings?.sections ?? []), section],
+  });
 }
 
 function teamFacts({ ctx, worker }: AgentParts): TeamFacts {

@@ -19,9 +19,9 @@ import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
-import { openMcp } from "./mcp-parts.ts";
 import type { PaneView } from "./pane-view.ts";
 import { type LoadedSettings, worktreeSettings } from "./settings.ts";
+import { openSurroundings } from "./surroundings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a run was asked to be; everything in it has been checked. */
@@ -138,14 +138,14 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     names: settings.teams.models,
     prices: settings.teams.prices,
   });
-  const mcp = await openMcp(ctx, settings, (line) => lead.view.note(line));
-  lead.ends.push(mcp.close);
+  const surroundings = await openSurroundings(ctx, settings, (line) => lead.view.note(line));
+  lead.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
     worker,
     role: "lead",
     model,
-    mcpTools: mcp.tools,
+    surroundings,
     agentType: "general-purpose",
     sessionId,
     settings,

@@ -107,13 +107,13 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
 /** Loads what an agent needs, at its first need. */
 async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
-  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }, { openMcp }] =
+  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }, { openSurroundings }] =
     await Promise.all([
       import("./agent-parts.ts"),
       import("./context.ts"),
       import("./settings.ts"),
       import("./make-model.ts"),
-      import("./mcp-parts.ts"),
+      import("./surroundings.ts"),
     ]);
   const settings = loadSettings(ref.home.root, io.cwd);
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
@@ -129,14 +129,14 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     names: settings.teams.models,
     prices: settings.teams.prices,
   });
-  const mcp = await openMcp(ctx, settings, (line) => self.view.note(line));
-  self.ends.push(mcp.close);
+  const surroundings = await openSurroundings(ctx, settings, (line) => self.view.note(line));
+  self.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
     worker,
     role: "teammate",
     model,
-    mcpTools: mcp.tools,
+    surroundings,
     agentType: flags.agentType,
     sessionId: self.sessionId,
     settings,

@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { messageOf } from "../../errors.ts";
+import { listDir, realPathOf } from "../../os/fs.ts";
+import { isInside } from "../protected-paths.ts";
+import { failed } from "../tools/paths.ts";
+import { readTextFile } from "../tools/text-file.ts";
+import type { Tool } from "../tools/tool.ts";
+import { readDocument, textOfField } from "./front-matter.ts";
+
+/** Something that somebody wrote down how to do. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** Its `SKILL.md`; what it names lies beside it. */
+  readonly path: string;
+}
+
+export interface Skills {
+  readonly skills: readonly Skill[];
+  /** One sentence for each that cannot be used. */
+  readonly flaws: readonly string[];
+}
+
+/** Skills that are listed at most, and characters of a description: every call of the model pays for the list. */
+const MAX_SKILLS = 100;
+const MAX_DESCRIPTION = 500;
+
+/**
+ * The skills of the root, and of the working directory over them; of each only the front matter is kept. The root's may be
+ * links of the user's own to anywhere, a project's stay inside of it.
+ */
+export function loadSkills(root: string, cwd: string): Skills {
+  const skills = new Map<string, Skill>();
+  const flaws: string[] = [];
+  const own = join(root, "skills");
+  for (const directory of [own, join(cwd, ".claude", "skills")]) {
+    for (const entry of listDir(directory).sort()) {
+      const path = join(directory, entry, "SKILL.md");
+      try {
+        const file = readTextFile(path);
+        if (file.flaw !== undefined) continue;
+        if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
+          throw new Error(`it leads out of ${cwd}`);
+        const { matter } = readDocument(file.text);
+        const name = textOfField(matter.name) ?? entry;
+        const description = textOfField(matter.description) ?? "";
+        skills.set(name, {
+          name,
+          description: description.replace(/\s+/g, " ").slice(0, MAX_DESCRIPTION),
+          path,
+        });
+      } catch (error) {
+        flaws.push(`${path}: ${messageOf(error)}`);
+      }
+    }
+  }
+  const all = [...skills.values()];
+  if (all.length > MAX_SKILLS)
+    flaws.push(`${all.length - MAX_SKILLS} skills are left out: ${MAX_SKILLS} are listed.`);
+  return { skills: all.slice(0, MAX_SKILLS), flaws };
+}
+
+/** The list of them, as a section of the system prompt; undefined where there are none. */
+export function skillsSection(skills: readonly Skill[]): string | undefined {
+  if (skills.length === 0) return undefined;
+  const lines = skills.map(
+    ({ name, description }) => `- ${name}${description === "" ? "" : `: ${description}`}`,
+  );
+  return `# Skills\n\nFor these somebody has written down how they are done. Where one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
+}
+
+const input = z.object({
+  skill: z.string().check(z.minLength(1), z.describe("Its name, as it is listed")),
+  args: z.optional(z.string()).check(z.describe("What it is to be used on")),
+});
+
+/** The tool that gives a skill's text; it is read when it is asked for. */
+export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof input>> {
+  return {
+    name: "Skill",
+    description:
+      "Loads one of the listed skills: the text that says how it is done. Do as it says, with the tools that you have; files that it names lie in the directory that comes with it.",
+    input,
+    parallel: true,
+    access: ({ skill }) => ({
+      kind: "read",
+      paths: skills.flatMap((one) => (one.name === skill ? [one.path] : [])),
+    }),
+    summary: ({ skill, args }) => (args === undefined ? skill : `${skill}: ${args}`),
+    async execute({ skill, args }) {
+      const found = skills.find(({ name }) => name === skill);
+      if (found === undefined) return failed(`There is no skill ${JSON.stringify(skill)}.`);
+      const file = readTextFile(found.path);
+      if (file.flaw !== undefined) return failed(file.flaw);
+      const { body } = readDocument(file.text);
+      const asked = args === undefined ? "" : `\n\nIt is to be used on: ${args}`;
+      return {
+        content: `Its directory: ${join(found.path, "..")}\n\n${body}${asked}`,
+        data: { path: found.path },
+      };
+    },
+  };
+}

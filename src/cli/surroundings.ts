@@ -1,0 +1,59 @@
+import { withoutCredentials } from "../agent/command-environment.ts";
+import { loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
+import { loadSkills, skillsSection, skillTool } from "../agent/prompts/skills.ts";
+import type { AnyTool } from "../agent/tools/tool.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { mcpConfig } from "./mcp-config.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the user and the project give to every agent that begins here (protocol.md section 8). */
+export interface Surroundings {
+  /** Those of MCP servers and skills; for an agent whose type has all tools. */
+  readonly tools: readonly AnyTool[];
+  /** Sections of the system prompt: memory files, the list of skills. */
+  readonly sections: readonly string[];
+  /** Ends the programs that were started. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the memory files and skills, and starts the servers of tools.
+ * @param tell says, one line for each, what cannot be had and why
+ */
+export async function openSurroundings(
+  ctx: Pick<LeadContext, "home" | "cwd" | "env">,
+  settings: Settings,
+  tell: (line: string) => void,
+): Promise<Surroundings> {
+  const { root } = ctx.home;
+  const memory = loadMemory(root, ctx.cwd);
+  const { skills, flaws } = loadSkills(root, ctx.cwd);
+  for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
+  const servers = await openServers(ctx, settings, tell);
+  const sections = [memorySection(memory.files), skillsSection(skills)].filter(
+    (section) => section !== undefined,
+  );
+  return {
+    tools: [...(skills.length === 0 ? [] : [skillTool(skills)]), ...servers.tools],
+    sections,
+    close: servers.close,
+  };
+}
+
+async function openServers(
+  { home, cwd, env }: Pick<LeadContext, "home" | "cwd" | "env">,
+  settings: Settings,
+  tell: (line: string) => void,
+): Promise<Pick<Surroundings, "tools" | "close">> {
+  const { servers, flaws } = mcpConfig(home.root, cwd, settings);
+  for (const flaw of flaws) tell(`no tools from it: ${flaw}`);
+  if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };
+  const { connectServers } = await import("../agent/mcp/servers.ts");
+  return connectServers({
+    servers,
+    cwd,
+    env: withoutCredentials(env),
+    variables: env,
+    onFailure: (server, reason) => tell(`no tools from the MCP server ${server}: ${reason}`),
+  });
+}

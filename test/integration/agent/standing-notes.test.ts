@@ -1,0 +1,120 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
+import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
+import type { ToolContext } from "../../../src/agent/tools/tool.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+/** A root and a project in it, with these files; a path that begins with `@` leads to another. */
+function files(texts: Readonly<Record<string, string>>) {
+  const home = temporaryDirectory();
+  for (const [name, text] of Object.entries(texts)) {
+    const path = join(home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    if (text.startsWith("-> ")) symlinkSync(join(home, text.slice(3)), path);
+    else writeFileSync(path, text);
+  }
+  for (const name of ["root", "project/.git", "project/src"])
+    mkdirSync(join(home, name), { recursive: true });
+  const paths = { root: join(home, "root"), project: join(home, "project"), cwd: join(home, "project/src") };
+  return { home, ...paths };
+}
+
+describe("memory files", () => {
+  it("are the user's, then the project's from its top down; nothing above the project counts", () => {
+    const { root, cwd, home } = files({
+      "root/CLAUDE.md": "mine",
+      "CLAUDE.md": "above",
+      "project/AGENTS.md": "agents",
+      "project/CLAUDE.md": "top",
+      "project/CLAUDE.local.md": "local",
+      "project/.claude/CLAUDE.md": "dot",
+      "project/src/CLAUDE.md": "down",
+    });
+    const { files: found, flaws } = loadMemory(root, cwd);
+    expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
+    expect(flaws).toEqual([]);
+    const section = memorySection(found) ?? "";
+    expect(section).toContain(`## ${join(home, "project/CLAUDE.md")}\n\ntop`);
+  });
+
+  it("bring in what they name, once, not out of code, and however they name each other", () => {
+    const { root, cwd } = files({
+      "project/CLAUDE.md":
+        "See @docs/style.md and ada@example.com.\n```\n@docs/code.md\n```\nor `@docs/tick.md`.",
+      "project/docs/style.md": "style @../CLAUDE.md @style.md @more.md",
+      "project/docs/more.md": "more",
+      "project/docs/code.md": "code",
+      "project/docs/tick.md": "tick",
+    });
+    const { files: found, flaws } = loadMemory(root, cwd);
+    expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
+    expect(flaws).toEqual([]);
+  });
+
+  it("of a project name nothing outside of it, by a path or by a link", () => {
+    const { root, cwd, home } = files({
+      "secret.md": "the key",
+      "project/CLAUDE.md": "@../secret.md @link.md @gone.md @/etc/hosts.txt",
+      "project/link.md": "-> secret.md",
+      "project/AGENTS.md": "-> secret.md",
+    });
+    const { files: found, flaws } = loadMemory(root, cwd);
+    expect(JSON.stringify(found)).not.toContain("the key");
+    expect(flaws).toHaveLength(5);
+    expect(flaws.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
+    expect(flaws.join("\n")).toContain("gone.md does not exist");
+  });
+
+  it("that are too long together are left out with a word", () => {
+    const { root, cwd } = files({
+      "root/CLAUDE.md": "x".repeat(150_000),
+      "project/CLAUDE.md": "y".repeat(60_000),
+    });
+    const { files: found, flaws } = loadMemory(root, cwd);
+    expect(found).toHaveLength(1);
+    expect(flaws).toEqual([expect.stringContaining("left out")]);
+  });
+
+  it("are no section where there are none", () => {
+    const { root, cwd } = files({});
+    expect(memorySection(loadMemory(root, cwd).files)).toBeUndefined();
+  });
+});
+
+describe("skills", () => {
+  it("are listed by their front matter, the project's over the root's, and read when they are asked for", async () => {
+    const { root, project } = files({
+      "root/skills/release/SKILL.md": "---\nname: release\ndescription: Mine.\n---\nOld.",
+      "root/skills/plain/SKILL.md": "Just do it.",
+      "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
+    });
+    const { skills, flaws } = loadSkills(root, project);
+    expect(flaws).toEqual([]);
+    const section = skillsSection(skills) ?? "";
+    expect(section).toContain("- plain\n- release: How we release.");
+    expect(section).not.toContain("Tag it");
+    const tool = skillTool(skills);
+    const use = (skill: string, args?: string) =>
+      tool.execute({ skill, ...(args === undefined ? {} : { args }) }, {} as ToolContext);
+    expect(await use("release", "1.2")).toMatchObject({
+      content: expect.stringMatching(/Tag it\.\n\nIt is .* 1\.2$/),
+    });
+    expect(await use("plain")).toMatchObject({ content: expect.stringContaining("Just do it.") });
+    expect(await use("../release")).toMatchObject({ isError: true });
+  });
+
+  it("that are broken, or lead out of a project, are told of and hide no other", () => {
+    const { root, project } = files({
+      "secret.md": "---\nname: s\n---\nthe key",
+      "project/.claude/skills/out/SKILL.md": "-> secret.md",
+      "project/.claude/skills/bad/SKILL.md": "---\nname: [\n---\n",
+      "project/.claude/skills/good/SKILL.md": "Good.",
+      "root/skills/linked/SKILL.md": "-> secret.md",
+    });
+    const { skills, flaws } = loadSkills(root, project);
+    expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
+    expect(flaws).toEqual([expect.stringContaining("bad"), expect.stringContaining("leads out of")]);
+  });
+});
