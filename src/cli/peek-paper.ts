@@ -3,7 +3,7 @@ import { beforeStop } from "../os/job-control.ts";
 import { cutToWidth, displayWidth, stripControls } from "../os/terminal-text.ts";
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
-import { line } from "./paint.ts";
+import { line, visible } from "./paint.ts";
 
 /** Where one that watches an agent's screen sees it. */
 export interface PeekPaper {
@@ -73,7 +73,7 @@ export function drawing(
   size: { readonly columns: number; readonly rows: number },
 ): string {
   const room = Math.max(1, size.rows - 1);
-  const shown = rows.slice(-room).map((row) => cutToWidth(stripControls(row), size.columns));
+  const shown = rows.slice(-room).map((row) => cutToWidth(visible(row), size.columns));
   const lines = [...shown, ...Array.from({ length: room - shown.length }, () => "")];
   // Behind a row that fills the line the cursor stands on its last cell, which would be cleared.
   const whole = (text: string): string => (displayWidth(text) < size.columns ? `${text}\x1b[K` : text);
