@@ -9,7 +9,7 @@ import { privateTmux } from "../../support/tmux-server.ts";
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
 it("a teammate with a window of its own is treated as one by every command, and comes back in one", async () => {
-  const { t, user, done, windows } = await crew();
+  const { t, user, teams, done, windows } = await crew();
   const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
   await done("spawn", "ada", "--window", ...SPAWN);
   await done("spawn", "bob", ...SPAWN);
@@ -21,7 +21,7 @@ it("a teammate with a window of its own is treated as one by every command, and 
     "ada was spawned into a window of its own, and stays there.\n",
   );
   expect((await done("layout", "main-vertical")).out).toBe("1 window: main-vertical.\n");
-  expect((await done("attach", "ada")).out).toContain(`.${paneOf("ada")}`);
+  expect((await teams(["attach", "ada"])).out).toContain(`.${paneOf("ada")}`);
   const { members } = (await done("status", "--json")).json<TeamStatus>();
   expect(members.slice(1).map(({ name, paneId, alive }) => [name, paneId, alive])).toEqual(
     ["ada", "bob", "cyd"].map((name) => [name, paneOf(name), true]),
