@@ -28,10 +28,10 @@ async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Pr
 }
 
 /** A team that is led by this test, its teammates in panes of a detached session. */
-async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, ...inputs: readonly SpawnInput[]) {
+async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input: SpawnInput) {
   const led = await ledTeam(agents);
   const { ref, ctx, place } = led;
-  await spawnInPanes(led, inputs);
+  await spawnInPanes(led, [input]);
   const paneOf = (name: string): string => readPlace(ref, name)?.paneId ?? "";
   const screen = (name: string): string => place.tmux("capture-pane", "-p", "-t", paneOf(name));
   return {
