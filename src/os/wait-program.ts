@@ -9,10 +9,13 @@ export interface WaitingProgram {
   readonly process: ProcessIdentity | undefined;
   /** Resolves when it has ended, however; at once when it could not be started. Never rejects. */
   readonly ended: Promise<void>;
+  /** Keeps this process alive from now on until it has ended. */
+  hold(): void;
 }
 
 /**
- * Starts a program without input and output. It does not keep this process alive, and outlives it when that is killed.
+ * Starts a program without input and output. It does not keep this process alive until it is held, and outlives it when
+ * that is killed.
  * @param env the whole environment
  */
 export function startWaiting(file: string, args: readonly string[], env: Env): WaitingProgram {
@@ -22,5 +25,9 @@ export function startWaiting(file: string, args: readonly string[], env: Env): W
     child.once("error", () => resolve());
     child.once("exit", () => resolve());
   });
-  return { process: child.pid === undefined ? undefined : identityOf(child.pid), ended };
+  return {
+    process: child.pid === undefined ? undefined : identityOf(child.pid),
+    ended,
+    hold: () => child.ref(),
+  };
 }

@@ -52,6 +52,8 @@ export function watchServer(
       if (closed) return;
       closed = true;
       await endWatch(server, channel);
+      // Nothing else may keep this process alive by now, and whoever waits for us would never hear.
+      waiting.hold();
       await waiting.ended;
     },
   };
