@@ -3,7 +3,7 @@ import { paneId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import type { Command } from "../tmux/quote.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
-import { TAG } from "./tags.ts";
+import { isInstance, isOfStart, TAG } from "./tags.ts";
 
 export interface PaneState {
   readonly state: string;
@@ -22,12 +22,13 @@ export async function showPaneState(
   { state, task }: PaneState,
 ): Promise<void> {
   const id = paneId(pane);
-  if (id === undefined || !/^[\w-]+$/.test(instance)) return;
-  const ours = all(equals("pane_id", id), equals(TAG.agent, instance));
+  if (id === undefined || !isInstance(instance)) return;
+  const ours = all(equals("pane_id", id), isOfStart(instance));
   const set = (option: string, value: string): Command =>
     onlyIf(id, ours, ["set-option", "-p", "-t", id, option, drawable(value)]);
   try {
-    await server.batch([set(TAG.state, state), set(TAG.task, task)]);
+    // Its mark too: whoever made the pane may have been killed before it was there.
+    await server.batch([set(TAG.agent, instance), set(TAG.state, state), set(TAG.task, task)]);
   } catch (error) {
     if (!isNoServer(error)) throw error;
   }

@@ -99,6 +99,16 @@ export function paneTags(pane: PaneId, request: SpawnRequest): Command[] {
   ];
 }
 
+/** The condition that a pane is of this start: by its tag or, before it was tagged, by the start's own words. */
+export function isOfStart(instance: string): string {
+  return any(equals(TAG.agent, instance), `#{m:*outer ${instance}*,#{pane_start_command}}`);
+}
+
+/** Whether it may stand in a format. */
+export function isInstance(instance: string): boolean {
+  return /^[\w-]+$/.test(instance);
+}
+
 /**
  * The condition under which a pane is the one of the record: same server, same pane, same process, and the tag of
  * that start (or, before it was tagged, the start's own words). Undefined for a record that names no pane.
@@ -107,14 +117,13 @@ export function identityCondition(
   place: PlaceRecord,
 ): { readonly pane: PaneId; readonly condition: string } | undefined {
   const pane = paneId(place.paneId);
-  if (pane === undefined || place.panePid === undefined || !/^[\w-]+$/.test(place.instance)) return undefined;
-  const started = `#{m:*outer ${place.instance}*,#{pane_start_command}}`;
+  if (pane === undefined || place.panePid === undefined || !isInstance(place.instance)) return undefined;
   return {
     pane,
     condition: all(
       equals("pane_id", pane),
       equals("pane_pid", String(place.panePid)),
-      any(equals(TAG.agent, place.instance), started),
+      isOfStart(place.instance),
       ...(place.server === undefined ? [] : [equals("pid", String(place.server.pid))]),
     ),
   };

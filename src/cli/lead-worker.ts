@@ -6,12 +6,11 @@ import { reconcile } from "../lead/reconcile.ts";
 import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
-import { ownIdentity, startOf } from "../os/identity.ts";
+import { ownIdentity } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { StatusRecord } from "../schema/status.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
@@ -19,6 +18,7 @@ import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
+import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
 import { type LoadedSettings, worktreeSettings } from "./settings.ts";
 import { openSurroundings } from "./surroundings.ts";
@@ -74,7 +74,7 @@ export async function leadWorker(
     process: ownIdentity(),
     bell: paths.bell,
     lifeline: paths.lifeline,
-    ...paneFacts(ctx),
+    ...ownPane(ctx.env),
   };
   let answerDue = false;
   const status = createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
@@ -106,14 +106,6 @@ export async function leadWorker(
     onSilent: (entry) => onSilent(lead, entry),
   });
   return { worker, status };
-}
-
-/** Where the lead is, for those who want to go there. */
-function paneFacts({ callerPane, env }: LeadContext): Pick<StatusRecord, "paneId" | "server"> {
-  // `socket,pid,session`; a socket's path may hold commas.
-  const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(env.TMUX ?? "") ?? [];
-  if (callerPane === undefined || socket === undefined) return {};
-  return { paneId: callerPane, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
 }
 
 /** Ends that were noticed are told before anybody asks whether there is more to hear. */

@@ -62,6 +62,15 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 export const ownPid = process.pid;
+/** Who started this process. */
+export const ownParent = process.ppid;
+
+/** The parent of a process; undefined when it is gone. */
+export function parentOf(pid: number): number | undefined {
+  if (platform !== "linux") return tableFromPs().find((row) => row.pid === pid)?.ppid;
+  const stat = readProc(`${pid}/stat`);
+  return stat === undefined ? undefined : rowOfStat(stat)?.ppid;
+}
 
 function tableFromProc(): ProcessRow[] {
   return readdirSync("/proc")

@@ -91,6 +91,7 @@ export const statusRecord = z.looseObject({
   /** The process of the same start that this one follows: a person started it again in its pane. */
   before: z.optional(processIdentity),
   panePid: z.optional(z.number()),
+  paneProcStart: z.optional(z.string()),
   paneId: z.optional(z.string()),
   server: z.optional(tmuxServerRecord),
   bell: z.optional(z.string()),

@@ -7,6 +7,7 @@ import { entryOf, isMissing, removeFile, removeTree } from "../os/fs.ts";
 import { bootId, pidSpace } from "../os/identity.ts";
 import { replaceFile } from "../os/replace.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
+import { defined } from "../schema/defined.ts";
 import {
   type ExitRecord,
   exitRecord,
@@ -34,8 +35,18 @@ export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): 
   writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
 }
 
+/** Where an agent was put; by its own word where the one that started it was killed before it could write that down. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).place, placeRecord);
+  return readRecord(ref, ref.paths.agent(agent).place, placeRecord) ?? placeSaidBy(readStatus(ref, agent));
+}
+
+function placeSaidBy(status: StatusRecord | undefined): PlaceRecord | undefined {
+  if (status?.instance === undefined || status.paneId === undefined || status.panePid === undefined)
+    return undefined;
+  const { instance, paneId, server, panePid, paneProcStart, startedAt } = status;
+  const { pidSpace, bootId } = status.process;
+  const place = { instance, backend: "tmux", paneId, server, panePid, paneProcStart, pidSpace, bootId };
+  return defined({ ...place, spawnedAt: startedAt });
 }
 
 /** Says where an agent was put, in which pid space; the one that spawned it is the one writer. */

@@ -26,7 +26,9 @@ export interface StatusKeeper {
 }
 
 export type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
-  Partial<Pick<StatusRecord, "instance" | "paneId" | "panePid" | "server" | "bell" | "lifeline">>;
+  Partial<
+    Pick<StatusRecord, "instance" | "paneId" | "panePid" | "paneProcStart" | "server" | "bell" | "lifeline">
+  >;
 
 /** Characters of an activity that are kept: one line of a sidebar, and some. */
 const MAX_ACTIVITY = 200;

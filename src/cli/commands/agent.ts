@@ -15,6 +15,7 @@ import { borderOf } from "../border.ts";
 import type { AnyCall } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import type { Io } from "../io.ts";
+import { ownPlace } from "../own-place.ts";
 import { homeOf } from "../team.ts";
 import type { ReadyTeammate } from "../teammate.ts";
 import { openWorkerBell } from "../worker-bell.ts";
@@ -85,7 +86,7 @@ function openStatus(io: Io, ref: TeamRef, name: string, sessionId: string): Stat
     bell: paths.bell,
     lifeline: paths.lifeline,
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
-    ...(io.env.TMUX_PANE === undefined ? {} : { paneId: io.env.TMUX_PANE }),
+    ...ownPlace(io.env),
   };
   return createStatusKeeper(ref, name, facts, systemClock, borderOf(io.env));
 }

@@ -1,0 +1,64 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { homeOf } from "../../../src/cli/team.ts";
+import type { ResumeReport } from "../../../src/lead/resume.ts";
+import type { TeamStatus } from "../../../src/lead/status.ts";
+import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** A PATH whose tmux kills the spawn that calls it for the third time: its panes are made, and neither tagged nor written down. */
+function deadlyPath(t: PrivateTmux): string {
+  const [bin, calls] = [join(t.home, "bin"), join(t.home, "calls")];
+  const real = execFileSync("/bin/sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
+  mkdirSync(bin);
+  const script = `#!/bin/sh
+if ps -o args= -p "$PPID" | grep -q " spawn "; then
+  echo >>"${calls}"
+  [ "$(wc -l <"${calls}")" -lt 3 ] || { kill -9 "$PPID"; exit 1; }
+fi
+exec ${real} "$@"
+`;
+  writeFileSync(join(bin, "tmux"), script, { mode: 0o755 });
+  return `${bin}:${t.env.PATH}`;
+}
+
+it("an agent whose spawner was killed between its pane and the note of it is a member with a pane like any other", async () => {
+  const t = privateTmux();
+  const { pane } = t.session();
+  const teams = teamsIn(t.env, t.home);
+  const done = async (words: string) => {
+    const ended = await teams(words.split(" "), { env: { ...t.env, ...t.inside(pane) } });
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
+  const ref = teamRef(homeOf(t.env), "crew");
+  await done("create crew");
+  const env = { ...t.inside(pane), PATH: deadlyPath(t) };
+  const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);
+  expect(await ended).toBeNull();
+  expect(child.signalCode).toBe("SIGKILL");
+  await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+  expect(existsSync(ref.paths.agent("dev").place)).toBe(false);
+
+  const [dev = ""] = t
+    .tmux("list-panes", "-a", "-F", "#{pane_id}")
+    .split("\n")
+    .filter((id) => id !== pane);
+  const pid = Number(t.tmux("display-message", "-p", "-t", dev, "#{pane_pid}"));
+  expect(readPlace(ref, "dev")).toMatchObject({ paneId: dev, panePid: pid, backend: "tmux" });
+  const tag = () => t.tmux("show-options", "-pqv", "-t", dev, "@teams_agent");
+  await eventually("its mark", () => tag() === readStatus(ref, "dev")?.instance);
+  const { members } = (await done("status --json")).json<TeamStatus>();
+  expect(members[1]).toMatchObject({ name: "dev", state: "idle", alive: true, paneId: dev });
+  expect((await done("peek dev")).out).toContain("team crew");
+  const resumed = (await done("resume --json")).json<ResumeReport>();
+  expect(resumed.members).toMatchObject([{ name: "dev", outcome: "alive", paneId: dev }]);
+  await done("kill crew --force --purge");
+  await leaves(t, nothing(["work:cat"]));
+});
