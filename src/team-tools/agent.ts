@@ -52,6 +52,8 @@ export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
   description:
     "Starts a teammate in its own pane. It works beside you and reports by messages; you are told when it is ready.",
   input,
+  // Several of one turn start together, and each waits for its own alone.
+  parallel: true,
   access: () => TEAM_ACCESS,
   summary: ({ name, description }: z.infer<typeof input>) =>
     description === "" ? name : `${name}: ${description}`,
