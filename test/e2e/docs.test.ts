@@ -36,12 +36,15 @@ it("the commands of the README's tour are commands with such options", async () 
   }
 });
 
-it("the commands that the page about files names are commands with such options", async () => {
-  const page = readFileSync(join(ROOT, "docs/files.md"), "utf8");
+it.each([
+  ["docs/files.md", 6],
+  ["docs/endings.md", 4],
+])("the commands that %s names are commands with such options", async (file, least) => {
+  const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();
   const teams = teamsIn(own.env, own.home);
   const named = [...page.matchAll(/`teams ([a-z]+)([^`]*)`/g)];
-  expect(named.length).toBeGreaterThan(5);
+  expect(named.length).toBeGreaterThanOrEqual(least);
   for (const [, name = "", rest = ""] of named) {
     const { code, out } = await teams([name, "--help"]);
     expect({ name, code }).toEqual({ name, code: 0 });
