@@ -9,7 +9,7 @@ import { optionWords as shellOption } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
-import { chooseServer, isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import { chooseServer, isGone, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import type { LeadPlan } from "./lead-worker.ts";
@@ -82,7 +82,8 @@ async function giveUp(server: TmuxServer, session: string): Promise<never> {
   try {
     await server.call(["kill-session", "-t", `=${session}`]);
   } catch (error) {
-    if (!isNoServer(error)) throw error;
+    // It may have ended by itself: then there was nothing to show.
+    if (!isGone(error)) throw error;
   }
   throw new TeamError(
     "TMUX_ERROR",

@@ -1,6 +1,5 @@
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "./ids.ts";
-import { isNoServer, type TmuxServer } from "./server.ts";
-import { TmuxError } from "./tmux-error.ts";
+import { isGone, isNoServer, type TmuxServer } from "./server.ts";
 import { parseVersion, requireSupported, type TmuxVersion } from "./version.ts";
 
 /** One pane as the server shows it, with the user options that the looker asked for. */
@@ -58,9 +57,8 @@ export async function look(server: TmuxServer, options: readonly string[] = []):
   try {
     text = await server.call(["list-panes", "-a", "-F", format]);
   } catch (error) {
-    const isEmpty = error instanceof TmuxError && error.kind === "no-target";
-    if (!isEmpty && !isNoServer(error)) throw error;
-    return { running: isEmpty, serverPid: undefined, version: undefined, panes: [] };
+    if (!isGone(error)) throw error;
+    return { running: !isNoServer(error), serverPid: undefined, version: undefined, panes: [] };
   }
   const rows = text
     .split("\n")

@@ -149,6 +149,11 @@ export function isNoServer(error: unknown): boolean {
   return error instanceof TmuxError && isAboutServer(error.kind);
 }
 
+/** Whether an error says that what was named is not there, or its whole server is not. */
+export function isGone(error: unknown): boolean {
+  return isNoServer(error) || (error instanceof TmuxError && error.kind === "no-target");
+}
+
 /** The environment without what belongs to one agent or pane. */
 export function inheritable(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !NEVER_INHERITED.test(name)));
