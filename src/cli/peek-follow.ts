@@ -1,10 +1,11 @@
 import { type Changes, changesSince, type Seen, type Sight } from "../backend/sight.ts";
 import type { LeadContext } from "../lead/context.ts";
-import { pause } from "../os/clock.ts";
+import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { type AgentExit, exitOf, launchScriptOf } from "../team/liveness.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
+import type { Bell } from "../wakeup/bell.ts";
 import { teamBell } from "./follow.ts";
 import type { PeekPaper } from "./peek-paper.ts";
 
@@ -30,7 +31,7 @@ export async function followScreen(
   const glance = glancesAt(ctx, name);
   let last: Sight | undefined;
   try {
-    for (;;) {
+    for (let ended: End | undefined; ; ) {
       const { sight, changes, end } = await glance();
       if (sight !== undefined) {
         const shown = last === undefined ? { ...changes, rows: changes.rows.slice(-rows) } : changes;
@@ -38,9 +39,10 @@ export async function followScreen(
         last = sight;
       }
       if (last === undefined) return { kind: "nowhere" };
-      if (end !== undefined) return { kind: "ended", exit: end.exit, last };
-      if ((await pause(LOOK_AGAIN, signal)) === "aborted") return { kind: "interrupted" };
-      if (changes.rows.length === 0) await bell.wait({ signal, timeoutMs: LOOK_LATER });
+      if (ended !== undefined || end !== undefined)
+        return { kind: "ended", exit: ended?.exit ?? end?.exit, last };
+      const isEnded = (): End | undefined => endIn(ctx, name, readPlace(ctx.ref, name));
+      ended = await nextLook(bell, isEnded, { news: changes.rows.length > 0, signal });
       if (signal.aborted) return { kind: "interrupted" };
     }
   } finally {
@@ -48,11 +50,31 @@ export async function followScreen(
   }
 }
 
+/** Waits until it is time to look again. @returns the agent's end at once, whose records do not stay for long */
+async function nextLook(
+  bell: Bell,
+  isEnded: () => End | undefined,
+  { news, signal }: { readonly news: boolean; readonly signal: AbortSignal },
+): Promise<End | undefined> {
+  const since = steadyNow();
+  for (let isNews = news; !signal.aborted; ) {
+    const end = isEnded();
+    const rest = since + LOOK_AGAIN + (isNews ? 0 : LOOK_LATER) - steadyNow();
+    if (end !== undefined || rest <= 0) return end;
+    if ((await bell.wait({ signal, timeoutMs: rest })) === "rung") isNews = true;
+  }
+  return undefined;
+}
+
+/** Nothing more will change. */
+interface End {
+  readonly exit: AgentExit | undefined;
+}
+
 interface Glance {
   readonly sight: Sight | undefined;
   readonly changes: Changes;
-  /** Nothing more will change. */
-  readonly end: { readonly exit: AgentExit | undefined } | undefined;
+  readonly end: End | undefined;
 }
 
 /** One look after the other at wherever the agent is then. */
@@ -73,11 +95,7 @@ function glancesAt(ctx: LeadContext, name: string): () => Promise<Glance> {
 const NOTHING: Changes = { rows: [], leftOut: 0 };
 
 /** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
-function endIn(
-  { ref }: LeadContext,
-  name: string,
-  place: PlaceRecord | undefined,
-): { readonly exit: AgentExit | undefined } | undefined {
+function endIn({ ref }: LeadContext, name: string, place: PlaceRecord | undefined): End | undefined {
   const record = readExit(ref, name);
   if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
   const script = launchScriptOf(place);

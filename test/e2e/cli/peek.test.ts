@@ -73,7 +73,7 @@ it("peek -f on a dumb terminal writes row below row", async () => {
   expect(person.screen()).toContain("ready\none\n");
 });
 
-it("peek -f forks once a look, sets no timer below a second, and ends with who reads it", async () => {
+it("peek -f forks once a second at most, and ends with who reads it", async () => {
   const t = privateTmux();
   const watched = await watchedPane(t);
   const forks = countForks(t);
@@ -91,7 +91,6 @@ it("peek -f forks once a look, sets no timer below a second, and ends with who r
   const most = Math.ceil((performance.now() - began) / 1000);
   expect(looksOf(forks).length).toBeLessThanOrEqual(most);
   expect(looksOf(forks).length).toBe(forks.all(/peek/));
-  expect(forks.timers(/peek/).filter((ms) => ms < 1_000)).toEqual([]);
   expect(isUntouched(t, watched.pane)).toBe(true);
 });
 
