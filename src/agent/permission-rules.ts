@@ -96,7 +96,8 @@ function touches(pattern: string, subject: RuleSubject): boolean {
 export function parseRule(rule: string): { tool: string; pattern?: string } | undefined {
   const match = /^\s*([\w.*-]+)\s*(?:\(([\s\S]*)\))?\s*$/.exec(rule);
   if (match?.[1] === undefined) return undefined;
-  const pattern = match[2]?.trim();
+  // A blank behind a backslash is part of the pattern.
+  const pattern = match[2]?.trimStart().replace(/(?<!\\)\s+$/, "");
   return pattern === undefined || pattern === "" || pattern === "*" || pattern === ":*"
     ? { tool: match[1] }
     : { tool: match[1], pattern };
@@ -116,11 +117,14 @@ function isAbout(name: string, { tool, access }: RuleSubject): boolean {
   return namesTool(name, tool);
 }
 
+/** One that stands for any text; `\\*` is the character. */
+const STAR = /(?<!\\)\*/;
+
 /** `git:*` is git with anything behind it; a `*` elsewhere stands for any text; the rest is word for word. */
 function wordsMatch(pattern: string, words: readonly string[]): boolean {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;
-  if (!prefix && wanted.includes("*")) {
+  if (!prefix && STAR.test(wanted)) {
     return wildcardMatches(wanted.split(/\s+/).join(" "), words.join(" "));
   }
   const expected = simpleCommand(wanted) ?? wanted.trim().split(/\s+/);
@@ -129,7 +133,7 @@ function wordsMatch(pattern: string, words: readonly string[]): boolean {
 
 /** Piece by piece from the left: a rule of a foreign repository has no way to make this take long, as it would a regular expression. */
 function wildcardMatches(pattern: string, text: string): boolean {
-  const [first = "", ...middle] = pattern.split("*");
+  const [first = "", ...middle] = pattern.split(STAR).map((piece) => piece.replaceAll("\\*", "*"));
   const last = middle.pop() ?? "";
   const end = text.length - last.length;
   if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;

@@ -1,5 +1,6 @@
 import { messageOf, TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
+import { maskValue, secretsOf } from "../os/secrets.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { errorResult } from "./conversation.ts";
@@ -9,6 +10,7 @@ import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import type { PermissionRules } from "./permission-rules.ts";
 import { decide, isWithheld, withHook } from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
+import { suggestRules } from "./suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
 
 /** A call that waits for somebody's word. */
@@ -21,6 +23,8 @@ export interface PermissionAsk {
   readonly access: ToolAccess;
   /** Why it asks. */
   readonly reason: string;
+  /** The rules that an “always” makes; none where no rule can allow it. */
+  readonly rules: readonly string[];
 }
 
 export interface PermissionAnswer {
@@ -213,7 +217,8 @@ async function permitAndExecute(
   let answer: PermissionAnswer = { allowed: false };
   if (decision.behavior === "ask") {
     emit({ type: "permission_asked", tool: tool.name, summary });
-    answer = await permissions.ask(
+    // It is shown, sent and written down; the call itself runs with what it was made with.
+    const request = maskValue(
       {
         tool: tool.name,
         toolUseId: use.id,
@@ -221,9 +226,11 @@ async function permitAndExecute(
         input: use.input as Readonly<Record<string, unknown>>,
         access,
         reason: decision.reason,
+        rules: decision.guarded ? [] : suggestRules(question),
       },
-      signal,
+      secretsOf(context.env),
     );
+    answer = await permissions.ask(request, signal);
     signal.throwIfAborted();
   }
   const { allowed, note } = answer;

@@ -1,9 +1,22 @@
+import { parseRule } from "../agent/permission-rules.ts";
+import { TeamError } from "../errors.ts";
 import { type ApprovalAnswer, answerApproval } from "../lead/approvals.ts";
+import { type RequestRecord, readRequest } from "../team/requests.ts";
 import type { AnyCall } from "./command.ts";
 import { filesContext } from "./context.ts";
 import { line } from "./paint.ts";
-import { deciderOf, openTeam } from "./team.ts";
+import type { RuleChange } from "./save-rule.ts";
+import type { SavedIn } from "./saved-in.ts";
+import { deciderOf, type OpenTeam, openTeam } from "./team.ts";
 import { textOption } from "./text.ts";
+
+/** That what is allowed now is to be allowed always. */
+export interface Always {
+  /** In place of those that the request suggests. */
+  readonly rules: readonly string[];
+  /** The file that they go into; without it the agent alone keeps them, for as long as it runs. */
+  readonly save: SavedIn | undefined;
+}
 
 /** Answers what waits under an id, as `approve` and `reject` do. @param note as the option has it; `-` reads stdin */
 export async function decide(
@@ -11,18 +24,73 @@ export async function decide(
   id: string,
   note: string | undefined,
   answer: Pick<ApprovalAnswer, "approve" | "mode">,
+  always?: Always,
 ): Promise<void> {
   const { options, io, out } = call;
-  const ctx = filesContext(call, openTeam(io.env, options));
+  const open = openTeam(io.env, options);
+  const ctx = filesContext(call, open);
   const text = await textOption(io, note, "note");
+  const rules = always && rulesFor(readRequest(open.ref, id), always);
+  // Looked at before the answer is given, made behind it: somebody else may have been first.
+  const change = rules && (await changeOf(open, id, rules, always?.save));
   const approval = await answerApproval(ctx, id, {
     ...answer,
     decider: deciderOf(io.env),
     ...(text === undefined ? {} : { note: text }),
+    ...(rules && { always: { rules, destination: change?.destination ?? "session" } }),
   });
+  if (change !== undefined) {
+    change.save();
+    const { shareRules } = await import("../lead/share-rules.ts");
+    await shareRules(ctx, change.rules, { asker: approval.from, directory: change.directory });
+  }
   const word = answer.approve ? "Approved" : "Rejected";
-  out.done(
-    { ...approval, approved: answer.approve },
-    () => line`${word}: ${approval.kind} of ${approval.from}.`,
+  const kept = rules && { rules, file: change?.file ?? null };
+  out.done({ ...approval, approved: answer.approve, ...(kept && { always: kept }) }, () =>
+    [
+      line`${word}: ${approval.kind} of ${approval.from}.`,
+      ...(kept ? [keptLine(approval.from, kept)] : []),
+    ].join("\n"),
   );
+}
+
+function keptLine(
+  from: string,
+  { rules, file }: { readonly rules: readonly string[]; readonly file: string | null },
+): string {
+  const shown = rules.join(", ");
+  return file === null
+    ? line`From now on without asking, as long as ${from} runs: ${shown}`
+    : line`From now on without asking, by a rule in ${file}: ${shown}`;
+}
+
+/** @throws TeamError INVALID_INPUT where there is nothing to allow always */
+function rulesFor({ id, kind, payload }: RequestRecord, { rules }: Always): readonly string[] {
+  const refused = (what: string, hint: string): TeamError =>
+    new TeamError("INVALID_INPUT", `${what} Nothing was sent.`, { hint });
+  if (kind !== "permission") throw refused(`${id} asks for no permission.`, "Leave --always out.");
+  const flaw = rules.find((rule) => parseRule(rule) === undefined);
+  if (flaw !== undefined)
+    throw refused(
+      `${JSON.stringify(flaw)} is no rule.`,
+      "Rules are like Edit, Bash(git:*), Read(~/notes/**).",
+    );
+  if (rules.length > 0) return rules;
+  const suggested = Array.isArray(payload.rules) ? payload.rules : [];
+  const texts = suggested.filter((rule): rule is string => typeof rule === "string");
+  if (texts.length > 0) return texts;
+  throw refused(`No rule can allow what ${id} asks for.`, "Approve it without --always, each time.");
+}
+
+async function changeOf(
+  { home, config, ref }: OpenTeam,
+  id: string,
+  rules: readonly string[],
+  save: SavedIn | undefined,
+): Promise<RuleChange | undefined> {
+  if (save === undefined) return undefined;
+  const { ruleChange } = await import("./save-rule.ts");
+  const { from } = readRequest(ref, id);
+  const { cwd = "/" } = config.members.find(({ name }) => name === from) ?? {};
+  return ruleChange(home.root, cwd, save, rules);
 }

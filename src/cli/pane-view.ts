@@ -76,15 +76,19 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     idle: () => notice("○", "idle", TONE.quiet),
     waiting: (what) => notice("▲", what, TONE.attention),
-    permission(tool, summary, requestId) {
+    permission(tool, summary, requestId, always) {
       notice("▲", `May it run? ${gridText(`${tool}(${summary})`)}`, TONE.attention);
       const answers = [
         `${paint("bold", "y")} yes`,
         `${paint("bold", "n")} no`,
-        `${paint("bold", "a")} always`,
+        ...(always.length === 0 ? [] : [`${paint("bold", "a")} always`]),
       ];
       const elsewhere = `or: teams approve ${operand(gridText(requestId))}`;
       page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, elsewhere)}`);
+      if (always.length > 0) {
+        const rules = gridText(`always: ${always.join(", ")}`);
+        page.row(`  ${paint(TONE.quiet, cutToWidth(rules, page.width() - 2))}`);
+      }
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end: (lastWords) => page.end(lastWords),

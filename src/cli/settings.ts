@@ -115,6 +115,11 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   };
 }
 
+/** What one file of settings says by itself, with the defaults of what it leaves out. @throws TeamError CORRUPT_FILE */
+export function checkSettings(file: string): Settings {
+  return parseSettings(file, readRaw(file) ?? {});
+}
+
 /** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
 export function bypassForbidden(
   { permissions }: Pick<Settings, "permissions">,

@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
+import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -26,6 +27,8 @@ export interface ApprovalAnswer {
   readonly note?: string;
   /** The mode that an approved plan goes on in. */
   readonly mode?: PermissionMode;
+  /** The rules that an allowance makes besides, and where they are kept: not only by the agent, for as long as it runs. */
+  readonly always?: { readonly rules: readonly string[]; readonly destination: RuleDestination };
   /** Who decides: of a model only plans are taken (protocol.md section 4). A person without it. */
   readonly decider?: "person" | "model";
 }
@@ -46,7 +49,7 @@ export async function answerApproval(
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
   const request = readRequest(ctx.ref, id);
-  const { decider = "person", ...decision } = answer;
+  const { decider = "person", always, ...decision } = answer;
   if (decider === "model" && request.kind !== "plan") {
     throw new TeamError(
       "PERMISSION_DENIED",
@@ -57,7 +60,8 @@ export async function answerApproval(
     );
   }
   const response = responseTo(request, answer);
-  const record = defined({ ...decision, by: ctx.actor, at: ctx.clock.now() });
+  const rules = always?.rules.slice();
+  const record = defined({ ...decision, always: rules, by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
       hint: "See what still waits: teams approvals",
@@ -101,7 +105,11 @@ function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<
             type: "permission_response",
             request_id: id,
             subtype: "success",
-            response: { updated_input: request.payload.input ?? {}, permission_updates: [] },
+            response: {
+              updated_input: request.payload.input ?? {},
+              permission_updates:
+                answer.always === undefined ? [] : [addRules(answer.always.rules, answer.always.destination)],
+            },
             ...(note === undefined ? {} : { feedback: note }),
           }
         : {

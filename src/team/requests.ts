@@ -27,6 +27,8 @@ const answerRecord = z.looseObject({
   by: z._default(z.string(), ""),
   note: z.optional(z.string()),
   mode: z.optional(z.string()),
+  /** Rules that the answer makes besides. */
+  always: z.optional(z.array(z.string())),
   at: z.number(),
 });
 export type AnswerRecord = z.infer<typeof answerRecord>;
@@ -79,7 +81,7 @@ export function readRequest(ref: TeamRef, id: string): RequestRecord {
 export async function answerRequest(
   ref: TeamRef,
   id: string,
-  answer: Pick<AnswerRecord, "approve" | "by" | "note" | "mode" | "at">,
+  answer: Pick<AnswerRecord, "approve" | "by" | "note" | "mode" | "always" | "at">,
 ): Promise<"answered" | "already"> {
   readRequest(ref, id);
   const paths = ref.paths.request(id);

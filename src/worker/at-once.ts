@@ -1,4 +1,5 @@
 import { isSilent } from "../protocol/messages.ts";
+import { rulesAdded } from "../protocol/permission-updates.ts";
 import { permissionMode } from "../schema/config.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { PermissionDesk } from "./permission-desk.ts";
@@ -32,6 +33,9 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
       return true;
     case "permission_response":
       parts.desk.answered(message);
+      return true;
+    case "team_permission_update":
+      parts.desk.allow(rulesAdded(message.permissionUpdate));
       return true;
     case "plan_approval_response": {
       // One for a request that is not open is late, or a duplicate: it does nothing (S64). One that counts is a turn.

@@ -1,6 +1,7 @@
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
+import { addRules, rulesAdded } from "../protocol/permission-updates.ts";
 import { permissionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
@@ -22,8 +23,8 @@ export interface DeskOptions {
 
 interface Open {
   readonly id: string;
-  /** The rule that an “always” makes. */
-  readonly rule: string;
+  /** The rules that an “always” makes. */
+  readonly rules: readonly string[];
   settle(answer: PermissionAnswer): void;
 }
 
@@ -53,19 +54,24 @@ export class PermissionDesk {
       payload: { ...request },
       at: now,
     });
-    view.permission(request.tool, request.summary, id);
+    view.permission(request.tool, request.summary, id, request.rules);
     status.happened("permission_asked", `asks: ${summary}`);
     try {
-      return await this.#wait(id, ruleFor(request), signal, () => this.#tellLead(id, request, now));
+      return await this.#wait(id, request.rules, signal, () => this.#tellLead(id, request, now));
     } finally {
       closeRequest(ref, id);
       status.happened("permission_answered");
     }
   }
 
-  /** Rules that the person at this pane made with “always”, for as long as this agent runs. */
+  /** Rules that a person made with “always”, for as long as this agent runs. */
   get allowedHere(): readonly string[] {
     return this.#always;
+  }
+
+  /** Adds rules that a person made. */
+  allow(rules: readonly string[]): void {
+    this.#always.push(...rules.filter((rule) => !this.#always.includes(rule)));
   }
 
   /** Whether a question is open here, so that a typed line is its answer. */
@@ -85,7 +91,7 @@ export class PermissionDesk {
     const note = match[2]?.trim() ?? "";
     const answer = { approve: word !== "n", note, by: "pane", at: this.#options.clock.now() };
     if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {
-      if (word === "a") this.#always.push(open.rule);
+      if (word === "a") this.allow(open.rules);
       open.settle({ allowed: word !== "n", ...(note === "" ? {} : { note }) });
     }
     return true;
@@ -102,6 +108,8 @@ export class PermissionDesk {
     if (open === undefined) return;
     const allowed = message.subtype === "success" || message.decision === "approved";
     const note = message.feedback ?? message.error;
+    const updates = message.response?.permission_updates;
+    if (allowed && Array.isArray(updates)) this.allow(updates.flatMap(rulesAdded));
     open.settle({ allowed, ...(note === undefined ? {} : { note }) });
   }
 
@@ -110,12 +118,18 @@ export class PermissionDesk {
     for (const open of [...this.#open]) {
       const answer = readAnswer(this.#options.ref, open.id);
       if (answer === undefined) continue;
+      if (answer.approve) this.allow(answer.always ?? []);
       open.settle({ allowed: answer.approve, ...(answer.note ? { note: answer.note } : {}) });
     }
   }
 
   /** Listens before anybody is told, so that no answer is early. */
-  #wait(id: string, rule: string, signal: AbortSignal, tell: () => Promise<void>): Promise<PermissionAnswer> {
+  #wait(
+    id: string,
+    rules: readonly string[],
+    signal: AbortSignal,
+    tell: () => Promise<void>,
+  ): Promise<PermissionAnswer> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         signal.removeEventListener("abort", onAbort);
@@ -129,7 +143,7 @@ export class PermissionDesk {
       const onAbort = (): void => fail(signal.reason);
       const entry: Open = {
         id,
-        rule,
+        rules,
         settle(answer) {
           leave();
           resolve(answer);
@@ -154,22 +168,10 @@ export class PermissionDesk {
         tool_use_id: request.toolUseId,
         description: request.reason,
         input: request.input,
-        permission_suggestions: [
-          {
-            type: "addRules",
-            rules: [{ toolName: request.tool }],
-            behavior: "allow",
-            destination: "session",
-          },
-        ],
+        permission_suggestions: request.rules.length === 0 ? [] : [addRules(request.rules, "session")],
       },
       new Date(now),
     );
     await deliver(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
-}
-
-/** “Always” means this command, or this tool: no pattern is guessed from one call. */
-function ruleFor({ tool, access }: PermissionAsk): string {
-  return access.kind === "command" ? `${tool}(${access.command})` : tool;
 }

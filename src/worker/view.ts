@@ -12,7 +12,8 @@ export interface WorkerView {
   idle(): void;
   /** It waits for somebody: what for, and who can answer. */
   waiting(what: string): void;
-  permission(tool: string, summary: string, requestId: string): void;
+  /** @param always the rules that an “always” makes; none where it would make none */
+  permission(tool: string, summary: string, requestId: string, always: readonly string[]): void;
   /** One line of news that belongs to no turn. */
   note(text: string): void;
   error(text: string): void;

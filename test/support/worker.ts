@@ -176,7 +176,10 @@ function viewOf(show: (line: string) => void): WorkerView {
     typed: (line) => show(`typed: ${line}`),
     idle: () => show("idle"),
     waiting: (what) => show(`waiting: ${what}`),
-    permission: (tool, summary, id) => show(`permission ${id}: ${tool}(${summary})`),
+    permission: (tool, summary, id, always) => {
+      show(`permission ${id}: ${tool}(${summary})`);
+      show(`always: ${always.join(", ")}`);
+    },
     note: (text) => show(`note: ${text}`),
     error: (text) => show(`error: ${text}`),
   };

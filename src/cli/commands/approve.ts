@@ -1,6 +1,7 @@
 import { PERMISSION_MODES } from "../../schema/config.ts";
 import { defineCommand } from "../command.ts";
 import { decide } from "../decide.ts";
+import { SAVED_IN } from "../saved-in.ts";
 
 /** Modes that a plan can go on in: what follows a plan is work. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");
@@ -12,16 +13,27 @@ export const command = defineCommand({
   options: {
     note: { value: "text", summary: "feedback; for a question its answer; - reads stdin" },
     mode: { value: "mode", summary: "the mode an approved plan goes on in", choices: MODES },
+    always: { summary: "of a permission: allow the same without asking, as long as the agent runs" },
+    rule: { value: "rule", summary: "always, and more than this one call: 'Bash(git:*)'", many: true },
+    save: {
+      value: "where",
+      summary: "always, and for all agents: by a rule in that settings file",
+      choices: SAVED_IN,
+    },
   },
   examples: [
     "teams approve plan_approval-1718000000000@planner@review",
     'teams approve question-1718000000000@dev --note "Use port 8080."',
+    "teams approve perm-1718000000000-ab12cd3 --rule 'Bash(npm test:*)' --save user",
   ],
   run: (call) => {
-    const { mode } = call.options;
-    return decide(call, call.args.id, call.options.note, {
-      approve: true,
-      ...(mode === undefined ? {} : { mode }),
-    });
+    const { mode, always, rule = [], save } = call.options;
+    return decide(
+      call,
+      call.args.id,
+      call.options.note,
+      { approve: true, ...(mode === undefined ? {} : { mode }) },
+      always || rule.length > 0 || save !== undefined ? { rules: rule, save } : undefined,
+    );
   },
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/cli/pane-view.ts";
 
-
 /** What a pane of a width shows after something happened. */
 function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = {}): string {
   let out = "";
@@ -109,13 +108,13 @@ describe("notices", () => {
     ["news", (view) => view.note("writer joined"), "· writer joined\n"],
     [
       "a permission question with its answers",
-      (view) => view.permission("Bash", "rm -rf build", "perm-1"),
-      "▲ May it run? Bash(rm -rf build)\n  y yes   n no   a always   or: teams approve perm-1\n",
+      (view) => view.permission("Bash", "rm -rf build", "perm-1", ["Bash(rm -rf build)"]),
+      "▲ May it run? Bash(rm -rf build)\n  y yes   n no   a always   or: teams approve perm-1\n  always: Bash(rm -rf build)\n",
     ],
     [
       "a permission question of one whose name a shell would read",
-      (view) => view.permission("Bash", "ls", "perm-1@$(ls)"),
-      "▲ May it run? Bash(ls)\n  y yes   n no   a always   or: teams approve 'perm-1@$(ls)'\n",
+      (view) => view.permission("Bash", "ls", "perm-1@$(ls)", []),
+      "▲ May it run? Bash(ls)\n  y yes   n no   or: teams approve 'perm-1@$(ls)'\n",
     ],
     [
       "a server that says wait",
@@ -232,7 +231,7 @@ describe("foreign text cannot drive the terminal", () => {
     ["a message", (view) => view.received(evil, evil)],
     ["a failure", (view) => view.event({ type: "turn_ended", outcome: "failed", failure: evil })],
     ["a directory", (view) => view.header({ team: "t", cwd: evil })],
-    ["a question", (view) => view.permission(evil, evil, evil)],
+    ["a question", (view) => view.permission(evil, evil, evil, [evil])],
   ])("%s", (_what, happens) => {
     const out = pane(happens);
     expect(out).toContain("ab");
