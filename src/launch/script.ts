@@ -171,6 +171,7 @@ leave_screen() {
 # but Enter ends the reading of one.
 hold() {
   trap 'exit "$code"' HUP TERM
+  modes=$(stty -g)
   stty intr undef quit undef susp undef eof undef
   failures=0
   while [ "$failures" -lt 3 ]; do
@@ -225,6 +226,8 @@ while :; do
   hold || exit "$code"
   # Whoever was to hear of it may not have looked yet.
   mv -f "$run/exit.json" "$run/crash.json"
+  # Not every sane gives the keys back.
+  stty "$modes"
   stty sane
 done
 `;

@@ -49,6 +49,21 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()?.code).toBe(4);
   });
 
+  test("gives the agent that is started again its keys back, also where sane does not, as on macOS", async () => {
+    const sane = "icrnl opost onlcr isig icanon echo";
+    const stty = `#!/bin/sh\n[ "$1" = sane ] && { shift; set -- ${sane} "$@"; }\nexec /bin/stty "$@"\n`;
+    const run = await launched(shell, {
+      before: ({ home }) => writeFileSync(join(home, "bin", "stty"), stty, { mode: 0o700 }),
+    });
+    const first = run.program();
+    run.type("exit 3");
+    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+    run.type("r");
+    await eventually("another start", () => run.program() !== first);
+    run.tmux("send-keys", "-t", run.pane, "C-c");
+    await eventually("its end by Ctrl-C", () => run.exit()?.signal === "SIGINT");
+  });
+
   test.each([
     ["has milliseconds", "", 1],
     ["has none, as on macOS", 'case $1 in *N) echo 1700000000N ;; *) exec /bin/date "$@" ;; esac', 1_000],
