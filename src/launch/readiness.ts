@@ -83,9 +83,10 @@ function parsed<T>(
 
 function endedEarly(name: string, exit: ExitRecord): TeamError {
   const said = exit.lastLines.filter((line) => line.trim() !== "").slice(-10);
+  const how = exit.signal === undefined ? `with exit code ${exit.code}` : `by ${exit.signal}`;
   return new TeamError(
     "SPAWN_FAILED",
-    `${name} ended with exit code ${exit.code} before it was ready${said.length > 0 ? `: ${said.join("\n")}` : "."}`,
+    `${name} ended ${how} before it was ready${said.length > 0 ? `: ${said.join("\n")}` : "."}`,
     {
       hint: hintFor(exit.code),
       details: { exitCode: exit.code, lastLines: exit.lastLines },

@@ -40,6 +40,14 @@ describe("Waiting for an agent's own word", () => {
     });
   });
 
+  test("names the signal that the program died of", async () => {
+    const paths = await prepared();
+    const exit = { instance: OURS.instance, code: 139, signal: "SIGSEGV", at: 1, lastLines: ["oh"] };
+    replaceFile(paths.exit, JSON.stringify(exit));
+    const message = expect.stringContaining("ended by SIGSEGV before it was ready: oh");
+    await expect(awaitReady(paths, OURS)).rejects.toMatchObject({ code: "SPAWN_FAILED", message });
+  });
+
   test("ends when the one that waits is interrupted", async () => {
     const paths = await prepared();
     const abort = new AbortController();
