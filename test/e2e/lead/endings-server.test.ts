@@ -41,10 +41,12 @@ async function atWork() {
   return { t, done, ref: teamRef(homeOf(t.env), "crew") };
 }
 
-const WAYS: [string, (t: PrivateTmux) => Promise<unknown>][] = [
-  ["ended by kill-server", (t) => t.killServer()],
+/** What ends the server, and what takes the team away behind that. */
+const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
+  ["ended by kill-server", "kill crew --purge", (t) => t.killServer()],
   [
     "killed with SIGKILL",
+    "delete crew",
     async (t) => {
       const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
       signalProcess(pid, "SIGKILL");
@@ -53,7 +55,7 @@ const WAYS: [string, (t: PrivateTmux) => Promise<unknown>][] = [
   ],
 ];
 
-describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, end) => {
+describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, away, end) => {
   it("has ended with nothing left over, says so, and goes on with its turn behind resume", async () => {
     const { t, done, ref } = await atWork();
     await end(t);
@@ -82,13 +84,13 @@ describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, end) => 
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it.each(["kill crew --purge", "delete crew"])("is taken away by %s, and nothing is left", async (words) => {
+  it(`is taken away by ${away}, and nothing is left`, async () => {
     const { t, done } = await atWork();
     await end(t);
     await eventually("their ends", async () =>
       (await done("status --json")).json<TeamStatus>().members.every(({ alive }) => alive !== true),
     );
-    await done(words);
+    await done(away);
     await leaves(t, nothing());
   });
 });
