@@ -94,10 +94,12 @@ export async function leadWorker(
     clock: ctx.clock,
     signal,
     agent: (own) => assembleLead(lead, own),
-    idle: async (held) => {
+    idle: async (held, interrupted) => {
       await settle(ctx);
+      const { stdin: isSomebodyThere } = lead.call.io.terminal;
+      if (interrupted && isSomebodyThere) return "wait";
       // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
-      const asking = lead.call.io.terminal.stdin ? askers(ctx) : [];
+      const asking = isSomebodyThere ? askers(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
       return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
