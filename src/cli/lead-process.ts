@@ -43,10 +43,11 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const watching = new AbortController();
   let end: WorkerEnd = "stopped";
   let kept: readonly WorktreeEnd[] = [];
-  const stopReading = readTypedLines(
-    (line) => worker.typed(line, true),
-    (error) => lead.view.error(messageOf(error)),
-  );
+  const stopReading = readTypedLines(io.terminal.stdout ? io.out : io.err, {
+    line: (line) => worker.typed(line, true),
+    escape: () => void worker.interrupt(),
+    problem: (error) => lead.view.error(messageOf(error)),
+  });
   const followMode = modeFollower(lead, worker);
   const watch = supervise(lead.ctx, {
     signal: watching.signal,
@@ -147,7 +148,7 @@ async function openLead(
     team: ref.team,
     model: plan.model,
     cwd: io.cwd,
-    hint: io.terminal.stdin ? "type a line to talk to the lead; Ctrl-C ends the team" : "",
+    hint: io.terminal.stdin ? "type a line to talk to the lead; Esc interrupts it, Ctrl-C ends the team" : "",
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);

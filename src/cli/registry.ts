@@ -26,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   hide: { group: "Teammates", load: () => import("./commands/hide.ts") },
   show: { group: "Teammates", load: () => import("./commands/show.ts") },
   mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
+  interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
   agent: { group: "Teammates", load: () => import("./commands/agent.ts") },

@@ -51,7 +51,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     agentType: flags.agentType,
     model: flags.model,
     cwd: io.cwd,
-    hint: "type a line and press Enter to talk to it",
+    hint: "type a line and press Enter to talk to it; Esc interrupts it",
   });
   const mode = firstMode(self);
   const worker = new Worker({
@@ -70,10 +70,11 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     signal,
     agent: (own) => assemble(call, self, own),
   });
-  const stopReading = readTypedLines(
-    (line) => worker.typed(line, true),
-    (error) => view.error(messageOf(error)),
-  );
+  const stopReading = readTypedLines(io.terminal.stdout ? io.out : io.err, {
+    line: (line) => worker.typed(line, true),
+    escape: () => void worker.interrupt(),
+    problem: (error) => view.error(messageOf(error)),
+  });
   try {
     return exitCodeOf(await worker.run(), self);
   } finally {

@@ -1,21 +1,65 @@
-import { createInterface } from "node:readline";
+import { StringDecoder } from "node:string_decoder";
+import type { ReadStream } from "node:tty";
+import { after } from "../os/clock.ts";
+import { signalProcess } from "../os/process-table.ts";
+import { lineEditor, type Typed } from "./line-editor.ts";
+
+/** Milliseconds in which the rest of a key's name follows its escape; a person presses no second key so soon. */
+const ESCAPE_MS = 50;
+
+export interface TypingHandlers {
+  /** A line that is not empty. */
+  line(line: string): Promise<void>;
+  /** Esc was pressed. */
+  escape(): void;
+  problem(error: unknown): void;
+}
 
 /**
- * Hands on each line that a person types into this process's terminal. Without a terminal nothing is read: what stdin
- * holds then is nobody's typing.
+ * Hands on each line that a person types into this process's terminal, and the escape key as it is pressed. The terminal
+ * hands on every key for that, and is set back at the end. Without a terminal nothing is read: what stdin holds then is
+ * nobody's typing.
+ * @param write shows what is typed
  * @returns ends the reading
  */
-export function readTypedLines(
-  onLine: (line: string) => Promise<void>,
-  onProblem: (error: unknown) => void,
-): () => void {
-  if (!process.stdin.isTTY) return () => undefined;
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  lines.on("line", (line) => {
-    if (line.trim() !== "") onLine(line).catch(onProblem);
-  });
+export function readTypedLines(write: (text: string) => void, handlers: TypingHandlers): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => undefined;
+  const editor = lineEditor();
+  const decoder = new StringDecoder("utf8");
+  let forget = (): void => undefined;
+  const raw = (on: boolean): void => void (stdin as ReadStream).setRawMode(on);
+  const take = (typed: readonly Typed[]): void => {
+    for (const one of typed) {
+      if (one.kind === "echo") write(one.text);
+      else if (one.kind === "escape") handlers.escape();
+      else if (one.kind === "signal") pressed(one.signal);
+      else if (one.line.trim() !== "") handlers.line(one.line).catch(handlers.problem);
+    }
+  };
+  const pressed = (signal: NodeJS.Signals): void => {
+    // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
+    raw(false);
+    // As the terminal does it: to all that it has in front.
+    signalProcess(0, signal);
+    if (signal !== "SIGTSTP") raw(true);
+  };
+  const onData = (bytes: Buffer): void => {
+    forget();
+    take(editor.push(decoder.write(bytes)));
+    if (editor.isPending) forget = after(ESCAPE_MS, () => take(editor.settle()));
+  };
+  const onContinue = (): void => raw(true);
+  // A terminal that went away: its hangup comes as a signal.
+  stdin.on("error", () => undefined);
+  stdin.on("data", onData);
+  process.on("SIGCONT", onContinue);
+  raw(true);
   return () => {
-    lines.close();
-    process.stdin.pause();
+    forget();
+    process.off("SIGCONT", onContinue);
+    stdin.off("data", onData);
+    stdin.pause();
+    raw(false);
   };
 }

@@ -10,7 +10,6 @@ const FROM_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "team_permission_update",
   "mode_set_request",
   "question_response",
-  "interrupt_request",
 ]);
 
 /** These ask or tell the lead something; in anybody else's inbox they mean nothing. */
@@ -45,6 +44,8 @@ export function authenticProtocol(
 
 function mayPass(type: ProtocolType, from: string, reader: string): boolean {
   if (type === "teammate_terminated" && from !== SYSTEM) return false;
+  // A person who leads stops the lead's own turn as well.
+  if (type === "interrupt_request") return from === LEAD_NAME;
   if (FROM_LEAD.has(type)) return from === LEAD_NAME && reader !== LEAD_NAME;
   return !TO_LEAD.has(type) || reader === LEAD_NAME;
 }

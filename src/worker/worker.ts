@@ -57,8 +57,9 @@ export interface WorkerOptions {
    * Nothing is left to do: go on waiting, or end. Called again after every waking.
    * @param held unread messages that are no reason to wait: idle notices for the moment when nobody works, and what could
    * not be acted on
+   * @param interrupted the newest turn was ended by somebody, who has more to say
    */
-  idle?(held: number): Promise<"wait" | "over">;
+  idle?(held: number, interrupted: boolean): Promise<"wait" | "over">;
   /** Whether any teammate is in a turn; a lead's model is not woken by plain words while one is. */
   othersWork?(): Promise<boolean>;
   /** What code alone does with a message of this type (a lead's side of shutdowns and permissions). */
@@ -94,6 +95,7 @@ export class Worker {
   #text = "";
   readonly #echoed = new Set<string>();
   #failure: string | undefined;
+  #interrupted = false;
   /** Why it cannot work at all. */
   #flaw: { readonly error: unknown } | undefined;
 
@@ -249,7 +251,7 @@ export class Worker {
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
       if (next !== undefined) await this.#runTurn(next);
       else if (
-        (await this.#options.idle?.(this.#queue.held + this.#mail.failed)) !== "over" ||
+        (await this.#options.idle?.(this.#queue.held + this.#mail.failed, this.#interrupted)) !== "over" ||
         !this.#queue.isEmpty ||
         // Its end is a turn of this run.
         (this.#made?.inBackground ?? 0) > 0
@@ -320,6 +322,7 @@ export class Worker {
   async #turnEnded(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
     const { status, role, view } = this.#options;
     if (result.text !== "") this.#text = result.text;
+    this.#interrupted = result.outcome === "interrupted";
     this.#failure = result.outcome === "failed" ? (result.failure ?? "The model call failed.") : undefined;
     if (this.#failure !== undefined) view.error(this.#failure);
     // Its messages stay in their turn: the next process goes on with it.

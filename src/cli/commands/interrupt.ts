@@ -1,0 +1,38 @@
+import { type InterruptReport, interruptAgent } from "../../lead/interrupt.ts";
+import { splitAddress } from "../../schema/names.ts";
+import { defineCommand } from "../command.ts";
+import { filesContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { memberOf, openTeam } from "../team.ts";
+
+export const command = defineCommand({
+  name: "interrupt",
+  summary: "Stop what an agent is doing now, and keep the agent",
+  args: [{ name: "agent", summary: "whose turn is ended: name or name@team" }],
+  options: {},
+  examples: [
+    "teams interrupt reviewer",
+    "teams interrupt reviewer && teams send reviewer 'Only src/auth, please.'",
+  ],
+  notes:
+    "The model's answer and the running command end at once; what was said stays in its conversation, and what waits for it\n" +
+    "comes next. In the agent's own pane Esc does the same. What it runs in the background goes on.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const open = openTeam(io.env, options, splitAddress(args.agent).team);
+    const { name } = memberOf(open.ref, open.config, args.agent);
+    const report = await interruptAgent(filesContext(call, open), name, { signal: io.interruption() });
+    out.done({ team: open.ref.team, ...report }, () => sentence(report));
+  },
+});
+
+function sentence({ name, outcome }: InterruptReport): string {
+  switch (outcome) {
+    case "interrupted":
+      return line`${name} was interrupted.`;
+    case "idle":
+      return line`${name} is in no turn; there was nothing to interrupt.`;
+    case "asked":
+      return line`${name} was asked to stop; whether it does cannot be seen from here.`;
+  }
+}

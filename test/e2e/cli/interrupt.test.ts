@@ -1,0 +1,107 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { startOf } from "../../../src/os/identity.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+interface Status {
+  readonly members: readonly { readonly name: string; readonly state: string; readonly paneId: string }[];
+}
+
+const LONG = {
+  tools: [{ name: "Bash", input: { command: "echo $$ > pid; trap '' TERM; sleep 600; sleep 600" } }],
+};
+const TURNS = [LONG, LONG, { say: "I heard {{input}}", repeat: true }];
+const PLAYBOOK = { version: 1, agents: { "*": TURNS } };
+
+function place(): { readonly t: PrivateTmux; readonly teams: ReturnType<typeof teamsIn> } {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  return { t, teams: teamsIn(t.env, t.home) };
+}
+
+/** The long command's pid, once it runs. */
+async function working(t: PrivateTmux, not = 0): Promise<number> {
+  const file = join(t.home, "pid");
+  const pid = (): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
+  return eventually("the long command", () => pid() > 0 && pid() !== not && pid(), 20_000);
+}
+
+const ended = (pid: number): Promise<unknown> => eventually("its end", () => startOf(pid) === undefined);
+
+it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in it, and keep the agent", async () => {
+  const { t, teams } = place();
+  await teams(["create", "crew"]);
+  const spawned = await teams([
+    ...["spawn", "dev", "--model", "scripted:play.json", "--permission-mode", "bypassPermissions"],
+    ...["--prompt", "begin"],
+  ]);
+  expect(spawned.code).toBe(0);
+  const state = async () =>
+    (await teams(["status", "--json"])).json<Status>().members.find(({ name }) => name === "dev");
+  const pane = (await state())?.paneId ?? "";
+  const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
+
+  const first = await working(t);
+  // Keys with an escape in their name are none.
+  type("Up", "F1", "C-Left");
+  type("-l", "half a line");
+  await eventually("the line on the screen", () =>
+    t.tmux("capture-pane", "-p", "-t", pane).includes("half a line"),
+  );
+  expect((await state())?.state).toBe("running");
+  type("Escape");
+  await ended(first);
+  await eventually("idle", async () => (await state())?.state === "idle");
+  expect((await teams(["interrupt", "dev", "--json"])).json()).toMatchObject({
+    name: "dev",
+    outcome: "idle",
+  });
+
+  // The line is still there: it is the second long turn, which the command interrupts.
+  type("Enter");
+  const second = await working(t, first);
+  expect((await teams(["interrupt", "dev"])).out).toBe("dev was interrupted.\n");
+  await ended(second);
+  expect((await state())?.state).toBe("idle");
+
+  type("-l", "are you there");
+  type("Enter");
+  await eventually("an answer", () =>
+    t.tmux("capture-pane", "-p", "-t", pane).includes("I heard are you there"),
+  );
+  expect(t.tmux("capture-pane", "-p", "-t", pane)).toContain("interrupted");
+  expect((await teams(["interrupt", "team-lead", "--json"])).error().code).toBe("RECIPIENT_INACTIVE");
+  expect((await teams(["interrupt", "dev", "--as", "dev", "--json"])).error().code).toBe("NOT_LEAD");
+  expect((await teams(["kill", "dev", "--force"])).code).toBe(0);
+  expect((await teams(["delete", "crew"])).code).toBe(0);
+});
+
+it("Esc in the lead's pane ends its turn; the run goes on, and gives the terminal back as it was", async () => {
+  const { t, teams } = place();
+  const person = personInside(t, [
+    ...["run", "--team", "crew", "--no-sidebar", "--playbook", "play.json"],
+    ...["--permission-mode", "bypassPermissions", "begin"],
+  ]);
+  const first = await working(t);
+  person.type("Escape");
+  await ended(first);
+  // A turn that was interrupted is no result: the person who did it is waited for.
+  await person.sees("interrupted");
+  person.type("-l", "go on");
+  person.type("Enter");
+  const second = await working(t, first);
+  expect((await teams(["interrupt", "team-lead@crew"])).out).toBe("team-lead was interrupted.\n");
+  await ended(second);
+  person.type("-l", "and now");
+  person.type("Enter");
+  await person.sees("I heard and now");
+  expect(await person.code()).toBe(0);
+  // `cat` has the terminal now: it shows what is typed, and takes it by the line.
+  person.type("-l", "abcx");
+  person.type("BSpace", "Enter");
+  await person.sees(/abc\s+abc$/m);
+});

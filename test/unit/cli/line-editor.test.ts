@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { lineEditor, type Typed } from "../../../src/cli/line-editor.ts";
+
+/** What the terminal shows, and the rest of what was typed. */
+function type(...pieces: readonly string[]): { readonly shown: string; readonly rest: readonly Typed[] } {
+  const editor = lineEditor();
+  const typed = pieces.flatMap((piece) => [...editor.push(piece)]);
+  return {
+    shown: typed.map((one) => (one.kind === "echo" ? one.text : "")).join(""),
+    rest: typed.filter(({ kind }) => kind !== "echo"),
+  };
+}
+
+const line = (text: string): Typed => ({ kind: "line", line: text });
+const ESCAPE: Typed = { kind: "escape" };
+
+describe("a line", () => {
+  test("is shown as it is typed and handed on at Enter, by the letter or pasted", () => {
+    expect(type("h", "i", "\r")).toEqual({ shown: "hi\n", rest: [line("hi")] });
+    expect(type("one\rtwo\nthree")).toEqual({ shown: "one\ntwo\nthree", rest: [line("one"), line("two")] });
+  });
+
+  test.each([
+    ["a letter", "abc\u007f\u007f\r", "a", "abc\b \b\b \b\n"],
+    ["a wide one", "a検\b\r", "a", "a検\b \b\b \b\n"],
+    ["one of several code points", "a👩‍💻\u007f\r", "a", `a👩‍💻${"\b \b".repeat(4)}\n`],
+    ["a word", "say no  \u0017\r", "say ", `say no  ${"\b \b".repeat(4)}\n`],
+    ["all of it", "abc\u0015x\r", "x", `abc${"\b \b".repeat(3)}x\n`],
+    ["nothing, where nothing is", "\u007f\u0015\u0017x\r", "x", "x\n"],
+  ])("has %s taken back", (_, keys, left, shown) => {
+    expect(type(keys)).toEqual({ shown, rest: [line(left)] });
+  });
+
+  test("takes no key that would move the cursor, whole or in pieces", () => {
+    const keys = "a\u001b[A\u001b[1;5C\u001bOP\u001b[3~\tb\u0001\r";
+    expect(type(keys)).toEqual({ shown: "ab\n", rest: [line("ab")] });
+    expect(type(...keys)).toEqual({ shown: "ab\n", rest: [line("ab")] });
+  });
+
+  test("is bounded, and says so", () => {
+    const { shown, rest } = type("x".repeat(100_010), "\r");
+    expect(rest).toEqual([line("x".repeat(100_000))]);
+    expect(shown).toContain("\u0007");
+  });
+});
+
+describe("the escape key", () => {
+  test("is itself once nothing follows, and leaves the line as it is", () => {
+    const editor = lineEditor();
+    expect(editor.push("ab\u001b")).toEqual([{ kind: "echo", text: "ab" }]);
+    expect(editor.isPending).toBe(true);
+    expect(editor.settle()).toEqual([ESCAPE]);
+    expect(editor.isPending).toBe(false);
+    expect(editor.push("\r")).toContainEqual(line("ab"));
+  });
+
+  test("is itself before any key that has no such name", () => {
+    expect(type("\u001bx\r").rest).toEqual([ESCAPE, line("x")]);
+    expect(type("\u001b\u001b[A\r").rest).toEqual([ESCAPE, line("")]);
+  });
+
+  test("is no key of its own where its name comes in two pieces", () => {
+    expect(type("\u001b", "[A", "a\r").rest).toEqual([line("a")]);
+  });
+});
+
+test.each([
+  ["\u0003", "SIGINT"],
+  ["\u001c", "SIGQUIT"],
+  ["\u001a", "SIGTSTP"],
+] as const)("%j is the signal that a terminal makes of it, and the line is gone", (char, signal) => {
+  expect(type(`abc${char}d\r`).rest).toEqual([{ kind: "signal", signal }, line("d")]);
+});
