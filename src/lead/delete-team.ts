@@ -7,7 +7,7 @@ import { readPlace } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { isAlive, isElsewhere, killEverybody } from "./kill.ts";
-import { endLeftWatches } from "./server-ends.ts";
+import { endLeftWatches } from "./left-watches.ts";
 import { awaitSettled, closePlace } from "./settle-ending.ts";
 import { clearTeamWorktrees, type WorktreeEnd } from "./worktree-end.ts";
 

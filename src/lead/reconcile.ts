@@ -11,8 +11,8 @@ import { unfinishedTasks } from "../team/task-release.ts";
 import type { LeadContext } from "./context.ts";
 import { lastLinesOf, reasonOf } from "./end-news.ts";
 import { finishMember, type Unfinished } from "./finish-member.ts";
+import { endLeftWatches } from "./left-watches.ts";
 import { claimMissedCrash } from "./missed-crash.ts";
-import { endLeftWatches } from "./server-ends.ts";
 import { settleEnding, takeOver } from "./settle-ending.ts";
 
 /** One death that this look was the first to notice, or to see through. */

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { isOfHere, livenessOf } from "../os/identity.ts";
-import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord, ServerWatchRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
-import { readPlace, readStatus } from "../team/records.ts";
+import { readPlace } from "../team/records.ts";
 import { tmuxServer } from "../tmux/server.ts";
-import { endWatch, type ServerWatch, watchServer } from "../tmux/server-end.ts";
+import { type ServerWatch, watchServer } from "../tmux/server-end.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { Rings } from "../wakeup/rings.ts";
 import type { LeadContext } from "./context.ts";
@@ -73,18 +72,4 @@ export class ServerEnds {
 function serverOf(place: PlaceRecord | undefined): ServerWatchRecord["server"] | undefined {
   if (place?.server === undefined || !isOfHere({ ...place, pid: place.server.pid })) return undefined;
   return livenessOf(place.server) === "alive" ? place.server : undefined;
-}
-
-/**
- * Ends the clients that a lead's process has left waiting when it was killed. That process must be known to be dead; a call
- * of tmux is made only where one is there.
- * @throws TmuxError
- */
-export async function endLeftWatches({ ref, env }: Pick<LeadContext, "ref" | "env">): Promise<void> {
-  const status = readStatus(ref, LEAD_NAME);
-  if (status?.serverWatches === undefined || livenessOf(status.process) !== "dead") return;
-  for (const { channel, server, client } of status.serverWatches) {
-    if (livenessOf(client) !== "alive") continue;
-    await endWatch(tmuxServer({ socket: { path: server.socket }, env }), channel);
-  }
 }

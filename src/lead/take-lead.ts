@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { removeRun } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
-import { endLeftWatches } from "./server-ends.ts";
+import { endLeftWatches } from "./left-watches.ts";
 import { closeRequestsOf } from "./settle-ending.ts";
 
 /** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
