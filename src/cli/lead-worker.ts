@@ -105,7 +105,7 @@ export async function leadWorker(
       return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
     },
     othersWork: async () => othersWork(ctx),
-    onSilent: (entry) => onSilent(lead, entry),
+    onSilent: (entry) => onSilent(lead, worker, entry),
   });
   return { worker, status };
 }
@@ -148,10 +148,18 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   });
 }
 
-/** What the lead's side does by code alone: its mode answers a permission request, or a person is told of it. */
-async function onSilent({ ctx, view, mode }: Lead, { message, protocol }: InboxEntry): Promise<void> {
+/** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
+async function onSilent(
+  { ctx, view, settings: { permissions } }: Lead,
+  { plan, desk }: Worker,
+  { message, protocol }: InboxEntry,
+): Promise<void> {
   if (protocol?.type !== "permission_request") return;
-  const how = await answerPermission(ctx, message.from, protocol, mode);
+  const how = await answerPermission(ctx, message.from, protocol, {
+    mode: plan.mode,
+    rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
+    directories: permissions.additionalDirectories,
+  });
   if (how === "person") {
     view.waiting(
       `${message.from} asks to use ${protocol.tool_name}: teams approve ${operand(protocol.request_id)}, or answer in its pane`,

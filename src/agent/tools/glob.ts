@@ -55,7 +55,10 @@ export const globTool: Tool<Input> = {
   },
 };
 
-function placeOf({ pattern, path = "." }: Input, context: ToolContext): { directory: string; glob: string } {
+function placeOf(
+  { pattern, path = "." }: Input,
+  context: Pick<ToolContext, "cwd" | "env">,
+): { directory: string; glob: string } {
   const { directory, glob } = splitGlob(pattern, absolutePath(path, context));
   return { directory, glob: glob.replace(/^(\.\/)+/, "") };
 }

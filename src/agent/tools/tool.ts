@@ -46,7 +46,7 @@ export interface Tool<I = unknown> {
   readonly input: z.ZodMiniType<I>;
   /** JSON Schema of the input, of a tool that is described by somebody else; made from {@link input} without it. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
-  access(input: I, context: ToolContext): ToolAccess;
+  access(input: I, context: Pick<ToolContext, "cwd" | "env">): ToolAccess;
   /** Throws only for what is nobody's mistake; a wrong input is a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /** Whether it may run beside its like in one turn; reads do, team tools and writes never. Asked of input that nobody checked. */

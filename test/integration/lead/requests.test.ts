@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
-import { answerPermission } from "../../../src/lead/permission-side.ts";
+import { answerPermission, type LeadRights } from "../../../src/lead/permission-side.ts";
 import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
 import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history, pending } from "../../../src/team/mailbox.ts";
+import { addMembers } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
 import { retireMember } from "../../support/retire.ts";
@@ -12,15 +13,23 @@ import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
 
 const ID = "perm-1-abcdefg";
-const request = parseProtocol(
-  JSON.stringify({
-    type: "permission_request",
-    request_id: ID,
-    agent_id: "dev",
-    tool_name: "Bash",
-    input: { command: "ls" },
-  }),
-) as MessageOf<"permission_request">;
+const asked = (tool: string, input: object, more: object = {}) =>
+  parseProtocol(
+    JSON.stringify({
+      type: "permission_request",
+      request_id: ID,
+      agent_id: "dev",
+      tool_name: tool,
+      input,
+      ...more,
+    }),
+  ) as MessageOf<"permission_request">;
+const request = asked("Bash", { command: "ls" });
+
+const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}): LeadRights => {
+  const { allow = [], ask = [], deny = [], ...more } = given;
+  return { mode: "default", rules: { allow, ask, deny }, directories: [], ...more };
+};
 
 const asOurs = (ref: TeamRef): void =>
   openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(ls)", payload: {}, at: 1 });
@@ -36,7 +45,7 @@ describe("a teammate's permission request at the lead's side", () => {
   ])("is decided by the lead's mode %s with %s", async (mode, subtype) => {
     const ref = await testTeam(["dev"]);
     asOurs(ref);
-    expect(await answerPermission(contextOf(ref), "dev", request, mode)).toBe("answered");
+    expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("answered");
     expect(await responses(ref)).toMatchObject([{ request_id: ID, subtype }]);
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -46,15 +55,80 @@ describe("a teammate's permission request at the lead's side", () => {
     async (mode) => {
       const ref = await testTeam(["dev"]);
       asOurs(ref);
-      expect(await answerPermission(contextOf(ref), "dev", request, mode)).toBe("person");
+      expect(await answerPermission(contextOf(ref), "dev", request, rights({ mode }))).toBe("person");
       expect(await responses(ref)).toEqual([]);
       expect(listApprovals(ref)).toHaveLength(1);
     },
   );
 
+  type Row = [
+    string,
+    MessageOf<"permission_request">,
+    Parameters<typeof rights>[0],
+    "success" | "error" | "person",
+  ];
+  it.each<Row>([
+    [
+      "an allow rule",
+      asked("Bash", { command: "git log && ls" }),
+      { allow: ["Bash(git:*)", "Bash(ls)"] },
+      "success",
+    ],
+    [
+      "no rule for all of it",
+      asked("Bash", { command: "git log && rm x" }),
+      { allow: ["Bash(git:*)"] },
+      "person",
+    ],
+    ["a deny rule", request, { mode: "bypassPermissions", deny: ["Bash(ls:*)"] }, "error"],
+    ["an ask rule", request, { allow: ["Bash"], ask: ["Bash(ls)"] }, "person"],
+    [
+      "acceptEdits, inside",
+      asked("Write", { file_path: "/work/a", content: "" }),
+      { mode: "acceptEdits" },
+      "success",
+    ],
+    [
+      "acceptEdits, outside",
+      asked("Write", { file_path: "/etc/a", content: "" }),
+      { mode: "acceptEdits" },
+      "person",
+    ],
+    ["a directory of its own", asked("Read", { file_path: "/srv/a" }), { directories: ["/srv"] }, "success"],
+    [
+      "acceptEdits, protected",
+      asked("Write", { file_path: "/work/.git/x", content: "" }),
+      { mode: "acceptEdits" },
+      "person",
+    ],
+    [
+      "a rule, for a relative file",
+      asked("Read", { file_path: "../etc/a" }),
+      { allow: ["Read(//etc/**)"] },
+      "success",
+    ],
+    [
+      "a rule for a tool that only the asker has",
+      asked("mcp__docs__find", {}),
+      { allow: ["mcp__docs__*"] },
+      "success",
+    ],
+    ["no rule for such a tool", asked("mcp__docs__find", {}), { allow: ["Bash"] }, "person"],
+    ["an input that is none of the tool's", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
+  ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
+    const ref = await testTeam();
+    await addMembers(ref, [{ name: "dev", cwd: "/work" }]);
+    asOurs(ref);
+    const how = await answerPermission(contextOf(ref), "dev", message, rights(given));
+    expect(how).toBe(expected === "person" ? "person" : "answered");
+    expect((await responses(ref)).map(({ subtype }) => subtype)).toEqual(
+      expected === "person" ? [] : [expected],
+    );
+  });
+
   it("of a foreign peer, which opens no request itself, shows among what waits (S61)", async () => {
     const ref = await testTeam(["dev"]);
-    await answerPermission(contextOf(ref), "dev", request, "default");
+    await answerPermission(contextOf(ref), "dev", request, rights());
     expect(listApprovals(ref)).toMatchObject([
       { id: ID, kind: "permission", from: "dev", summary: 'Bash({"command":"ls"})' },
     ]);
@@ -72,7 +146,9 @@ describe("a teammate's permission request at the lead's side", () => {
     const ref = await testTeam(["dev"]);
     asOurs(ref);
     await answerApproval(contextOf(ref), ID, { approve: false, note: "no" });
-    expect(await answerPermission(contextOf(ref), "dev", request, "bypassPermissions")).toBe("answered");
+    expect(
+      await answerPermission(contextOf(ref), "dev", request, rights({ mode: "bypassPermissions" })),
+    ).toBe("answered");
     expect(await responses(ref)).toMatchObject([{ subtype: "error", error: "no" }]);
   });
 });
