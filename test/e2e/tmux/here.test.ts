@@ -144,7 +144,7 @@ async function inThree() {
   const run = teamsIn(t.inside(pane), t.home);
   const teams = async (...words: string[]) => {
     const ended = await run(words);
-    expect([words, ended.code]).toEqual([words, 0]);
+    expect([words, ended.code], ended.err).toEqual([words, 0]);
     return ended;
   };
   await teams("create", "crew");
