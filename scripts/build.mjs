@@ -1,6 +1,5 @@
 /**
  * Builds dist/: CommonJS, split lazily at every dynamic import, so that a cold command loads only what it uses.
- * blessed stays outside of the bundle (it reads its terminal tables from its own directory).
  *
  *   node scripts/build.mjs [--no-types] [--prune]
  *
@@ -33,23 +32,36 @@ const ENTRIES = [
 
 /**
  * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
- * it is ready; by the command that is the measure of cold ones; by those that look at teammates and messages, and by a
- * teammate that works, with what both need before them. No entry is among them, since a chunk runs nothing.
+ * it is ready; by the command that is the measure of cold ones; by those that claim tasks, by those that look at teammates
+ * and messages, and by a teammate that works. What two need and neither is below the other stands further up. No entry is
+ * among them, since a chunk runs nothing.
  */
 const CHUNKS = {
-  start: ["src/cli/process-io.ts", "src/cli/program.ts", "src/cli/team.ts", "src/team/records.ts"],
+  start: [
+    "src/cli/process-io.ts",
+    "src/cli/program.ts",
+    "src/cli/team.ts",
+    "src/team/records.ts",
+    "src/wakeup/any-bell.ts",
+    "src/wakeup/slow-check.ts",
+    "src/os/watch.ts",
+  ],
   ready: ["src/cli/commands/agent.ts"],
-  send: ["src/cli/commands/send.ts"],
-  asked: [
+  send: [
+    "src/cli/commands/send.ts",
     "src/team/requests.ts",
     "src/team/restarts.ts",
     "src/team/event-id.ts",
     "src/protocol/prose.ts",
-    "src/schema/defined.ts",
+    "src/protocol/permission-updates.ts",
   ],
+  tasks: ["src/cli/commands/task/claim.ts"],
   look: ["src/cli/commands/status.ts", "src/cli/commands/inbox.ts"],
   work: ["src/cli/teammate.ts"],
 };
+
+/** Loaded from their own packages: one reads its files there, the other would bring parts of zod into every command. */
+const EXTERNAL = /^(blessed|@modelcontextprotocol\/client)($|\/)/;
 
 const { values: options } = parseArgs({
   options: {
@@ -87,7 +99,7 @@ async function bundle(entries) {
     cwd: ROOT,
     input: Object.fromEntries(entries.map(({ name, source }) => [name, source])),
     platform: "node",
-    external: /^blessed($|\/)/,
+    external: EXTERNAL,
     // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
     resolve: { mainFields: ["module", "main"] },
     plugins: [lazyBuiltins(), plainExports()],

@@ -17,6 +17,7 @@ import { layouts } from "./benches/layouts.ts";
 import { limits } from "./benches/limits.ts";
 import { lists } from "./benches/lists.ts";
 import { panes } from "./benches/panes.ts";
+import { program } from "./benches/program.ts";
 import { sidebar } from "./benches/sidebar.ts";
 import type { Bench, Figure, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
@@ -28,6 +29,7 @@ import { section } from "./table.ts";
 const BENCHES: readonly Bench[] = [
   limits,
   counts,
+  program,
   files,
   latency,
   history,

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Bench, countAtMost, type Figure } from "../figure.ts";
+
+/** Files of the program, with their bytes. */
+type Loaded = ReadonlyMap<string, number>;
+
+/** What is compiled before anything happens: each kilobyte costs a start some twenty microseconds. */
+export const program: Bench = {
+  name: "program",
+  title: "What a process loads of the program",
+  short: true,
+  async run({ dist }): Promise<readonly Figure[]> {
+    const start = loadedWith(join(dist, "teams.cjs"));
+    const ready = loadedWith(named("ready", start), start);
+    const work = loadedWith(named("work", ready), ready);
+    return [
+      figure("any command, at least", start, 280_000),
+      figure("a teammate, until it is ready", ready, 320_000),
+      figure("a teammate, until it waits for its first turn", work, 480_000),
+    ];
+  },
+};
+
+function figure(what: string, files: Loaded, limit: number): Figure {
+  const value = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+  return { what, value, unit: "bytes", goal: countAtMost(limit, value, `≤ ${limit / 1000} kB`) };
+}
+
+/** A file with all that it requires where it begins, besides what is loaded already. */
+function loadedWith(file: string, before: Loaded = new Map()): Loaded {
+  const files = new Map(before);
+  const load = (path: string): void => {
+    if (files.has(path)) return;
+    const text = readFileSync(path, "utf8");
+    files.set(path, Buffer.byteLength(text));
+    for (const [, other = ""] of text.matchAll(/^(?:\w+ \w+ = )?require\("(\.[^"]+)"\)/gm)) {
+      load(join(dirname(path), other));
+    }
+  };
+  load(file);
+  return files;
+}
+
+/** The chunk of this name that one of these loads later. @throws Error when none does */
+function named(name: string, by: Loaded): string {
+  for (const path of by.keys()) {
+    const found = new RegExp(`require\\("(\\./${name}-[^"]+)"\\)`).exec(readFileSync(path, "utf8"))?.[1];
+    if (found !== undefined) return join(dirname(path), found);
+  }
+  throw new Error(`The built program has no chunk ${name}.`);
+}
