@@ -103,6 +103,12 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
     : { tool: match[1], pattern };
 }
 
+/** Whether a rule is about a tool whatever it is called with: it has no pattern. */
+export function isAboutAll(rule: string, tool: string): boolean {
+  const parsed = parseRule(rule);
+  return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool);
+}
+
 /** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`). */
 /** `mcp__server` names all tools of that server. */
 function namesTool(name: string, tool: string): boolean {

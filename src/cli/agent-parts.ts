@@ -2,6 +2,7 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import { Hooks } from "../agent/hooks/hooks.ts";
 import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
+import { isAboutAll } from "../agent/permission-rules.ts";
 import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import { isAmong } from "../agent/tools/names.ts";
@@ -71,7 +72,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       rules: () => ({
         allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
         ask: settings.permissions.ask,
-        deny: [...settings.permissions.deny, ...(parts.disallowedTools ?? [])],
+        deny: deniedRules(parts),
       }),
       workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
       planFile: worker.plan.planFile,
@@ -86,6 +87,10 @@ export function assembleAgent(parts: AgentParts): Agent {
     betweenTools: () => worker.betweenTools(),
     clock: ctx.clock,
   });
+}
+
+function deniedRules({ settings, disallowedTools = [] }: AgentParts): readonly string[] {
+  return [...settings.permissions.deny, ...disallowedTools];
 }
 
 /** The hooks of its settings, with the worker's leave to rest in their hands. */
@@ -112,11 +117,13 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   return hooks;
 }
 
+/** What its type has, of that what it was given, and nothing that a rule denies whatever it is called with. */
 function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
   const all = [...builtinTools(), ...(parts.surroundings?.tools ?? [])];
   const own = toolsOfType(agentTypeOf(parts.agentType), all);
   const named = parts.tools === undefined ? own : own.filter(({ name }) => isAmong(name, parts.tools ?? []));
-  return [...named, ...teamTools(parts)];
+  const denied = deniedRules(parts);
+  return [...named, ...teamTools(parts)].filter(({ name }) => !denied.some((rule) => isAboutAll(rule, name)));
 }
 
 /** Made anew before each call of the model, so that it names who is there now. */

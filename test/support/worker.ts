@@ -38,6 +38,9 @@ export interface WorkerInput {
   readonly env?: Env;
   /** As a settings file has them. */
   readonly settings?: object;
+  /** As a command line has them. */
+  readonly tools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
   /** The working directory of its tools; one of its own in the root without it. */
   readonly cwd?: string;
 }
@@ -138,6 +141,8 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },
         spawn: { mode: "process" },
         alone: true,
+        tools: input.tools,
+        disallowedTools: input.disallowedTools,
       });
       return agent;
     },
