@@ -17,6 +17,8 @@ export interface Io {
   err(text: string): void;
   /** Everything on stdin, as UTF-8. */
   readStdin(): Promise<string>;
+  /** The next line that a person types; undefined at the end of the input. */
+  readLine(): Promise<string | undefined>;
   /** What comes on stdin, as it is. */
   bytesIn(): AsyncIterable<Uint8Array>;
   /** Writes bytes to stdout as they are; the promise ends with the last of them. */

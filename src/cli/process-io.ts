@@ -110,6 +110,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
       signalProcess(process.pid, "SIGHUP");
     },
     readStdin,
+    readLine,
     bytesIn: () => process.stdin,
     bytesOut: (bytes) => writeAll(use(1), bytes),
     interruption: () => {
@@ -139,6 +140,20 @@ function currentDirectory(): string {
       hint: "Change to one that exists.",
       cause,
     });
+  }
+}
+
+async function readLine(): Promise<string | undefined> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  try {
+    return await new Promise((resolve) => {
+      lines.once("line", resolve);
+      lines.once("close", () => resolve(undefined));
+    });
+  } finally {
+    lines.close();
+    process.stdin.pause();
   }
 }
 

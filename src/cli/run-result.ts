@@ -24,6 +24,11 @@ export type LeadReport =
 /** Tells the lead in a session of its own where its report is waited for. */
 const RESULT_VARIABLE = "TEAMS_RESULT";
 
+/** Whether this run leads in a session that another process made for it, and waits for its result. */
+export function isInSession(env: Env): boolean {
+  return env[RESULT_VARIABLE] !== undefined;
+}
+
 export function resultVariable(file: string): Env {
   return { [RESULT_VARIABLE]: file };
 }

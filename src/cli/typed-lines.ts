@@ -53,6 +53,8 @@ export function readTypedLines(write: (text: string) => void, handlers: TypingHa
   // A terminal that went away: its hangup comes as a signal.
   stdin.on("error", () => undefined);
   stdin.on("data", onData);
+  // Who has read a line before us has left it paused.
+  stdin.resume();
   process.on("SIGCONT", onContinue);
   raw(true);
   return () => {

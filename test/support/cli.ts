@@ -67,6 +67,7 @@ export function cliIn(directory: string = temporaryDirectory()): Cli {
         err += text;
       },
       readStdin: () => Promise.resolve(stdin.toString("utf8")),
+      readLine: () => Promise.resolve(/^(.*)\n/.exec(stdin.toString("utf8"))?.[1]),
       bytesIn: () => Readable.from([stdin]),
       bytesOut: async (bytes) => {
         for await (const chunk of bytes) chunks.push(chunk);

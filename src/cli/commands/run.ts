@@ -7,6 +7,7 @@ import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { type BackendType, PERMISSION_MODES } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
+import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
@@ -18,7 +19,7 @@ import type { LeadPlan } from "../lead-worker.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
-import { reportingFailure } from "../run-result.ts";
+import { isInSession, reportingFailure } from "../run-result.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 import { homeOf } from "../team.ts";
 
@@ -65,6 +66,8 @@ async function startRun(call: RunCall): Promise<number> {
   return reportingFailure(io.env, async () => {
     const { plan, goal, backend, notes } = await checked(call);
     for (const text of notes) out.note(text);
+    // In a session that nobody may look at nobody is asked, and whoever looks at one has been.
+    if (!options.detach && !isInSession(io.env)) await askTrust(call);
     if (!wantsSession(call, backend)) return leadHere(call, plan);
     return leadInSession(call, plan, { attach: !options.detach, goal });
   });

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+/** A home in which the directory itself allows a command, and a playbook that wants to run it. */
+function withSettings(): PrivateTmux {
+  const t = privateTmux();
+  mkdirSync(join(t.home, ".claude"), { recursive: true });
+  const settings = { permissions: { allow: ["Bash(touch:*)"] } };
+  writeFileSync(join(t.home, ".claude", "settings.json"), JSON.stringify(settings));
+  const turns = [{ tools: [{ name: "Bash", input: { command: "touch ran" } }] }, { say: "Done so far." }];
+  const agents = { "team-lead": [...turns, { on: { contains: "more" }, say: "I heard you." }] };
+  writeFileSync(join(t.home, "touch.json"), JSON.stringify({ version: 1, agents }));
+  return t;
+}
+
+const RUN = ["run", "--team", "crew", "--playbook", "touch.json", "--no-sidebar"];
+
+describe("a directory that brings settings of its own (S70)", () => {
+  it("is asked about before the run begins; a yes lets them count, and the terminal is the lead's then", async () => {
+    const t = withSettings();
+    const person = personInside(t, RUN);
+    await person.sees("[y/N]");
+    expect(existsSync(join(t.home, "ran"))).toBe(false);
+    person.type("y", "Enter");
+    await person.sees("Done so far.");
+    expect(person.screen()).toContain("Trusted; teams trust --revoke takes it back.");
+    expect(await person.code()).toBe(0);
+    expect(existsSync(join(t.home, "ran"))).toBe(true);
+  });
+
+  it("is not trusted by a no: its rule allows nothing, and the pane names what was ignored", async () => {
+    const t = withSettings();
+    const person = personInside(t, RUN);
+    await person.sees("[y/N]");
+    person.type("n", "Enter");
+    await person.sees("May it run? Bash(touch ran)");
+    expect(person.screen()).toMatch(/not trusted, ignored: .*settings\.json: permissions\.allow/);
+    person.type("n", "Enter");
+    await person.sees("Done so far.");
+    expect(existsSync(join(t.home, "ran"))).toBe(false);
+    person.type("C-c");
+    await person.code();
+    const listed = await teamsIn(t.env, t.home)(["trust", "--list", "--json"]);
+    expect(listed.json()).toMatchObject({ directories: [{ trusted: false }] });
+  });
+});
