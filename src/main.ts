@@ -1,11 +1,13 @@
-import { processIo } from "./cli/process-io.ts";
+import { neverEndUnfinished, processIo } from "./cli/process-io.ts";
 import { runProgram } from "./cli/program.ts";
 import { EXIT } from "./errors.ts";
 
-const io = processIo((status) => process.exit(status));
+const end = (status: number): never => process.exit(status);
+const io = processIo(end);
+neverEndUnfinished(end);
 runProgram(io).then(async (code) => {
   await io.flushed();
   io.dieOfHangup();
   // What else is open (a bell, a socket) holds nobody back.
-  process.exit(io.outputLost ? EXIT.failed : code);
+  end(io.outputLost ? EXIT.failed : code);
 });

@@ -121,6 +121,20 @@ export function processIo(end: (status: number) => void): ProcessIo {
   };
 }
 
+/**
+ * Ends this process as failed where nothing is left that could end what its command waits for: Node would take that for
+ * success, and say nothing.
+ */
+export function neverEndUnfinished(end: (status: number) => void): void {
+  process.once("beforeExit", () => {
+    writeNow(
+      2,
+      "teams: The command ended before it was done, which is a mistake in teams. teams doctor says what it left.\n",
+    );
+    end(EXIT.failed);
+  });
+}
+
 /** At the pace of whoever reads it. */
 async function writeAll(stream: Output, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of bytes) {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { script } from "../../support/run-ts.ts";
 
 const start = script("interrupted");
+const startUnfinished = script("unfinished");
 
 /** Milliseconds of work between the first interrupt and the next look at signals; a signal takes microseconds. */
 const BUSY = "300";
@@ -36,4 +37,13 @@ it("a terminal that goes away is no error of the program's: the hangup ends it",
   expect(await program.line()).toBe("ready");
   program.say("gone");
   expect(await program.line()).toBe("here");
+});
+
+it("a command that waits for what nothing can bring has failed, and says so", async () => {
+  const program = startUnfinished();
+  expect(await program.line()).toBe("begun");
+  expect(await program.ended()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("before it was done"),
+  });
 });
