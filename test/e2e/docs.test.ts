@@ -39,6 +39,7 @@ it("the commands of the README's tour are commands with such options", async () 
 it.each([
   ["docs/files.md", 6],
   ["docs/endings.md", 4],
+  ["docs/permissions.md", 6],
 ])("the commands that %s names are commands with such options", async (file, least) => {
   const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();

@@ -1,6 +1,8 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { hookCommands } from "../../../src/agent/hooks/settings.ts";
+import { parseRule } from "../../../src/agent/permission-rules.ts";
 import {
   bypassForbidden,
   type LoadedSettings,
@@ -230,6 +232,19 @@ describe("settings", () => {
   ])("refuse a user's file %j, and say where it is wrong", (user, message) => {
     expect(() => load({ user })).toThrow(message);
     expect(() => load({ user })).toThrow(TeamError);
+  });
+
+  it("are as the page about permissions shows them", () => {
+    const page = readFileSync("docs/permissions.md", "utf8");
+    const [rules = "", hooks = ""] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
+    const { permissions } = load({ user: rules });
+    for (const kind of ["allow", "ask", "deny"] as const) {
+      expect(permissions[kind].length).toBeGreaterThan(0);
+      for (const rule of permissions[kind]) expect(parseRule(rule)).toBeDefined();
+    }
+    const setting = load({ user: hooks }).hooks;
+    expect(hookCommands(setting, "PreToolUse", "Bash")).toHaveLength(1);
+    expect(hookCommands(setting, "TeammateIdle", undefined)).toMatchObject([{ timeoutMs: 300_000 }]);
   });
 
   it("have a schema that can be printed", () => {
