@@ -55,6 +55,8 @@ export interface BackgroundOptions {
 
 /** Pieces of work that run at once: each is a process or a model at work, and a loop that starts them is soon seen. */
 const MAX_RUNNING = 16;
+export const TOO_MANY_TASKS =
+  "Too much runs in the background already; nothing was started. TaskStop ends what is not needed.";
 /** Ended ones that can still be asked for. */
 const MAX_ENDED = 100;
 /** Bytes of output in one look. */

@@ -24,6 +24,8 @@ export type AgentEvent =
       readonly isError: boolean;
       readonly ms: number;
     }
+  /** What an agent does that works for this one inside of its turn. */
+  | { readonly type: "subagent"; readonly what: string; readonly doing: string }
   | { readonly type: "permission_asked"; readonly tool: string; readonly summary: string }
   | {
       readonly type: "permission_decided";

@@ -3,10 +3,10 @@ import { Hooks } from "../agent/hooks/hooks.ts";
 import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
 import { isAboutAll } from "../agent/permission-rules.ts";
-import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
+import { agentTypeOf } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
-import { isAmong } from "../agent/tools/names.ts";
-import { builtinTools } from "../agent/tools/registry.ts";
+import type { AgentPermissions } from "../agent/tool-calls.ts";
+import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -21,27 +21,19 @@ import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
 import { RestGate } from "../worker/rest-gate.ts";
 import { teamNews } from "../worker/team-news.ts";
-import type { Worker } from "../worker/worker.ts";
 import { RECORDING } from "./recording.ts";
-import { bypassForbidden, type LoadedSettings } from "./settings.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { bypassForbidden } from "./settings.ts";
+import { type SharedParts, subagentRunner, toolsOfOwn } from "./subagents.ts";
 
-export interface AgentParts {
-  readonly ctx: LeadContext;
-  readonly worker: Worker;
+export interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
   readonly model: Model;
   readonly agentType: string;
   readonly sessionId: string;
-  readonly settings: LoadedSettings;
   readonly spawn: SpawnOptions;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
-  /** The only tools it has, by name; all of its type without it. */
-  readonly tools?: readonly string[] | undefined;
   readonly addDirs?: readonly string[] | undefined;
-  /** What the user and the project give it. */
-  readonly surroundings?: Pick<Surroundings, "tools" | "sections">;
   /** Nobody can be asked: no terminal. */
   readonly alone: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
@@ -55,9 +47,24 @@ export function assembleAgent(parts: AgentParts): Agent {
   const hooks = hooksOf(parts, env);
   const forbidden = bypassForbidden(settings, ctx.env);
   worker.plan.forbid((mode) => (mode === "bypassPermissions" ? forbidden : undefined));
+  const permissions: AgentPermissions = {
+    mode: () => worker.plan.mode,
+    rules: () => ({
+      allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
+      ask: settings.permissions.ask,
+      deny: deniedRules(parts),
+    }),
+    workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
+    planFile: worker.plan.planFile,
+    protectedDirs: [ctx.home.root],
+    coordinator: parts.role === "lead",
+    ask: (request, signal) => worker.ask(request, signal),
+  };
+  const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
+  const subagent = subagentRunner(parts, { env, hooks, permissions, ...snapshot });
   return createAgent({
     model: parts.model,
-    tools: toolsOf({ ...parts, hooks }),
+    tools: toolsOf({ ...parts, hooks, subagent }),
     hooks,
     system: () => systemPrompt(parts),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
@@ -66,20 +73,8 @@ export function assembleAgent(parts: AgentParts): Agent {
     }),
     cwd: ctx.cwd,
     env,
-    ...(parts.snapshot === undefined ? {} : { snapshot: parts.snapshot }),
-    permissions: {
-      mode: () => worker.plan.mode,
-      rules: () => ({
-        allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
-        ask: settings.permissions.ask,
-        deny: deniedRules(parts),
-      }),
-      workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
-      planFile: worker.plan.planFile,
-      protectedDirs: [ctx.home.root],
-      coordinator: parts.role === "lead",
-      ask: (request, signal) => worker.ask(request, signal),
-    },
+    ...snapshot,
+    permissions,
     onEvent: (event) => worker.onEvent(event),
     facts: () => teamNews(ctx.ref, worker.name),
     onTaskEnd: (notice) => worker.taskEnded(notice),
@@ -118,10 +113,8 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
 }
 
 /** What its type has, of that what it was given, and nothing that a rule denies whatever it is called with. */
-function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks">): ReturnType<typeof builtinTools> {
-  const all = [...builtinTools(), ...(parts.surroundings?.tools ?? [])];
-  const own = toolsOfType(agentTypeOf(parts.agentType), all);
-  const named = parts.tools === undefined ? own : own.filter(({ name }) => isAmong(name, parts.tools ?? []));
+function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks" | "subagent">): AnyTool[] {
+  const named = toolsOfOwn(parts.agentType, parts);
   const denied = deniedRules(parts);
   return [...named, ...teamTools(parts)].filter(({ name }) => !denied.some((rule) => isAboutAll(rule, name)));
 }

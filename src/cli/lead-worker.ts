@@ -21,6 +21,7 @@ import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
 import { type LoadedSettings, worktreeSettings } from "./settings.ts";
+import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
@@ -122,23 +123,25 @@ async function settle(ctx: LeadContext): Promise<void> {
 async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { call, plan, ctx, settings, sessionId } = lead;
   const { io } = call;
-  const model = await makeModel({
-    model: plan.model,
-    agent: LEAD_NAME,
-    team: ctx.ref.team,
-    program: io.program,
-    cwd: io.cwd,
-    env: ctx.env,
-    names: settings.teams.models,
-    prices: settings.teams.prices,
-  });
+  const modelFor: SharedParts["modelFor"] = (agent, name) =>
+    makeModel({
+      model: name ?? plan.model,
+      agent,
+      team: ctx.ref.team,
+      program: io.program,
+      cwd: io.cwd,
+      env: ctx.env,
+      names: settings.teams.models,
+      prices: settings.teams.prices,
+    });
   const surroundings = await openSurroundings(ctx, settings, (line) => lead.view.note(line));
   lead.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
     worker,
     role: "lead",
-    model,
+    model: await modelFor(LEAD_NAME, undefined),
+    modelFor,
     surroundings,
     agentType: "general-purpose",
     sessionId,

@@ -231,7 +231,8 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
         );
         break;
       case "spent":
-        // Said of the calls that are shown; not a thing to see.
+      case "subagent":
+        // Said of calls that are shown; not a thing to see.
         return;
       case "turn_ended":
         page.paragraphEnds();

@@ -15,6 +15,7 @@ import type { AnyCall } from "./command.ts";
 import type { Io } from "./io.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { snapshotOf } from "./snapshots.ts";
+import type { SharedParts } from "./subagents.ts";
 import { readTypedLines } from "./typed-lines.ts";
 
 /** A teammate that has everything but its work: what its process knows of itself, and what reaches it. */
@@ -120,23 +121,25 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
   const ctx = await leadContext(call, open, settings);
-  const model = await makeModel({
-    model: flags.model ?? "scripted",
-    agent: member.name,
-    team: ref.team,
-    program: io.program,
-    cwd: io.cwd,
-    env: ctx.env,
-    names: settings.teams.models,
-    prices: settings.teams.prices,
-  });
+  const modelFor: SharedParts["modelFor"] = (agent, name) =>
+    makeModel({
+      model: name ?? flags.model ?? "scripted",
+      agent,
+      team: ref.team,
+      program: io.program,
+      cwd: io.cwd,
+      env: ctx.env,
+      names: settings.teams.models,
+      prices: settings.teams.prices,
+    });
   const surroundings = await openSurroundings(ctx, settings, (line) => self.view.note(line));
   self.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
     worker,
     role: "teammate",
-    model,
+    model: await modelFor(member.name, undefined),
+    modelFor,
     surroundings,
     agentType: flags.agentType,
     sessionId: self.sessionId,

@@ -1,23 +1,32 @@
 import * as z from "zod/mini";
+import { TOO_MANY_TASKS } from "../agent/background.ts";
+import type { SubagentResult } from "../agent/subagent.ts";
+import { failed } from "../agent/tools/paths.ts";
+import type { ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { requireNoNesting } from "../lead/context.ts";
 import { exceeds } from "../lead/modes.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
 import type { SpawnInput } from "../lead/spawn-draft.ts";
-import { permissionMode } from "../schema/config.ts";
+import { spawnType } from "../lead/spawn-settings.ts";
+import { type PermissionMode, permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
-import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
+import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 const input = z.object({
   prompt: z
     .string()
     .check(
       z.maxLength(100_000),
-      z.describe("What the teammate is to do; it knows nothing of your conversation"),
+      z.describe("What it is to do, whole: it knows nothing of your conversation"),
     ),
   description: z._default(z.string(), "").check(z.describe("Three to five words")),
   subagent_type: z.optional(z.string()).check(z.describe("Agent type; general-purpose by default")),
-  name: z.string().check(z.describe("The teammate's name in the team")),
+  name: z
+    .optional(z.string())
+    .check(
+      z.describe("The teammate's name in the team; without one it is a subagent that returns its result"),
+    ),
   team_name: z.optional(z.string()),
   model: z.optional(z.string()).check(z.describe("haiku, sonnet, opus, an id, or inherit (default)")),
   mode: z
@@ -26,13 +35,82 @@ const input = z.object({
   plan_mode_required: z.optional(z.boolean()).check(z.describe("It acts only after you approved its plan")),
   allowedTools: z.optional(z.array(z.string())),
   disallowedTools: z.optional(z.array(z.string())),
-  run_in_background: z.optional(z.boolean()),
+  run_in_background: z
+    .optional(z.boolean())
+    .check(z.describe("Of a subagent: go on at once; its end comes to you by itself")),
   isolation: z
     .optional(z.enum(["worktree"]))
     .check(z.describe("worktree: it works on a branch of its own, in its own git worktree")),
 });
 
-function inputOf(call: z.infer<typeof input>): SpawnInput {
+type Call = z.infer<typeof input>;
+
+export const agent: TeamTool = (own) => ({
+  name: "Agent",
+  alias: "Task",
+  description:
+    own.role === "lead"
+      ? "With a name: starts a teammate in its own pane, which works beside you and reports by messages; you are told when it is ready. Without one: runs a subagent with a context of its own, whose result comes back here; several in one message run side by side."
+      : "Runs a subagent with a context of its own on one piece of work; its result comes back here. Several in one message run side by side. Leave name out: only the lead starts teammates.",
+  input,
+  // Several of one turn start together, and each waits for its own alone.
+  parallel: true,
+  access: () => TEAM_ACCESS,
+  summary: ({ name, description, prompt }: Call) =>
+    [name ?? "", description || (name === undefined ? prompt.replace(/\s+/g, " ").slice(0, 60) : "")]
+      .filter((part) => part !== "")
+      .join(": "),
+  execute: (call: Call, context: ToolContext) =>
+    refusing(async () => {
+      const { name } = call;
+      if (name !== undefined) requireNoNesting(own.ctx);
+      checkRights(call, own.worker.plan.mode);
+      return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
+    }),
+});
+
+/** @throws TeamError PERMISSION_DENIED where the call would give more than its maker has */
+function checkRights({ name, mode, allowedTools }: Call, own: PermissionMode): void {
+  const whom = name ?? "a subagent";
+  if (mode !== undefined && exceeds(mode, own)) {
+    throw new TeamError("PERMISSION_DENIED", `You work in mode ${own} and cannot start ${whom} in ${mode}.`, {
+      hint: "Leave mode out: it then has yours.",
+    });
+  }
+  if (allowedTools?.length && own !== "bypassPermissions") {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `You work in mode ${own} and cannot let ${whom} use ${allowedTools.join(", ")} unasked.`,
+      { hint: "Leave allowedTools out: it then asks where you would be asked." },
+    );
+  }
+}
+
+async function startTeammate(
+  call: Call & { readonly name: string },
+  { ctx, spawn }: TeamToolContext,
+): Promise<ToolResult> {
+  const [spawned] = await spawnTeammates(ctx, [spawnInput(call)], spawn);
+  if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
+  return answer(
+    {
+      status: "teammate_spawned",
+      teammate_id: spawned.agentId,
+      agent_id: spawned.agentId,
+      agent_type: spawned.agentType,
+      model: spawned.model,
+      name: spawned.name,
+      color: spawned.color,
+      team_name: ctx.ref.team,
+      plan_mode_required: spawned.planModeRequired,
+      pane_id: spawned.paneId,
+      ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
+    },
+    `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
+  );
+}
+
+function spawnInput(call: Call & { readonly name: string }): SpawnInput {
   return defined({
     name: call.name,
     prompt: call.prompt,
@@ -47,55 +125,46 @@ function inputOf(call: z.infer<typeof input>): SpawnInput {
   });
 }
 
-export const agent: TeamTool = ({ ctx, worker, spawn }) => ({
-  name: "Agent",
-  description:
-    "Starts a teammate in its own pane. It works beside you and reports by messages; you are told when it is ready.",
-  input,
-  // Several of one turn start together, and each waits for its own alone.
-  parallel: true,
-  access: () => TEAM_ACCESS,
-  summary: ({ name, description }: z.infer<typeof input>) =>
-    description === "" ? name : `${name}: ${description}`,
-  execute: (call: z.infer<typeof input>) =>
-    refusing(async () => {
-      requireNoNesting(ctx);
-      const { mode } = worker.plan;
-      if (call.mode !== undefined && exceeds(call.mode, mode)) {
-        throw new TeamError(
-          "PERMISSION_DENIED",
-          `You work in mode ${mode} and cannot start ${call.name} in ${call.mode}.`,
-          {
-            hint: "Leave mode out: the teammate then has yours.",
-          },
-        );
-      }
-      if (call.allowedTools?.length && mode !== "bypassPermissions") {
-        throw new TeamError(
-          "PERMISSION_DENIED",
-          `You work in mode ${mode} and cannot let ${call.name} use ${call.allowedTools.join(", ")} unasked.`,
-          {
-            hint: "Leave allowedTools out: the teammate then asks where you would be asked.",
-          },
-        );
-      }
-      const [spawned] = await spawnTeammates(ctx, [inputOf(call)], spawn);
-      if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
-      return answer(
-        {
-          status: "teammate_spawned",
-          teammate_id: spawned.agentId,
-          agent_id: spawned.agentId,
-          agent_type: spawned.agentType,
-          model: spawned.model,
-          name: spawned.name,
-          color: spawned.color,
-          team_name: ctx.ref.team,
-          plan_mode_required: spawned.planModeRequired,
-          pane_id: spawned.paneId,
-          ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
-        },
-        `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
-      );
-    }),
-});
+/** What only an agent with a place of its own can have is refused, rather than done without. */
+async function runSubagent(call: Call, own: TeamToolContext, context: ToolContext): Promise<ToolResult> {
+  if (call.isolation !== undefined || call.plan_mode_required) {
+    const what = call.isolation === undefined ? "plan_mode_required" : "isolation";
+    throw new TeamError("INVALID_INPUT", `${what} is for a teammate; nothing was started.`, {
+      hint: own.role === "lead" ? "Give it a name, or leave that out." : "Leave it out.",
+    });
+  }
+  const { prompt, description, model, mode, allowedTools, disallowedTools } = call;
+  const agentType = spawnType(call.subagent_type);
+  const what = description || agentType;
+  const wanted = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
+  if (!call.run_in_background) return resultOf(agentType, await own.subagent(wanted, context.signal));
+  const started = context.background.start("agent", what, async (signal, file) => {
+    const { outcome, text, failure } = await own.subagent(wanted, signal);
+    file.add("stdout", `${text}\n`);
+    return outcome === "completed"
+      ? { status: "completed", how: "done" }
+      : { status: "failed", how: failure ?? outcome };
+  });
+  if (started === undefined) return failed(TOO_MANY_TASKS);
+  const { taskId, outputFile } = started;
+  return answer(
+    { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
+    `It works in the background as ${taskId}.`,
+  );
+}
+
+function resultOf(agentType: string, result: SubagentResult): ToolResult {
+  const { outcome, text, failure, toolCalls, usage, costUsd, transcriptPath } = result;
+  const data = {
+    status: outcome,
+    agent_type: agentType,
+    result: text,
+    tool_calls: toolCalls,
+    usage,
+    cost_usd: costUsd,
+    transcript_path: transcriptPath,
+  };
+  if (outcome === "completed") return { content: text === "" ? "(It ended without a word.)" : text, data };
+  const why = failure ?? "It was interrupted.";
+  return { content: text === "" ? why : `${why} It had said by then:\n${text}`, data, isError: true };
+}

@@ -1,9 +1,11 @@
 import type { Hooks } from "../agent/hooks/hooks.ts";
+import type { SubagentResult } from "../agent/subagent.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { taskGate } from "../lead/task-hooks.ts";
+import type { PermissionMode } from "../schema/config.ts";
 import type { TaskGate } from "../team/task-gate.ts";
 import type { Worker } from "../worker/worker.ts";
 
@@ -16,6 +18,19 @@ export interface TeamToolContext {
   readonly hooks?: Hooks | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
+  /** Runs an agent for one piece of work inside of this one's turn. */
+  subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
+}
+
+/** An agent without a name; what is left out it has from the one that it works for. */
+export interface SubagentCall {
+  readonly prompt: string;
+  readonly description: string;
+  readonly agentType: string;
+  readonly model?: string | undefined;
+  readonly mode?: PermissionMode | undefined;
+  readonly allowedTools?: readonly string[] | undefined;
+  readonly disallowedTools?: readonly string[] | undefined;
 }
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;

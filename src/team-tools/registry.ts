@@ -11,8 +11,8 @@ import { taskUpdate } from "./task-update.ts";
 import { teamCreate } from "./team-create.ts";
 import { teamDelete } from "./team-delete.ts";
 
-const FOR_ALL = [sendMessage, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion];
-const FOR_LEAD = [teamCreate, teamDelete, agent];
+const FOR_ALL = [sendMessage, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
+const FOR_LEAD = [teamCreate, teamDelete];
 const FOR_TEAMMATES = [exitPlanMode];
 
 /** The team tools that an agent of this role has. */

@@ -216,6 +216,7 @@ export class Worker {
   onEvent(event: AgentEvent): void {
     const { view, status } = this.#options;
     if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
+    if (event.type === "subagent") status.doing(`${event.what}: ${event.doing}`);
     if (event.type === "compacting") status.doing("summarises its conversation");
     if (event.type === "throttled") status.happened("throttled", event.reason);
     else if (status.state === "throttled") status.happened("went_on");

@@ -24,6 +24,8 @@ export interface WorkerInput {
   readonly name?: string;
   /** What its model plays. */
   readonly turns?: readonly Turn[];
+  /** What those of its subagents play, by the name of their type. */
+  readonly subagents?: Readonly<Record<string, readonly Turn[]>>;
   /** Instead of one that plays. */
   readonly model?: Model;
   readonly role?: "teammate" | "lead";
@@ -130,12 +132,17 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     clock: systemClock,
     signal: stopping.signal,
     agent: async (worker) => {
-      const playbook = { version: 1 as const, agents: { [name]: [...(input.turns ?? [])] } };
+      const lists = Object.entries({ ...input.subagents, [name]: input.turns ?? [] });
+      const agents = Object.fromEntries(lists.map(([list, turns]) => [list, [...turns]]));
+      const playbook = { version: 1 as const, agents };
+      const modelFor = async (played: string): Promise<Model> =>
+        input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
       agent = assembleAgent({
         ctx,
         worker,
         role,
-        model: input.model ?? scriptedModel({ playbook, agent: name, cwd, env: ctx.env, speed: 4 }),
+        model: await modelFor(name),
+        modelFor,
         agentType: "general-purpose",
         sessionId,
         settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },

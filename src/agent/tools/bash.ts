@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/command-group.ts";
 import { secretsOf } from "../../os/secrets.ts";
 import { lookAt } from "../../os/user-files.ts";
+import { TOO_MANY_TASKS } from "../background.ts";
 import { withoutCredentials } from "../command-environment.ts";
 import { CommandOutput } from "./command-output.ts";
 import { failed } from "./paths.ts";
@@ -65,10 +66,7 @@ function runBehind(command: string, context: ToolContext, timeout = Number.POSIT
     const end = await runInShell(command, { ...context, signal }, { timeoutMs: timeout, onOutput });
     return { status: end.code === 0 ? "completed" : "failed", how: endNote(end, timeout) ?? "exit code 0" };
   });
-  if (started === undefined)
-    return failed(
-      "Too much runs in the background already; nothing was started. TaskStop ends what is not needed.",
-    );
+  if (started === undefined) return failed(TOO_MANY_TASKS);
   const { taskId, outputFile } = started;
   const told = background.tells ? " You are told when it has ended." : "";
   return {

@@ -32,6 +32,9 @@ interface Hands {
   data(name: string, input: object): Promise<Record<string, unknown>>;
 }
 
+/** These tests start none: worker/subagents.test.ts does. */
+const noSubagent = (): Promise<never> => Promise.reject(new Error("no subagent here"));
+
 async function handsOf(
   ref: TeamRef,
   name: string,
@@ -49,7 +52,13 @@ async function handsOf(
     await running.stop().catch(() => undefined);
   });
   const { worker, ctx } = running;
-  const tools = teamTools({ ctx, worker, role, spawn: options.spawn ?? { mode: "process" } });
+  const tools = teamTools({
+    ctx,
+    worker,
+    role,
+    spawn: options.spawn ?? { mode: "process" },
+    subagent: noSubagent,
+  });
   const tool = (wanted: string): AnyTool => {
     const found = tools.find((one) => one.name === wanted);
     if (found === undefined) throw new Error(`no tool ${wanted}`);
@@ -84,8 +93,8 @@ describe("the team tools of an agent", () => {
     const ref = await testTeam(["dev"]);
     const [lead, dev] = [await handsOf(ref, LEAD_NAME), await handsOf(ref, "dev")];
     const all = ["SendMessage", "TaskCreate", "TaskGet", "TaskUpdate", "TaskList", "AskUserQuestion"];
-    expect(lead.names).toEqual([...all, "TeamCreate", "TeamDelete", "Agent"]);
-    expect(dev.names).toEqual([...all, "ExitPlanMode"]);
+    expect(lead.names).toEqual([...all, "Agent", "TeamCreate", "TeamDelete"]);
+    expect(dev.names).toEqual([...all, "Agent", "ExitPlanMode"]);
     for (const { names, tool } of [lead, dev]) {
       for (const name of names) {
         expect(tool(name).parallel, name).toBe(name === "Agent" ? true : undefined);
@@ -581,7 +590,8 @@ describe("Agent", () => {
     const ref = await testTeam(["dev"]);
     const dev = await handsOf(ref, "dev");
     const { ctx, worker } = dev.running;
-    const tool = teamTools({ ctx, worker, role: "lead", spawn: {} }).find(({ name }) => name === "Agent");
+    const tools = teamTools({ ctx, worker, role: "lead", spawn: {}, subagent: noSubagent });
+    const tool = tools.find(({ name }) => name === "Agent");
     const result = await tool?.execute(tool.input.parse(call), {} as never);
     expect(result?.data).toMatchObject(refusal("NESTED_TEAM"));
     expect(readTeam(ref).members).toHaveLength(2);

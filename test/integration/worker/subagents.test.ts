@@ -1,0 +1,224 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { modelFacts } from "../../../src/agent/model/catalog.ts";
+import { openTranscript } from "../../../src/agent/transcript.ts";
+import { startOf } from "../../../src/os/identity.ts";
+import { formatProtocol } from "../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { testTeam } from "../../support/team.ts";
+import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+
+let api: FakeMessagesApi | undefined;
+afterEach(() => api?.close());
+
+async function start(ref: TeamRef, input: WorkerInput): Promise<RunningWorker> {
+  const running = await startWorker(ref, input);
+  onTestFinished(async () => {
+    await running.stop().catch(() => undefined);
+  });
+  return running;
+}
+
+const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const isIdle = (ref: TeamRef) => () =>
+  readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
+const call = (input: object, as?: string) => ({
+  name: "Agent",
+  input: { description: "look", ...input },
+  ...(as === undefined ? {} : { as }),
+});
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+const resultsOf = ({ messages }: RunningWorker): string[] =>
+  messages.flatMap(({ content }) => content.flatMap((b) => (b.type === "tool_result" ? [b.content] : [])));
+
+describe("an agent without a name", () => {
+  it("works with a context of its own, and its last word is the call's result; what it did is in its own conversation", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      turns: [
+        { tools: [call({ prompt: "Count the files.", subagent_type: "Explore" }, "sub")] },
+        { say: "{{sub.result}}!" },
+      ],
+      subagents: {
+        Explore: [
+          { say: "I look.", tools: [{ name: "Glob", input: { pattern: "**" } }] },
+          { say: "None: {{input}}" },
+        ],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["None: Count the files."]);
+    expect(dev.worker.lastText).toBe("None: Count the files.!");
+    const data = dev.messages.flatMap(({ content }) =>
+      content.flatMap((b) => (b.type === "tool_result" ? [b.data] : [])),
+    )[0];
+    expect(data).toMatchObject({ status: "completed", agent_type: "Explore", tool_calls: 1 });
+    const { transcript_path: path } = data as { transcript_path: string };
+    const own = openTranscript(path, { sessionId: "s" }).restored.messages;
+    expect(own.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    // Its words are nobody's in the pane; what it does is its agent's activity.
+    expect(dev.shown.join("\n")).not.toContain("tool Glob");
+  });
+
+  it("has no team tools and starts none itself; Task is another name of the tool", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      turns: [{ tools: [{ ...call({ prompt: "x" }), name: "Task" }] }, { say: "done" }],
+      subagents: {
+        "general-purpose": [
+          { tools: [call({ prompt: "y" }), { name: "TaskList", input: {} }] },
+          { say: "{{input}} tried" },
+        ],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["x tried"]);
+    const { transcript_path: path } = (dev.messages.flatMap(({ content }) =>
+      content.flatMap((b) => (b.type === "tool_result" ? [b.data] : [])),
+    )[0] ?? {}) as { transcript_path: string };
+    const said = readFileSync(path, "utf8");
+    expect(said).toContain("There is no tool Agent here");
+    expect(said).toContain("There is no tool TaskList here");
+  });
+
+  it("works beside others of the same message", async () => {
+    const ref = await testTeam(["dev"]);
+    const meet = (mine: string, other: string): string =>
+      `touch ${mine}; until [ -e ${other} ]; do sleep 0.02; done`;
+    const dev = await start(ref, {
+      turns: [
+        {
+          tools: [
+            call({ prompt: "1", subagent_type: "engineer" }),
+            call({ prompt: "2", subagent_type: "tester" }),
+          ],
+        },
+        { say: "done" },
+      ],
+      // Each waits for what the other does: one after the other they would never end.
+      subagents: {
+        engineer: [{ tools: [bash(meet("a", "b"))] }, { say: "one" }],
+        tester: [{ tools: [bash(meet("b", "a"))] }, { say: "two" }],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["one", "two"]);
+  });
+
+  it("ends with the turn that is interrupted, and what it runs ends with it", async () => {
+    const ref = await testTeam(["dev"]);
+    const turns = [{ tools: [call({ prompt: "x" })] }, { say: "again" }];
+    const long = { tools: [bash("echo $$ > pid; sleep 600")] };
+    const behind = {
+      tools: [{ name: "Bash", input: { command: "echo $$ > behind; sleep 600", run_in_background: true } }],
+    };
+    const dev = await start(ref, { turns, subagents: { "general-purpose": [behind, long] } });
+    await send(ref, "begin");
+    const pid = (name: string): number =>
+      existsSync(join(dev.cwd, name)) ? Number(readFileSync(join(dev.cwd, name), "utf8")) : 0;
+    await eventually("both commands", () => pid("pid") > 0 && pid("behind") > 0);
+    expect(readStatus(ref, "dev")?.activity).toContain("look: Bash(echo $$ > pid");
+    await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
+    await eventually("idle", isIdle(ref));
+    expect([startOf(pid("pid")), startOf(pid("behind"))]).toEqual([undefined, undefined]);
+    await send(ref, "go on");
+    await eventually("the next turn", () => dev.worker.lastText === "again");
+  });
+
+  it("works in the background where it is asked to, and its end is a turn", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      turns: [
+        { tools: [call({ prompt: "x", run_in_background: true })] },
+        { say: "going on" },
+        { say: "it said so" },
+      ],
+      subagents: {
+        "general-purpose": [{ tools: [bash("until [ -e go ]; do sleep 0.02; done")] }, { say: "Found it." }],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("the first turn's end", () => dev.worker.lastText === "going on" && isIdle(ref)());
+    writeFileSync(join(dev.cwd, "go"), "");
+    await eventually("the second", () => dev.worker.lastText === "it said so" && isIdle(ref)());
+    const [, file] = /<output_file>(.*)<\/output_file>/.exec(dev.inputs[1] ?? "") ?? [];
+    expect(dev.inputs[1]).toContain("<summary>look: done</summary>");
+    expect(readFileSync(file ?? "", "utf8")).toBe("Found it.\n");
+  });
+
+  it("cannot be given more than its agent has, nor what only a teammate has", async () => {
+    const ref = await testTeam(["dev"]);
+    const calls = [
+      call({ prompt: "x", mode: "bypassPermissions" }),
+      call({ prompt: "x", allowedTools: ["Bash"] }),
+      call({ prompt: "x", isolation: "worktree" }),
+      call({ prompt: "x", subagent_type: "wizard" }),
+      call({ prompt: "x", name: "ada" }),
+    ];
+    const dev = await start(ref, { mode: "default", turns: [{ tools: calls }, { say: "done" }] });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    const codes = resultsOf(dev).map((text) => (JSON.parse(text) as { code: string }).code);
+    expect(codes).toEqual([
+      "PERMISSION_DENIED",
+      "PERMISSION_DENIED",
+      "INVALID_INPUT",
+      "INVALID_TYPE",
+      "NESTED_TEAM",
+    ]);
+  });
+
+  it("asks where its agent would ask, in its agent's name", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await start(ref, {
+      mode: "default",
+      turns: [{ tools: [call({ prompt: "x" })] }, { say: "done" }],
+      subagents: { "general-purpose": [{ tools: [bash("touch asked")] }, { say: "ok" }] },
+    });
+    await send(ref, "begin");
+    await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
+    expect(existsSync(join(dev.cwd, "asked"))).toBe(false);
+    await dev.worker.typed("y");
+    await eventually("the turn's end", isIdle(ref));
+    expect(existsSync(join(dev.cwd, "asked"))).toBe(true);
+  });
+
+  it("counts on its own, and all of it on its agent's account (S36)", async () => {
+    api = await startFakeMessagesApi(({ body }) => {
+      const text = JSON.stringify(body.messages);
+      const own = body.system[0].text.includes("# Whom you work for");
+      const usage = { input_tokens: own ? 1_000 : 10, output_tokens: 1 };
+      if (own || text.includes("tool_result"))
+        return { kind: "message", blocks: [{ type: "text", text: own ? "result" : "done" }], usage };
+      return {
+        kind: "message",
+        blocks: [{ type: "tool_use", id: "t1", name: "Agent", input: { prompt: "x" } }],
+        usage,
+      };
+    });
+    const ref = await testTeam(["dev"]);
+    const facts = modelFacts("m", { m: { input: 1, output: 1 } });
+    const dev = await start(ref, {
+      model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }),
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["result"]);
+    expect(readStatus(ref, "dev")).toMatchObject({ tokens: { input: 1_020, output: 3 } });
+    expect(readStatus(ref, "dev")?.costUsd).toBeCloseTo(1_023 / 1_000_000);
+    expect(api.requests[1]?.body.tools.map(({ name }: { name: string }) => name)).not.toContain(
+      "SendMessage",
+    );
+    expect(JSON.stringify(api.requests[1]?.body.messages)).not.toContain("begin");
+  });
+});
