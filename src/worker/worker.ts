@@ -27,6 +27,7 @@ import { PlanGate } from "./plan-gate.ts";
 import { Queue, type TurnMaterial } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
+import { ThrottleNotice } from "./throttle-notice.ts";
 import { composeTurn } from "./turn-input.ts";
 import type { WorkerView } from "./view.ts";
 
@@ -92,6 +93,7 @@ export class Worker {
   #turn: AbortController | undefined;
   #turnKeys: readonly string[] = [];
   readonly #work = new WorkSinceIdle();
+  readonly #throttle = new ThrottleNotice();
   #text = "";
   readonly #echoed = new Set<string>();
   #failure: string | undefined;
@@ -214,13 +216,15 @@ export class Worker {
   }
 
   onEvent(event: AgentEvent): void {
-    const { view, status } = this.#options;
+    const { view, status, role } = this.#options;
     if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
     if (event.type === "subagent") status.doing(`${event.what}: ${event.doing}`);
     if (event.type === "compacting") status.doing("summarises its conversation");
     if (event.type === "throttled") status.happened("throttled", event.reason);
     else if (status.state === "throttled") status.happened("went_on");
     if (event.type === "spent") status.spent(event.usage, event.costUsd);
+    const waitsFor = this.#throttle.hear(event);
+    if (waitsFor !== undefined && role === "teammate") void this.#inTeam(() => this.#tellThrottled(waitsFor));
     view.event(event);
   }
 
@@ -361,6 +365,13 @@ export class Worker {
         messageId: keys.length === 0 ? undefined : eventId("idle", this.name, ...keys),
       }),
     );
+  }
+
+  async #tellThrottled(reason: string): Promise<void> {
+    const { name: from, color } = this;
+    const text = `The model's server lets ${from} wait (${reason}). It goes on by itself as soon as it may; nothing is to be done.`;
+    const summary = `${from} waits for the model's server`;
+    await deliver(this.ref, defined({ from, to: LEAD_NAME, text, summary, color }));
   }
 
   #arrived(entries: readonly InboxEntry[]): void {

@@ -1,0 +1,94 @@
+import { afterEach, expect, it, onTestFinished } from "vitest";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { AgentState } from "../../../src/schema/status.ts";
+import { deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  type FakeMessagesApi,
+  type FakeReply,
+  startFakeMessagesApi,
+} from "../../support/fake-messages-api.ts";
+import { testTeam } from "../../support/team.ts";
+import { startWorker } from "../../support/worker.ts";
+
+let api: FakeMessagesApi | undefined;
+afterEach(() => api?.close());
+
+const busy = (status: 429 | 529 | 500, ms = 1): FakeReply => ({
+  kind: "error",
+  status,
+  type: status === 429 ? "rate_limit_error" : "overloaded_error",
+  message: "slow down",
+  headers: { "retry-after-ms": String(ms) },
+});
+const FINE: FakeReply = { kind: "message", blocks: [{ type: "text", text: "fine" }] };
+
+async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => readonly AgentState[]> {
+  api = await startFakeMessagesApi(replies);
+  const states: AgentState[] = [];
+  const running = await startWorker(ref, {
+    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
+    shown: () => {
+      const state = readStatus(ref, "dev")?.state;
+      if (state !== undefined && state !== states.at(-1)) states.push(state);
+    },
+  });
+  onTestFinished(async () => {
+    await running.stop().catch(() => undefined);
+  });
+  return () => states;
+}
+
+async function turn(ref: TeamRef): Promise<void> {
+  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await eventually(
+    "the turn's end",
+    () => readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0,
+  );
+}
+
+const heard = async (ref: TeamRef): Promise<string[]> =>
+  (await pending(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
+    protocol === undefined ? [message.text] : [],
+  );
+
+it("429 and 529 show as throttled, the lead hears once each time, and the agent goes on by itself (S36)", async () => {
+  const ref = await testTeam(["dev"]);
+  const states = await dev(ref, [
+    busy(429),
+    busy(429),
+    busy(529),
+    busy(429),
+    FINE,
+    busy(529),
+    busy(529),
+    FINE,
+  ]);
+  await turn(ref);
+  expect(states()).toEqual(expect.arrayContaining(["running", "throttled"]));
+  expect(await heard(ref)).toEqual([expect.stringMatching(/lets dev wait \(429 slow down\)/)]);
+  await turn(ref);
+  expect(await heard(ref)).toHaveLength(2);
+});
+
+it("one short wait, and what is no overload, is nothing for the lead", async () => {
+  const ref = await testTeam(["dev"]);
+  await dev(ref, [busy(529), FINE, busy(500), busy(500), busy(500), FINE]);
+  await turn(ref);
+  await turn(ref);
+  expect(await heard(ref)).toEqual([]);
+});
+
+it("a long one is told when it begins, and may be interrupted", async () => {
+  const ref = await testTeam(["dev"]);
+  await dev(ref, [busy(429, 600_000), FINE]);
+  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await eventually("the notice", async () => (await heard(ref)).length === 1);
+  expect(readStatus(ref, "dev")?.state).toBe("throttled");
+  const request = JSON.stringify({ type: "interrupt_request", from: LEAD_NAME });
+  await deliver(ref, { from: LEAD_NAME, to: "dev", text: request });
+  await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
+});
