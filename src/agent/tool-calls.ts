@@ -1,5 +1,5 @@
 import { messageOf, TeamError } from "../errors.ts";
-import type { Clock } from "../os/clock.ts";
+import { type Clock, pause } from "../os/clock.ts";
 import { maskValue, secretsOf } from "../os/secrets.ts";
 import type { PermissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
@@ -7,6 +7,7 @@ import { errorResult } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { HookOutcome, Hooks } from "./hooks/hooks.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
+import { isCutInput } from "./model/wire-answer.ts";
 import type { PermissionRules } from "./permission-rules.ts";
 import { decide, isWithheld, withHook } from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -74,6 +75,11 @@ export const MAX_RESULT = 100_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before it.";
 const CUT_OFF = "Interrupted before it ended.";
+const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
+const CUT_INPUT =
+  "The call was cut off where your answer reached its longest, and was not made. Make it again with less in it, or in several parts.";
+/** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
+const ABORT_GRACE_MS = 2_000;
 
 /**
  * Runs the calls of one message: neighbours that may run side by side together, the others one after another. Every call
@@ -132,6 +138,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   }
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
+    if (isCutInput(use.input)) return refuse(use, run, CUT_INPUT);
     const { path, message } = firstIssue(parsed.error);
     return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
   }
@@ -140,9 +147,10 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   let result: ToolResult;
   run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
   try {
-    result = await betweenHooks(tool, use, run, (ahead) =>
+    const work = betweenHooks(tool, use, run, (ahead) =>
       permitAndExecute(tool, parsed.data, use, context, run, ahead),
     );
+    result = await unlessLeft(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
   }
@@ -157,6 +165,22 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
     ms: run.clock.now() - started,
   });
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
+}
+
+/** At an interrupt a tool that does not listen is left to itself: the turn is over, whatever it still does. */
+async function unlessLeft(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+  const ended = new AbortController();
+  try {
+    return await Promise.race([work, left(signal, ended.signal)]);
+  } finally {
+    ended.abort();
+  }
+}
+
+async function left(signal: AbortSignal, ended: AbortSignal): Promise<ToolResult> {
+  await pause(Number.POSITIVE_INFINITY, AbortSignal.any([signal, ended]));
+  await pause(ABORT_GRACE_MS, ended);
+  return { content: LEFT, isError: true };
 }
 
 /** A call that cannot even be started is shown like one that failed. */

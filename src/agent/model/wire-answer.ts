@@ -138,3 +138,8 @@ function inputOf(json: string): unknown {
     return { incomplete_json: json };
   }
 }
+
+/** Whether this is what stands for an input that was cut in the middle. */
+export function isCutInput(input: unknown): boolean {
+  return typeof input === "object" && input !== null && Object.keys(input).join() === "incomplete_json";
+}

@@ -291,6 +291,20 @@ describe("an interrupt", () => {
     expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "going on" });
   });
 
+  test("in a tool that does not listen ends the turn all the same, and the tool is left to itself", async () => {
+    const controller = new AbortController();
+    const deaf = tool("Deaf", () => {
+      controller.abort();
+      return new Promise<never>(() => undefined);
+    });
+    const turns = [{ tools: [{ name: "Deaf", input: {} }] }, { say: "going on" }];
+    const ada = agent({ turns, tools: [deaf] });
+    expect(await ada.run(input("x"), controller.signal)).toMatchObject({ outcome: "interrupted" });
+    expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("not known")]);
+    expectValid(ada.messages);
+    expect(await ada.run(input("y"), never)).toMatchObject({ text: "going on" });
+  });
+
   test("in the model keeps what it had said, and the turn is over", async () => {
     const controller = new AbortController();
     const turns: Turn[] = [{ say: "one two three four five six" }, { say: "next" }];
@@ -407,13 +421,17 @@ describe("over the Messages API", () => {
   test("every try that was answered is paid for, also one that was cut or interrupted (S36)", async () => {
     const usage = { input_tokens: 1_000_000, output_tokens: 7 };
     const text = [{ type: "text", text: "one two three four" }] as const;
-    const api = await startFakeMessagesApi((_, index) => ({
-      kind: "message",
-      blocks: text,
-      usage,
-      ...(index === 0 ? { cutAfter: 4 } : {}),
-      ...(index === 2 ? { paceMs: 20 } : {}),
-    }));
+    const api = await startFakeMessagesApi((_, index) =>
+      index === 4
+        ? { kind: "error", status: 401, type: "authentication_error" }
+        : {
+            kind: "message",
+            blocks: text,
+            usage,
+            ...(index === 0 || index === 3 ? { cutAfter: 4 } : {}),
+            ...(index === 2 ? { paceMs: 20 } : {}),
+          },
+    );
     try {
       const controller = new AbortController();
       const model = anthropicModel({
@@ -440,8 +458,49 @@ describe("over the Messages API", () => {
       expect(ada.costUsd).toBeCloseTo(3 * 2);
       const counted = events.flatMap((event) => (event.type === "spent" ? [event.usage.input] : []));
       expect(counted).toEqual([2_000_000, 1_000_000]);
+      // Cut once more, then refused for good: what it took is counted though no message came of it.
+      expect(await ada.run(input("z"), never)).toMatchObject({
+        outcome: "failed",
+        usage: { input: 1_000_000 },
+      });
+      expect(ada.tokens.input).toBe(4_000_000);
       const again = openTranscript(path(), { sessionId: "s1" }).restored;
       expect([again.tokens, again.costUsd]).toEqual([ada.tokens, ada.costUsd]);
+    } finally {
+      await api.close();
+    }
+  });
+
+  test("a call whose input was cut at the longest answer is not made, and the model is told why", async () => {
+    const api = await startFakeMessagesApi([
+      {
+        kind: "message",
+        blocks: [{ type: "tool_use", id: "t1", name: "Write", input: { file_path: "a", content: "long" } }],
+        stopReason: "max_tokens",
+        dropDelta: 4,
+      },
+      { kind: "message", blocks: [{ type: "text", text: "in parts, then" }] },
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
+      expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("reached its longest")]);
+    } finally {
+      await api.close();
+    }
+  });
+
+  test("one token, and none at all, are answers", async () => {
+    const api = await startFakeMessagesApi([
+      { kind: "message", blocks: [{ type: "text", text: "K" }] },
+      { kind: "message", blocks: [] },
+      { kind: "message", blocks: [{ type: "text", text: "on" }] },
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "K" });
+      expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "" });
+      expect(await ada.run(input("z"), never)).toMatchObject({ outcome: "completed", text: "on" });
     } finally {
       await api.close();
     }
