@@ -1,5 +1,17 @@
 /** What a key does. */
-export type Action = "down" | "up" | "first" | "last" | "go" | "hide" | "tasks" | "help" | "back" | "close";
+export type Action =
+  | "down"
+  | "up"
+  | "first"
+  | "last"
+  | "go"
+  | "approve"
+  | "reject"
+  | "hide"
+  | "tasks"
+  | "help"
+  | "back"
+  | "close";
 
 export interface KeyBinding {
   readonly action: Action;
@@ -21,6 +33,8 @@ export const KEYS: readonly KeyBinding[] = [
   { action: "first", keys: ["g", "home"], label: "g", does: "first" },
   { action: "last", keys: ["S-g", "end"], label: "G", does: "last" },
   { action: "go", keys: ["enter"], label: "Enter", short: "↵", does: "go to the pane", hint: "go" },
+  { action: "approve", keys: ["a"], label: "a", does: "approve what waits" },
+  { action: "reject", keys: ["r"], label: "r", does: "reject what waits" },
   { action: "hide", keys: ["h"], label: "h", does: "hide or show its pane" },
   { action: "tasks", keys: ["t"], label: "t", does: "task list, and back", hint: "tasks" },
   { action: "help", keys: ["?"], label: "?", does: "these keys", hint: "help" },

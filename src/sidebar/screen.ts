@@ -7,8 +7,8 @@ export interface GridScreen {
   size(): { readonly width: number; readonly height: number };
   /** Draws these lines; rows that look as before are not sent again. */
   draw(lines: readonly Line[]): void;
-  /** A key as blessed names it (`j`, `S-g`, `C-c`, `enter`). */
-  onKey(listener: (key: string) => void): void;
+  /** A key as blessed names it (`j`, `S-g`, `C-c`, `enter`), and the character that it types. */
+  onKey(listener: (key: string, char: string | undefined) => void): void;
   /** A press of the left button, or one step of the wheel, on a row counted from 0. */
   onMouse(listener: (event: "press" | "wheel-up" | "wheel-down", row: number) => void): void;
   onResize(listener: () => void): void;
@@ -77,8 +77,9 @@ function gridScreen(screen: Widgets.Screen, color: boolean): GridScreen {
       program.flush();
     },
     onKey(listener) {
-      screen.on("keypress", (_char: string, key: { full?: string }) => {
-        if (key.full !== undefined) listener(key.full);
+      screen.on("keypress", (char: string | undefined, key: { full?: string }) => {
+        const name = key.full ?? char;
+        if (name !== undefined) listener(name, char);
       });
     },
     onMouse(listener) {

@@ -6,7 +6,7 @@ import { deadlockSentence } from "../team/deadlock.ts";
 import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
 import { KEYS } from "./keys.ts";
 import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
-import type { SidebarState } from "./state.ts";
+import type { Answer, SidebarState } from "./state.ts";
 import {
   activityOf,
   lookOf,
@@ -225,6 +225,7 @@ function clockTime(at: number): string {
 
 /** News about the last key, else the keys that fit; help and close stay longest. */
 export function footer(state: SidebarState, width: number): Line {
+  if (state.answer !== undefined) return answerLine(state.answer, width);
   if (state.notice !== undefined) {
     return line(cut([span(` ${gridText(state.notice)}`, { fg: TONE.attention })], width));
   }
@@ -237,6 +238,18 @@ export function footer(state: SidebarState, width: number): Line {
     hints.unshift([span(` ${short ?? label}`, { bold: true }), span(` ${hint}`, quiet)]);
   }
   return line(hints.flatMap((hint, i) => (i === 0 ? hint : [span(" "), ...hint])));
+}
+
+/** The line that a note is written in: its end shows, where all of it has no room. */
+function answerLine({ approve, from, note }: Answer, width: number): Line {
+  const what = [
+    span(approve ? " approve " : " reject ", { fg: approve ? TONE.good : TONE.bad, bold: true }),
+    span(`${gridText(from)}: `, { bold: true }),
+  ];
+  const room = width - 1 - what.reduce((sum, { text }) => sum + displayWidth(text), 0);
+  const shown = [...gridText(note)];
+  while (displayWidth(shown.join("")) > Math.max(0, room)) shown.shift();
+  return line(cut([...what, span(shown.join("")), span("▏", { blink: true })], width));
 }
 
 /** Every key, and what the signs mean. */

@@ -5,7 +5,7 @@ import type { SidebarData } from "./data.ts";
 import { actionOf } from "./keys.ts";
 import { type GridScreen, openScreen } from "./screen.ts";
 import type { Line } from "./spans.ts";
-import { click, press, type SidebarState, START, type Step } from "./state.ts";
+import { type Answer, click, press, type SidebarState, START, type Step, write } from "./state.ts";
 import { frame } from "./view-model.ts";
 
 export interface SidebarOptions {
@@ -26,6 +26,8 @@ export interface SidebarActions {
   focus(member: string): Promise<string | undefined>;
   /** Hides a member's pane, or shows it again; a sentence that says which. */
   hide(member: string): Promise<string>;
+  /** Answers what waits; a sentence that says what became of it. */
+  answer(answer: Answer): Promise<string>;
 }
 
 /** How it ended: by a person or the signal, or because the team is no more. */
@@ -60,7 +62,7 @@ class Controller {
   constructor(options: SidebarOptions, screen: GridScreen) {
     this.#options = options;
     this.#screen = screen;
-    screen.onKey((key) => this.#onKey(key));
+    screen.onKey((key, char) => this.#onKey(key, char));
     screen.onMouse((event, row) => this.#onMouse(event, row));
     screen.onResize(() => this.#draw());
   }
@@ -96,7 +98,11 @@ class Controller {
     return true;
   }
 
-  #onKey(key: string): void {
+  #onKey(key: string, char: string | undefined): void {
+    if (this.#state.answer !== undefined) {
+      this.#take(write(this.#state, key, char));
+      return;
+    }
     const action = actionOf(key);
     if (action === undefined) return;
     if (this.#data === undefined) {
@@ -120,13 +126,17 @@ class Controller {
     this.#state = state;
     if (effect?.kind === "close") this.#closing.abort();
     else this.#draw();
-    if (effect?.kind === "focus" || effect?.kind === "hide") void this.#act(effect.kind, effect.member);
+    const { act } = this.#options;
+    if (effect?.kind === "answer") void this.#act(() => act.answer(effect.answer));
+    if (effect?.kind === "focus" || effect?.kind === "hide") {
+      void this.#act(() => act[effect.kind](effect.member));
+    }
   }
 
-  async #act(kind: keyof SidebarActions, member: string): Promise<void> {
+  async #act(work: () => Promise<string | undefined>): Promise<void> {
     try {
-      const answer = await this.#options.act[kind](member);
-      if (answer !== undefined) this.#notify(answer);
+      const outcome = await work();
+      if (outcome !== undefined) this.#notify(outcome);
     } catch (error) {
       this.#notify(messageOf(error));
     }

@@ -1,4 +1,4 @@
-import type { SidebarData } from "./data.ts";
+import type { ApprovalView, SidebarData } from "./data.ts";
 import type { Action } from "./keys.ts";
 
 /** What a row stands for: the thing that a click selects. */
@@ -14,11 +14,22 @@ export interface SidebarState {
   readonly task?: string;
   /** News about the last key, until the next one. */
   readonly notice?: string;
+  /** An answer that is being written; every key goes into it. */
+  readonly answer?: Answer;
+}
+
+/** What is to be said to something that waits. */
+export interface Answer {
+  readonly id: string;
+  readonly from: string;
+  readonly approve: boolean;
+  readonly note: string;
 }
 
 /** What the world is asked for by a key. */
 export type Effect =
   | { readonly kind: "focus" | "hide"; readonly member: string }
+  | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "close" };
 
 export interface Step {
@@ -48,6 +59,10 @@ export function press(state: SidebarState, action: Action, data: SidebarData): S
       return { state: { ...calm, view: "team" } };
     case "go":
       return go(calm, data);
+    case "approve":
+      return { state: asked(calm, data, true) };
+    case "reject":
+      return { state: asked(calm, data, false) };
     case "hide":
       return withOwner(calm, data, "hide");
     case "down":
@@ -59,6 +74,49 @@ export function press(state: SidebarState, action: Action, data: SidebarData): S
     case "last":
       return { state: moved(calm, data, (_, last) => last) };
   }
+}
+
+/** Characters of a note; more is written better in an editor, and given to `teams approve --note -`. */
+const MAX_NOTE = 2_000;
+
+/**
+ * One key while an answer is being written: Enter sends it, Esc and Ctrl-C leave it, everything that is a character is part
+ * of its note.
+ * @param key as blessed names it
+ * @param char what it types; undefined for keys that type nothing
+ */
+export function write(state: SidebarState, key: string, char: string | undefined): Step {
+  const { answer, ...rest } = state;
+  if (answer === undefined) return { state };
+  switch (key) {
+    case "enter":
+    case "return":
+      return { state: rest, effect: { kind: "answer", answer: { ...answer, note: answer.note.trim() } } };
+    case "escape":
+    case "C-c":
+      return { state: rest };
+    case "backspace":
+      return { state: { ...rest, answer: { ...answer, note: [...answer.note].slice(0, -1).join("") } } };
+    case "C-u":
+      return { state: { ...rest, answer: { ...answer, note: "" } } };
+    default: {
+      if (char === undefined || /\p{Cc}/u.test(char)) return { state };
+      return { state: { ...rest, answer: { ...answer, note: (answer.note + char).slice(0, MAX_NOTE) } } };
+    }
+  }
+}
+
+/** The answer to what the selected member waits with, else to what has waited longest. */
+function asked(state: SidebarState, data: SidebarData, approve: boolean): SidebarState {
+  const waits = waitingOf(state, data);
+  if (waits === undefined) return { ...state, notice: "nothing waits for an answer" };
+  return { ...state, answer: { id: waits.id, from: waits.from, approve, note: "" } };
+}
+
+function waitingOf(state: SidebarState, data: SidebarData): ApprovalView | undefined {
+  const { approvals } = data.status;
+  const target = selectedTarget({ ...state, view: "team" }, data);
+  return approvals.find(({ from }) => target?.kind === "member" && target.name === from) ?? approvals[0];
 }
 
 /** A click on a row: it selects; on the selected one it goes there. */

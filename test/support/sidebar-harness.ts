@@ -57,5 +57,9 @@ void runSidebar({
       log(`hide ${name}`);
       return `${name} is hidden`;
     },
+    async answer(answer) {
+      log(`answer ${JSON.stringify(answer)}`);
+      return `${answer.from} is told`;
+    },
   },
 }).then((end) => log(`end ${end}`));

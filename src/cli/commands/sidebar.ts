@@ -1,10 +1,12 @@
 import { EXIT, TeamError } from "../../errors.ts";
+import { answerApproval } from "../../lead/approvals.ts";
 import type { LeadContext } from "../../lead/context.ts";
 import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
 import { Lifelines } from "../../lead/lifelines.ts";
 import { lookAtTasks } from "../../lead/look-at-tasks.ts";
 import { isLed, reconcile } from "../../lead/reconcile.ts";
 import { teamStatus } from "../../lead/status.ts";
+import type { Answer } from "../../sidebar/state.ts";
 import { Remembered } from "../../store/remembered.ts";
 import { anyBell } from "../../wakeup/any-bell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
@@ -26,7 +28,7 @@ export const command = defineCommand({
   options: { split: { summary: "open it at the right of this pane, or close it when it is there" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, h hides or shows it, q closes. It holds nothing that closing it would lose.",
+    "Keys: j k move, Enter goes to the pane, a and r answer what waits, h hides or shows it, q closes. It holds nothing that closing it would lose.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
@@ -57,7 +59,11 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
       return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
     },
     changed: anyBell([teamBell(open.ref), lifelines.bell]),
-    act: { focus: (member) => focus(ctx, member), hide: (member) => hide(ctx, member) },
+    act: {
+      focus: (member) => focus(ctx, member),
+      hide: (member) => hide(ctx, member),
+      answer: (given) => answer(ctx, given),
+    },
     color: wantsColors(io.env, true),
     signal: io.interruption(),
   });
@@ -78,6 +84,17 @@ async function hide(ctx: LeadContext, member: string): Promise<string> {
   const outcome = await setHidden(ctx, member, wanted);
   if (outcome === "apart") return `${member} has a window of its own`;
   return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
+}
+
+async function answer(ctx: LeadContext, { id, from, approve, note }: Answer): Promise<string> {
+  try {
+    await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
+  } catch (error) {
+    const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
+    if (error instanceof TeamError && late.includes(error.code)) return `${from} has its answer already`;
+    throw error;
+  }
+  return `${from} is told: ${approve ? "yes" : "no"}`;
 }
 
 async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {

@@ -110,6 +110,25 @@ describe("the sidebar in a pane", () => {
     await sees("q close");
   });
 
+  test("a and r open a line for a note: Enter sends it, Esc leaves it, and its keys are characters (S61)", async () => {
+    const { keys, sees, log } = await openSidebar();
+    const answers = (): string[] => log().filter((entry) => entry.startsWith("answer"));
+    keys("a");
+    await sees(" approve writer: ▏");
+    keys("-l", "jq é檢");
+    await sees(" approve writer: jq é檢▏");
+    keys("Escape");
+    await sees("q close");
+    expect(answers()).toEqual([]);
+    keys("r");
+    await sees(" reject writer: ▏");
+    keys("-l", "too longg");
+    keys("BSpace", "Enter");
+    await sees("writer is told");
+    const note = { id: "plan_approval-1@writer@audit", from: "writer", approve: false, note: "too long" };
+    expect(answers()).toEqual([`answer ${JSON.stringify(note)}`]);
+  });
+
   test("shows the task list at t and the keys at ?", async () => {
     const { keys, sees } = await openSidebar();
     keys("t", "G");

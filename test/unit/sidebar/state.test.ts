@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { actionOf, KEYS } from "../../../src/sidebar/keys.ts";
-import { click, press, type SidebarState, START, selectedTarget } from "../../../src/sidebar/state.ts";
+import { click, press, type SidebarState, START, selectedTarget, write } from "../../../src/sidebar/state.ts";
 import { AUDIT } from "../../support/sidebar-data.ts";
 
 /** The state behind some keys, one after the other. */
@@ -82,4 +82,49 @@ test("nothing selected and nothing to select is no failure", () => {
   const empty = { status: { team: "t", members: [], tasks: { list: [] }, approvals: [] }, messages: [] };
   expect(press(START, "down", empty)).toEqual({ state: START });
   expect(press(START, "go", empty)).toEqual({ state: START });
+});
+
+describe("an answer to what waits (S61)", () => {
+  const plan = { id: "plan_approval-1@writer@audit", from: "writer" };
+  const approvals = [
+    ...AUDIT.status.approvals,
+    { id: "perm-2", kind: "permission" as const, from: "history", summary: "Bash(ls)" },
+  ];
+  const two = { ...AUDIT, status: { ...AUDIT.status, approvals } };
+  const typed = (state: SidebarState, ...keys: readonly string[]) =>
+    keys.reduce((step, key) => write(step.state, key, key.length === 1 ? key : undefined), {
+      state,
+    } as ReturnType<typeof write>);
+
+  test("is for what has waited longest, or what the selected member waits with", () => {
+    expect(press(START, "approve", two).state.answer).toEqual({ ...plan, approve: true, note: "" });
+    const { state } = press(START, "last", two);
+    expect(press(state, "reject", two).state.answer).toEqual({ ...plan, approve: false, note: "" });
+    const onHistory = afterKeys("j", "j");
+    expect(press(onHistory, "approve", two).state.answer).toMatchObject({ id: "perm-2", from: "history" });
+  });
+
+  test("is none where nothing waits, which is said", () => {
+    const none = { ...AUDIT, status: { ...AUDIT.status, approvals: [] } };
+    const { state } = press(START, "approve", none);
+    expect([state.answer, state.notice]).toEqual([undefined, "nothing waits for an answer"]);
+  });
+
+  test("takes a note, in which keys are characters, and is sent with Enter", () => {
+    const begun = press(START, "reject", two).state;
+    const step = typed(begun, ..."quit ja", "backspace", "é", "檢", "f1", "up", " ", "enter");
+    expect(step.effect).toEqual({
+      kind: "answer",
+      answer: { ...plan, approve: false, note: "quit jé檢" },
+    });
+    expect(step.state.answer).toBeUndefined();
+    expect(typed(begun, "return").effect).toMatchObject({ answer: { note: "" } });
+    expect(typed(begun, "x", "C-u", "y").state.answer?.note).toBe("y");
+    expect(write(begun, "undefined", "\x1b").state.answer?.note).toBe("");
+  });
+
+  test.each(["escape", "C-c"])("is left with %s, and nothing is sent", (key) => {
+    const step = typed(press(START, "approve", two).state, "x", key);
+    expect(step).toEqual({ state: START });
+  });
 });

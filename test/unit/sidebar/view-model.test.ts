@@ -220,3 +220,12 @@ test("what a member or a message says cannot drive the terminal", () => {
   expect(rows).toContain("   hi");
   expect(rows.join("")).not.toMatch(/owned/);
 });
+
+test("an answer that is written has the bottom line, of which a long note shows its end", () => {
+  const answer = { id: "p", from: "writer", approve: true, note: "mind the tests" };
+  expect(shown(AUDIT, 34, 40, { view: "team", answer }).at(-1)).toBe(" approve writer: mind the tests▏");
+  const long = { ...answer, approve: false, note: `檢${"x".repeat(60)}end` };
+  const row = shown(AUDIT, 34, 40, { view: "team", answer: long }).at(-1) ?? "";
+  expect(row).toMatch(/^ reject writer: x+end▏$/);
+  expect(row.length).toBeLessThanOrEqual(34);
+});

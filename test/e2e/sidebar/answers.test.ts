@@ -1,0 +1,70 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { personInside } from "../../support/person.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+
+/** A team led by hand, whose one teammate asks for two commands, one after the other, with the sidebar open. */
+async function asking() {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  const turns = [
+    { tools: [bash("touch first")] },
+    { tools: [bash("touch second")] },
+    { say: "That was all." },
+  ];
+  writeFileSync(join(t.home, "ask.json"), JSON.stringify({ version: 1, agents: { dev: turns } }));
+  await teams(["create", "crew"]);
+  const words = [
+    "spawn",
+    "dev",
+    "--prompt",
+    "begin",
+    "--model",
+    "scripted:ask.json",
+    "--teammate-mode",
+    "process",
+  ];
+  expect((await teams(words)).code).toBe(0);
+  const person = personInside(t, ["sidebar", "crew"], { size: { width: 60, height: 30 } });
+  return { t, teams, person, made: (name: string) => existsSync(join(t.home, name)) };
+}
+
+describe("what waits for a person (S61)", () => {
+  it("is answered from the sidebar, with a note that reaches the agent", async () => {
+    const { teams, person, made } = await asking();
+    await person.sees("Bash(touch first)");
+    person.type("a");
+    await person.sees("approve dev:");
+    person.type("-l", "but gently");
+    person.type("Enter");
+    await person.sees("Bash(touch second)");
+    expect(made("first")).toBe(true);
+    person.type("r", "Enter");
+    const inbox = await teams(["inbox", "dev", "--all", "--json"]);
+    expect(inbox.out).toContain("but gently");
+    await eventually("that nothing waits", async () => {
+      const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: object[] }>();
+      return approvals.length === 0;
+    });
+    expect(made("second")).toBe(false);
+    await teams(["kill", "crew", "--force", "--team", "crew"]);
+  });
+
+  it("is answered once: what somebody else was first with stands", async () => {
+    const { teams, person, made } = await asking();
+    await person.sees("Bash(touch first)");
+    const [first] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>().approvals;
+    person.type("r");
+    await person.sees("reject dev:");
+    expect((await teams(["approve", first?.id ?? ""])).code).toBe(0);
+    await eventually("the first command", () => made("first"));
+    person.type("Enter");
+    await person.sees("dev has its answer already");
+    await teams(["kill", "crew", "--force", "--team", "crew"]);
+  });
+});
