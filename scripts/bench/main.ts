@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../src/errors.ts";
 import { backlog } from "./benches/backlog.ts";
 import { claims } from "./benches/claims.ts";
+import { conversations } from "./benches/conversations.ts";
 import { counts } from "./benches/counts.ts";
 import { crowd } from "./benches/crowd.ts";
 import { endings } from "./benches/endings.ts";
@@ -31,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   counts,
   program,
   files,
+  conversations,
   latency,
   history,
   backlog,
