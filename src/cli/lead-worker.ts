@@ -20,7 +20,7 @@ import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
-import { type LoadedSettings, worktreeSettings } from "./settings.ts";
+import { bypassForbidden, type LoadedSettings, worktreeSettings } from "./settings.ts";
 import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
@@ -146,7 +146,11 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     agentType: "general-purpose",
     sessionId,
     settings,
-    spawn: { ...plan.spawn, worktrees: worktreeSettings(settings) },
+    spawn: {
+      ...plan.spawn,
+      worktrees: worktreeSettings(settings),
+      bypassForbidden: bypassForbidden(settings, ctx.env),
+    },
     alone: !io.terminal.stdin,
   });
 }

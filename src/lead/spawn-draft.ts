@@ -13,6 +13,7 @@ import { defined } from "../schema/defined.ts";
 import { LEAD_NAME, newAgentName } from "../schema/names.ts";
 import type { NewMember } from "../team/members.ts";
 import { readStatus } from "../team/records.ts";
+import { modeToInherit } from "../team/restarts.ts";
 import type { LeadContext } from "./context.ts";
 import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
 import { spawnModel, spawnType } from "./spawn-settings.ts";
@@ -43,11 +44,19 @@ export interface Start {
   readonly request: SpawnRequest;
 }
 
-/** What joins the team for an input, with what it inherits from the lead. @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT */
-export function draftOf(ctx: LeadContext, config: TeamConfig, input: SpawnInput): NewMember {
+/**
+ * What joins the team for an input, with what it inherits from the lead.
+ * @param forbidden why bypassPermissions is not to be had: it is refused then, and not inherited
+ * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
+ */
+export function draftOf(
+  ctx: LeadContext,
+  config: TeamConfig,
+  input: SpawnInput,
+  forbidden?: string | undefined,
+): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
-  const leadMode = permissionMode.safeParse(lead?.mode);
-  const mode = input.permissionMode ?? (leadMode.success ? leadMode.data : "default");
+  const mode = modeOf(input, lead, forbidden);
   const cwd = resolve(ctx.cwd, input.cwd ?? ".");
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is no directory; ${input.name} was not started.`, {
@@ -62,11 +71,27 @@ export function draftOf(ctx: LeadContext, config: TeamConfig, input: SpawnInput)
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",
     cwd,
-    mode: mode === "delegate" ? "default" : mode,
+    mode,
     allowedTools: input.allowedTools?.slice(),
     disallowedTools: input.disallowedTools?.slice(),
     metadata: input.tools?.length ? { [TOOLS]: input.tools.slice() } : undefined,
   });
+}
+
+function modeOf(
+  { name, permissionMode: given }: SpawnInput,
+  lead: TeamMember | undefined,
+  forbidden: string | undefined,
+): PermissionMode {
+  if (given === "bypassPermissions" && forbidden !== undefined) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `bypassPermissions is forbidden by ${forbidden}; ${name} was not started.`,
+      { hint: "Name another: --permission-mode acceptEdits" },
+    );
+  }
+  const mode = given ?? (lead && modeToInherit(lead)) ?? "default";
+  return mode === "delegate" || (mode === "bypassPermissions" && forbidden !== undefined) ? "default" : mode;
 }
 
 /** Key in a member's metadata: the only tools that it has, for when it is started again. */

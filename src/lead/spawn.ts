@@ -20,6 +20,8 @@ export interface SpawnOptions {
   readonly command?: "run" | "single";
   readonly placement?: Placement["kind"];
   readonly worktrees?: WorktreeSettings;
+  /** Why bypassPermissions is not to be had. */
+  readonly bypassForbidden?: string | undefined;
   /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
   readonly background?: (work: Promise<unknown>) => void;
 }
@@ -55,7 +57,7 @@ export async function spawnTeammates(
 ): Promise<readonly SpawnedTeammate[]> {
   requireNoNesting(ctx);
   const config = readTeam(ctx.ref);
-  const drafts = inputs.map((input) => draftOf(ctx, config, input));
+  const drafts = inputs.map((input) => draftOf(ctx, config, input, options.bypassForbidden));
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitSettled(ctx, name);

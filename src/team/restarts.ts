@@ -16,6 +16,7 @@ const CLAIM = "_restart";
 const STAYS = "_stays";
 const HELD = "_held";
 const MODE = "_mode";
+const BEFORE = "_modeBefore";
 
 /** The restart that somebody has begun; a record that does not parse tells nothing. */
 export function restartOf({ metadata }: TeamMember): Restart | undefined {
@@ -129,11 +130,18 @@ export function modeGiven({ metadata }: TeamMember): PermissionMode | undefined 
   return parsed.success ? parsed.data : undefined;
 }
 
+/** The mode that a lead's teammates have: its own, or from before it went over to coordinating alone. */
+export function modeToInherit({ mode, metadata }: TeamMember): PermissionMode | undefined {
+  const parsed = permissionMode.safeParse(mode === "delegate" ? metadata?.[BEFORE] : mode);
+  return parsed.success ? parsed.data : undefined;
+}
+
 /** Gives a member a mode: the one that it goes on in when it is started again. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
 export async function giveMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
-    const next = withMetadata({ ...member, mode }, member.name === LEAD_NAME ? {} : { [MODE]: mode });
+    const ofLead = { [BEFORE]: mode === "delegate" ? modeToInherit(member) : undefined };
+    const next = withMetadata({ ...member, mode }, member.name === LEAD_NAME ? ofLead : { [MODE]: mode });
     return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
   });
 }

@@ -14,7 +14,7 @@ import { leadContext, refuseNesting } from "../context.ts";
 import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
-import { loadSettings, worktreeSettings } from "../settings.ts";
+import { bypassForbidden, loadSettings, worktreeSettings } from "../settings.ts";
 import { openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
@@ -85,6 +85,7 @@ export const command = defineCommand({
       mode,
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), ...(signal && { signal }) },
+      bypassForbidden: bypassForbidden(settings, ctx.env),
       background: (work) => behind.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");

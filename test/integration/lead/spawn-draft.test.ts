@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { startOf } from "../../../src/lead/spawn-draft.ts";
+import { draftOf, startOf } from "../../../src/lead/spawn-draft.ts";
+import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { writeStatus } from "../../../src/team/records.ts";
+import { giveMode } from "../../../src/team/restarts.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
@@ -28,4 +30,36 @@ test("whoever works in a worktree is told of no other repository by the caller's
   expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
   expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
+});
+
+test.each<[string, readonly PermissionMode[], PermissionMode]>([
+  ["the lead's", ["acceptEdits"], "acceptEdits"],
+  ["default where the lead has none", [], "default"],
+  [
+    "the one that the lead had before it only coordinated",
+    ["acceptEdits", "delegate", "delegate"],
+    "acceptEdits",
+  ],
+  ["default where the lead never did anything else", ["delegate"], "default"],
+  ["the lead's of now", ["acceptEdits", "delegate", "plan"], "plan"],
+])("a teammate's mode is %s", async (_, given, expected) => {
+  const ref = await testTeam();
+  for (const mode of given) await giveMode(ref, LEAD_NAME, mode);
+  expect(draftOf(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
+});
+
+test("bypassPermissions is neither given nor inherited where it is forbidden, and says by what", async () => {
+  const ref = await testTeam();
+  await giveMode(ref, LEAD_NAME, "bypassPermissions");
+  const draft = (mode: PermissionMode | undefined, forbidden?: string) =>
+    draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...(mode && { permissionMode: mode }) }, forbidden)
+      .mode;
+  expect([draft(undefined), draft("bypassPermissions")]).toEqual(["bypassPermissions", "bypassPermissions"]);
+  expect([draft(undefined, "a setting"), draft("acceptEdits", "a setting")]).toEqual([
+    "default",
+    "acceptEdits",
+  ]);
+  expect(() => draft("bypassPermissions", "a setting")).toThrow(
+    /forbidden by a setting; dev was not started/,
+  );
 });
