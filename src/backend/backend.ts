@@ -61,6 +61,12 @@ export interface Backend {
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
   /** What is to be seen of it now, for one that looks again and again; it notices nothing. Undefined when the place is gone. */
   sight(place: PlaceRecord): Promise<Sight | undefined>;
+  /**
+   * Ends what lives in a place without a process of its own; elsewhere processes are ended by their pids.
+   * @param graceMs milliseconds that it has
+   * @returns the pids of processes that it may still run in
+   */
+  end?(place: PlaceRecord, graceMs: number): Promise<readonly number[]>;
   /** Removes the place (closes the pane, drops the log); processes were ended before. */
   close(places: readonly PlaceRecord[]): Promise<void>;
   /** Shows the place to the person, where that is more than the words of a command; false when it is gone. */

@@ -1,7 +1,7 @@
 import { prepareLaunches } from "../launch/prepare.ts";
 import { launchArgv } from "../launch/script.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
-import { fileSize, readFrom, readTail, removeFile } from "../os/fs.ts";
+import { removeFile } from "../os/fs.ts";
 import { livenessOf, startOf } from "../os/identity.ts";
 import { spawnDetached } from "../os/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
@@ -9,8 +9,8 @@ import { launchScriptOf } from "../team/liveness.ts";
 import { ringBeside } from "../wakeup/beside.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { sightOfLog, tailOfLog } from "./log-sight.ts";
 import { marked, settleStart } from "./settle-start.ts";
-import type { Sight, SightRow } from "./sight.ts";
 
 export interface ProcessBackendOptions {
   /** Milliseconds within which a teammate has to announce itself. */
@@ -40,9 +40,6 @@ interface Channel {
 /** Says the child which descriptor its end of the socketpair is. */
 export const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
 const BELL_FD = 3;
-
-/** A log's end is read, never the whole: this holds some thousand lines. */
-const TAIL_BYTES = 256 * 1024;
 
 /** Teammates without a pane: each a child in a session of its own, its output in a log file. */
 export function processBackend(options: ProcessBackendOptions = {}): ProcessBackend {
@@ -111,11 +108,7 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       return new Set(places.filter(isThere).map((place) => place.instance));
     },
     async capture(place, lines) {
-      if (place.logFile === undefined) return undefined;
-      const text = readTail(place.logFile, TAIL_BYTES);
-      if (text === undefined) return undefined;
-      const all = text.replace(/\n$/, "").split("\n");
-      return text === "" ? [] : all.slice(-lines);
+      return place.logFile === undefined ? undefined : tailOfLog(place.logFile, lines);
     },
     async sight(place) {
       return place.logFile === undefined ? undefined : sightOfLog(place.logFile);
@@ -136,24 +129,6 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
     },
   };
 }
-
-/** The end of a log, each row at its byte. */
-function sightOfLog(path: string): Sight | undefined {
-  const from = Math.max(0, (fileSize(path) ?? 0) - TAIL_BYTES);
-  const bytes = readFrom(path, from);
-  if (bytes === undefined) return undefined;
-  const rows: SightRow[] = [];
-  let start = from === 0 ? 0 : bytes.indexOf(LINE_END) + 1;
-  for (let end = start; end < bytes.length; start = end + 1) {
-    end = bytes.indexOf(LINE_END, start);
-    if (end === -1) end = bytes.length;
-    if (start < bytes.length) rows.push({ at: from + start, text: bytes.toString("utf8", start, end) });
-  }
-  const settled = from + bytes.lastIndexOf(LINE_END) + 1;
-  return { surface: "log", rows, settled, most: Number.POSITIVE_INFINITY };
-}
-
-const LINE_END = 0x0a;
 
 function isThere(place: PlaceRecord): boolean {
   const script = launchScriptOf(place);

@@ -1,5 +1,6 @@
 import type { Backend } from "../backend/backend.ts";
 import { chooseBackend } from "../backend/choose.ts";
+import { type InProcessBackend, inProcessBackend } from "../backend/in-process.ts";
 import { isIterm2 } from "../backend/it2.ts";
 import { iterm2Backend } from "../backend/iterm2.ts";
 import { type ProcessBackendOptions, processBackend } from "../backend/process.ts";
@@ -10,13 +11,19 @@ import type { Env } from "../os/env.ts";
 import type { BackendType } from "../schema/config.ts";
 import { chooseServer, tmuxServer } from "../tmux/server.ts";
 
+export interface BackendsOptions extends ProcessBackendOptions {
+  /** Of a lead that is a process: where its teammates can live in it. */
+  readonly inProcess?: InProcessBackend;
+}
+
 /** The places where teammates can live on this machine, and which one a command takes. */
-export function openBackends(env: Env, options: ProcessBackendOptions = {}): Backends {
+export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
   const server = tmuxServer({ socket: chooseServer(env), env });
   const backends = {
     tmux: tmuxPaneBackend({ server, env }),
     iterm2: iterm2Backend({ env }),
     process: processBackend(options),
+    "in-process": options.inProcess ?? inProcessBackend(),
   };
   const of = (type: string): Backend | undefined =>
     Object.hasOwn(backends, type) ? backends[type as keyof typeof backends] : undefined;

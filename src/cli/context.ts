@@ -5,20 +5,21 @@ import { ensureOwnDirectory, runtimeDirectory } from "../os/directories.ts";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { BackendsOptions } from "./backends.ts";
 import type { AnyCall } from "./command.ts";
 import type { LoadedSettings } from "./settings.ts";
 import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./team.ts";
 
 /**
  * What an operation acts with, for a command that looks at or touches where teammates live.
- * @param onChildBell hears of a child of this process that rang through its socket pair
+ * @param options what a process that stays, and has agents of its own, adds to the places
  * @throws TeamError PERMISSION_DENIED for a runtime directory that is not ours alone
  */
 export async function leadContext(
   call: AnyCall,
   open: OpenTeam,
   settings?: LoadedSettings,
-  onChildBell?: () => void,
+  options: BackendsOptions = {},
 ): Promise<LeadContext> {
   const { io } = call;
   checkRuntime(call);
@@ -27,7 +28,7 @@ export async function leadContext(
   return {
     ...filesContext(call, open),
     env,
-    backends: openBackends(env, onChildBell === undefined ? {} : { onChildBell }),
+    backends: openBackends(env, options),
   };
 }
 

@@ -1,3 +1,4 @@
+import { inProcessBackend } from "../backend/in-process.ts";
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
@@ -21,6 +22,7 @@ import { leadContext } from "./context.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
+import { runInside } from "./run-inside.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { bypassForbidden, type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
@@ -55,6 +57,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     onEnd: () => undefined,
     onChange: () => {
       followMode();
+      lead.inside.lookForWishes();
       worker.lookAgain();
     },
     onProblem: (text) => lead.view.error(text),
@@ -137,13 +140,16 @@ async function openLead(
   const children = new Rings(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
-  const ctx = await leadContext(own, open, settings, () => children.ring());
-  const view = createPaneView({
-    write: writerOf(call),
-    name: LEAD_NAME,
+  const screen = {
     width: () => process.stdout.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
+  };
+  const inside = inProcessBackend({ runWorker: runInside(own, screen) });
+  const ctx = await leadContext(own, open, settings, {
+    onChildBell: () => children.ring(),
+    inProcess: inside,
   });
+  const view = createPaneView({ ...screen, write: writerOf(call), name: LEAD_NAME });
   view.header({
     team: ref.team,
     model: plan.model,
@@ -152,7 +158,7 @@ async function openLead(
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);
-  return { call, plan, ctx, settings, sessionId, view, mode, children, ends: [] };
+  return { call, plan, ctx, settings, sessionId, view, mode, children, inside, ends: [] };
 }
 
 /** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */

@@ -1,4 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
+import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { answerPermission } from "../lead/permission-side.ts";
@@ -53,6 +54,8 @@ export interface Lead {
   readonly mode: PermissionMode;
   /** Rung by children of this process (teammates without a pane). */
   readonly children: Rings;
+  /** Where teammates live in this process. */
+  readonly inside: InProcessBackend;
   /** What it has started for itself, to be ended with it. */
   readonly ends: (() => Promise<void>)[];
 }

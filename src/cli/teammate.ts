@@ -1,37 +1,19 @@
 import type { Agent } from "../agent/agent.ts";
 import { EXIT, messageOf } from "../errors.ts";
-import type { AgentFlags } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { writerToLog } from "../os/own-log.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
-import { type PermissionMode, permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { TeamRef } from "../team/ref.ts";
 import { modeGiven } from "../team/restarts.ts";
-import type { Bell } from "../wakeup/bell.ts";
-import type { StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import type { Io } from "./io.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
+import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
 import { snapshotOf } from "./snapshots.ts";
 import type { SharedParts } from "./subagents.ts";
 import { readTypedLines } from "./typed-lines.ts";
-
-/** A teammate that has everything but its work: what its process knows of itself, and what reaches it. */
-export interface ReadyTeammate {
-  readonly flags: AgentFlags;
-  readonly ref: TeamRef;
-  readonly config: TeamConfig;
-  readonly member: TeamMember;
-  readonly sessionId: string;
-  readonly bell: Bell;
-  /** Where the bell says that it could not be mended. */
-  readonly told: { problem(error: unknown): void };
-  readonly status: StatusKeeper;
-  /** Ends it from outside. */
-  readonly signal: AbortSignal;
-}
 
 interface Self extends ReadyTeammate {
   readonly io: Io;
@@ -44,7 +26,7 @@ interface Self extends ReadyTeammate {
 export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
   const { ref, member, flags, config, sessionId, bell, status, signal } = ready;
-  const view = openView(io, member, ref.paths.agent(member.name).log);
+  const view = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
   const self: Self = { ...ready, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({
@@ -71,11 +53,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     signal,
     agent: (own) => assemble(call, self, own),
   });
-  const stopReading = readTypedLines(io.terminal.stdout ? io.out : io.err, {
-    line: (line) => worker.typed(line, true),
-    escape: () => void worker.interrupt(),
-    problem: (error) => view.error(messageOf(error)),
-  });
+  const stopReading = readLines(worker, self);
   try {
     return exitCodeOf(await worker.run(), self);
   } finally {
@@ -84,12 +62,27 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   }
 }
 
+/** From its terminal; where it has none of its own, somebody hands it on, who has not shown it here. */
+function readLines(worker: Worker, { io, inside, view }: Self): () => void {
+  if (inside === undefined) {
+    return readTypedLines(io.terminal.stdout ? io.out : io.err, {
+      line: (line) => worker.typed(line, true),
+      escape: () => void worker.interrupt(),
+      problem: (error) => view.error(messageOf(error)),
+    });
+  }
+  inside.reach({ typed: (line) => worker.typed(line), interrupt: () => worker.interrupt() });
+  return () => undefined;
+}
+
 /** @param log what it writes where it has no terminal */
-function openView(io: Io, member: TeamMember, log: string): PaneView {
+function openView(io: Io, member: TeamMember, log: string, inside: Inside | undefined): PaneView {
+  const { name, color } = member;
+  if (inside !== undefined) return createPaneView({ ...inside, name, color });
   return createPaneView({
     write: io.terminal.stdout ? io.out : writerToLog(io.out, log),
-    name: member.name,
-    color: member.color,
+    name,
+    color,
     width: () => process.stdout.columns ?? 80,
     plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
   });

@@ -10,20 +10,26 @@ import { type LaunchScriptInput, launchScript } from "./script.ts";
  * and takes away what an earlier run of the same name left (`exit.json`, `crash.json`, `status.json` are that run's).
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
+  await prepareStarts(inputs.map(({ paths }) => paths));
   for (const input of inputs) {
-    const { paths } = input;
+    replaceFile(input.paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
+  }
+}
+
+/** The same for agents that no launch script starts. */
+export async function prepareStarts(starts: readonly AgentPaths[]): Promise<void> {
+  for (const paths of starts) {
     ensureDir(paths.run);
     ensureRuntimeDirectory(paths.runtime);
-    for (const stale of [paths.exit, paths.crash, paths.status]) removeFile(stale);
-    replaceFile(paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
+    for (const stale of [paths.exit, paths.crash, paths.status, paths.endWanted]) removeFile(stale);
   }
-  await makeFifos(inputs.flatMap(({ paths }) => fifosOf(paths)));
+  await makeFifos(starts.flatMap(fifosOf));
 }
 
 /** Takes away what a start that failed has made; a directory stays while somebody's file is in it. */
 export function discardLaunch(paths: AgentPaths): void {
-  const { launchScript, exit, crash, status, log } = paths;
-  for (const path of [launchScript, exit, crash, status, log, ...fifosOf(paths)]) {
+  const { launchScript, exit, crash, status, endWanted, log } = paths;
+  for (const path of [launchScript, exit, crash, status, endWanted, log, ...fifosOf(paths)]) {
     removeFile(path);
   }
   for (const directory of [paths.run, paths.runtime]) removeIfEmpty(directory);

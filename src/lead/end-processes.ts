@@ -23,11 +23,15 @@ export interface Started {
  */
 export async function endProcesses(ctx: LeadContext, name: string): Promise<readonly number[]> {
   const { process, instance } = readStatus(ctx.ref, name) ?? {};
-  return endStarted({ place: readPlace(ctx.ref, name), process, instance });
+  return endStarted(ctx, { place: readPlace(ctx.ref, name), process, instance });
 }
 
 /** The same of one start, whoever has the name by now. */
-export async function endStarted({ place, process, instance }: Started): Promise<readonly number[]> {
+export async function endStarted(
+  ctx: LeadContext,
+  { place, process, instance }: Started,
+): Promise<readonly number[]> {
+  if (place?.within !== undefined) return endWithin(ctx, place);
   const root = launchScriptOf(place) ?? process;
   const marker = place?.instance ?? instance;
   if (root?.procStart === undefined || marker === undefined) return [];
@@ -36,4 +40,13 @@ export async function endStarted({ place, process, instance }: Started): Promise
   const { pid, procStart } = root;
   const { left } = await endTree({ root: { pid, procStart }, marker }, { graceMs: GRACE });
   return left;
+}
+
+/** Of one that lives in another's process only what it started has pids of its own. */
+async function endWithin({ backends }: LeadContext, place: PlaceRecord): Promise<readonly number[]> {
+  const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
+  if (place.within === undefined || !isOfHere(place.within.process)) return within;
+  const nobody = { pid: 0, procStart: "" };
+  const { left } = await endTree({ root: nobody, marker: place.instance }, { graceMs: GRACE });
+  return [...within, ...left];
 }

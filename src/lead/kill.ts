@@ -1,9 +1,9 @@
 import { TeamError } from "../errors.ts";
-import { livenessOf, ownIdentity } from "../os/identity.ts";
+import { ownIdentity } from "../os/identity.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
-import { readStatus } from "../team/records.ts";
 import { closingTogether } from "./closing-together.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
@@ -141,12 +141,10 @@ async function end(ctx: LeadContext, name: string, agreed: boolean, lived: boole
 }
 
 export function isAlive(ctx: LeadContext, name: string): boolean {
-  const status = readStatus(ctx.ref, name);
-  return status !== undefined && livenessOf(status.process) === "alive";
+  return livenessOfAgent(ctx.ref, name) === "alive";
 }
 
 /** Whether it cannot be judged from here whether its process lives: that belongs to another pid space. */
 export function isElsewhere(ctx: LeadContext, name: string): boolean {
-  const status = readStatus(ctx.ref, name);
-  return status !== undefined && livenessOf(status.process) === "unknown";
+  return livenessOfAgent(ctx.ref, name) === "unknown";
 }

@@ -2,6 +2,7 @@ import { livenessOf } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
 import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
@@ -122,7 +123,7 @@ export interface UnnoticedEnd {
 export function unnoticedEnd(ctx: LeadContext, member: TeamMember): UnnoticedEnd | undefined {
   if (member.name === LEAD_NAME) return undefined;
   const status = readStatus(ctx.ref, member.name);
-  if (status === undefined || livenessOf(status.process) !== "dead") return undefined;
+  if (status === undefined || livenessOfAgent(ctx.ref, member.name, status) !== "dead") return undefined;
   const id = endOf(status);
   const agreed = status.state === "exited" && status.agreedToStop === true && !staysAtItsEnd(member);
   return !agreed && member.metadata?.[TOLD_END] === id ? undefined : { id, agreed };

@@ -192,7 +192,7 @@ async function settle(
   const finished = await finishRestarts(ctx.ref, claims, new Map(changes));
   for (const { name, place } of started) {
     if (finished.has(name)) continue;
-    await endStarted({ place });
+    await endStarted(ctx, { place });
     await closePlace(ctx, place);
     if (memberOf(readTeam(ctx.ref), name) === undefined) removeRun(ctx.ref, name);
   }

@@ -5,11 +5,11 @@ import { TeamError } from "../errors.ts";
 import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import { steadyNow } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/fs.ts";
-import { livenessOf } from "../os/identity.ts";
 import { processTable, startedWithAny } from "../os/process-table.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
 import { judge } from "../team/liveness.ts";
 import { unreadCount } from "../team/mailbox.ts";
@@ -105,8 +105,7 @@ async function awaitHangups(ctx: LeadContext): Promise<void> {
 }
 
 function isAlive({ ref }: LeadContext, name: string): boolean {
-  const status = readStatus(ref, name);
-  return status !== undefined && livenessOf(status.process) === "alive";
+  return livenessOfAgent(ref, name) === "alive";
 }
 
 /** @param forMs it is given up then */

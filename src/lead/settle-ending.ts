@@ -85,7 +85,7 @@ const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIP
 async function clearAway(ctx: LeadContext, taken: Ending): Promise<void> {
   const { name, how, process, place } = taken;
   // What an agent that left by itself had started in the background; nothing would know it as its own any more.
-  if (how !== "killed") await endStarted({ process, place, instance: place?.instance });
+  if (how !== "killed") await endStarted(ctx, { process, place, instance: place?.instance });
   if (place !== undefined) await closePlace(ctx, place);
   if (isOfThisStart(ctx.ref, taken)) removeRun(ctx.ref, name);
 }

@@ -104,8 +104,10 @@ export function onNoBranch(commits: number): string {
 export async function settleWorktree(ctx: LeadContext, taken: Ending): Promise<string | undefined> {
   const { worktree, process, place } = taken;
   if (worktree === undefined || entryOf(worktree.path) === undefined) return undefined;
-  const left = await endStarted({ process, place, instance: place?.instance });
-  const isInUse = left.length > 0 || (process !== undefined && livenessOf(process) !== "dead");
+  const left = await endStarted(ctx, { process, place, instance: place?.instance });
+  // One that lived in the lead's has no process that could be looked for.
+  const own = place?.within === undefined ? process : undefined;
+  const isInUse = left.length > 0 || (own !== undefined && livenessOf(own) !== "dead");
   const { kept } = isInUse ? inUse(worktree) : await clearWorktree(ctx, worktree);
   return kept === null ? undefined : `Its worktree stays: ${worktree.path} (${kept}).`;
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../errors.ts";
-import { isMissing } from "./fs.ts";
+import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
 import { writeNow } from "./standard-output.ts";
 
 export interface LogBounds {
@@ -16,15 +16,43 @@ export const LOG_BOUNDS: LogBounds = { most: 8 * 1024 * 1024, kept: 1024 * 1024 
 /** Characters between two looks at a log's size: a look costs as much as a short line. */
 const LOOK_EVERY = 1024 * 1024;
 
+/** A log that this process alone writes, begun anew and kept below its bounds. */
+export interface LogFile {
+  write(text: string): void;
+  close(): void;
+}
+
+/** @throws Error of the system when it cannot be made */
+export function openLogFile(path: string): LogFile {
+  removeFile(path);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, PRIVATE_FILE);
+  const append = writerTo(fd, (text) => void writeNow(fd, text), path);
+  let isOpen = true;
+  return {
+    write: (text) => {
+      if (isOpen) append(text);
+    },
+    close: () => {
+      if (isOpen) closeSync(fd);
+      isOpen = false;
+    },
+  };
+}
+
 /** A writer to standard output that keeps the log below its bounds where that is one, and else does nothing more. */
 export function writerToLog(write: (text: string) => void, path: string): (text: string) => void {
+  return writerTo(STANDARD_OUTPUT, write, path);
+}
+
+function writerTo(fd: number, write: (text: string) => void, path: string): (text: string) => void {
   let since = 0;
   return (text) => {
     write(text);
     since += text.length;
     if (since < LOOK_EVERY) return;
     since = 0;
-    cutLog(STANDARD_OUTPUT, path);
+    cutLog(fd, path);
   };
 }
 

@@ -59,6 +59,8 @@ export interface AgentPaths {
   /** The exit record of the program before this one, which was started again in its pane. */
   readonly crash: string;
   readonly launchScript: string;
+  /** Who lives in another's process is asked there to end by it. */
+  readonly endWanted: string;
   readonly log: string;
   /** `<runtime>/…/<agent>`: where its FIFOs are. */
   readonly runtime: string;
@@ -116,6 +118,7 @@ function agentPaths(run: string, runtime: string): AgentPaths {
     exit: join(run, "exit.json"),
     crash: join(run, "crash.json"),
     launchScript: join(run, "launch.sh"),
+    endWanted: join(run, "end-wanted"),
     log: join(run, "output.log"),
     runtime,
     bell: join(runtime, "bell"),

@@ -68,6 +68,8 @@ export const placeRecord = z.looseObject({
   bootId: z.optional(z.string()),
   /** Where a process without a pane writes what it shows. */
   logFile: z.optional(z.string()),
+  /** Of an agent in another's process: that process, the file that asks for its end there, and the one that records it. */
+  within: z.optional(z.object({ process: processIdentity, endWanted: z.string(), endRecord: z.string() })),
   spawnedAt: z.number(),
 });
 export type PlaceRecord = z.infer<typeof placeRecord>;
@@ -87,6 +89,8 @@ export const statusRecord = z.looseObject({
   sessionId: z.string(),
   transcript: z.string(),
   process: processIdentity,
+  /** It lives in another's process: that it has ended is told by its exit record, or by that process's end. */
+  shared: z.optional(z.boolean()),
   instance: z.optional(z.string()),
   /** The process of the same start that this one follows: a person started it again in its pane. */
   before: z.optional(processIdentity),

@@ -1,4 +1,4 @@
-import { livenessOf } from "../os/identity.ts";
+import { livenessOfAgent } from "./alive.ts";
 import { peekInbox } from "./inbox-file.ts";
 import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
@@ -20,6 +20,6 @@ export interface MailCounts {
 export function mailCounts(ref: TeamRef, agent: string, status = readStatus(ref, agent)): MailCounts {
   const queued = peekInbox(ref, agent).filter(({ read }) => !read).length;
   const taken = status?.inTurn ?? 0;
-  const isCutOff = taken > 0 && status !== undefined && livenessOf(status.process) === "dead";
+  const isCutOff = taken > 0 && livenessOfAgent(ref, agent, status) === "dead";
   return { queued, delivered: isCutOff ? taken : 0, inTurn: isCutOff ? 0 : taken };
 }

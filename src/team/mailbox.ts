@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
-import { livenessOf } from "../os/identity.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
+import { livenessOfAgent } from "./alive.ts";
 import { readTeam } from "./config.ts";
 import { appendMessage } from "./inbox-append.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
@@ -299,8 +299,7 @@ export async function history(
 
 /** Whether its process is known to have ended: nothing is in its turn, and its next start goes on with what was. */
 function hasEnded(ref: TeamRef, agent: string): boolean {
-  const status = readStatus(ref, agent);
-  return status !== undefined && livenessOf(status.process) === "dead";
+  return livenessOfAgent(ref, agent) === "dead";
 }
 
 /** What is in the inbox right now. */

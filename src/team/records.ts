@@ -7,7 +7,9 @@ import { entryOf, isMissing, removeFile, removeTree } from "../os/fs.ts";
 import { bootId, pidSpace } from "../os/identity.ts";
 import { replaceFile } from "../os/replace.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
+import type { AgentPaths } from "../protocol/paths.ts";
 import { defined } from "../schema/defined.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
 import {
   type ExitRecord,
   exitRecord,
@@ -37,16 +39,29 @@ export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): 
 
 /** Where an agent was put; by its own word where the one that started it was killed before it could write that down. */
 export function readPlace(ref: TeamRef, agent: string): PlaceRecord | undefined {
-  return readRecord(ref, ref.paths.agent(agent).place, placeRecord) ?? placeSaidBy(readStatus(ref, agent));
+  const paths = ref.paths.agent(agent);
+  return readRecord(ref, paths.place, placeRecord) ?? placeSaidBy(readStatus(ref, agent), paths);
 }
 
-function placeSaidBy(status: StatusRecord | undefined): PlaceRecord | undefined {
-  if (status?.instance === undefined || status.paneId === undefined || status.panePid === undefined)
-    return undefined;
+function placeSaidBy(status: StatusRecord | undefined, paths: AgentPaths): PlaceRecord | undefined {
+  if (status?.instance === undefined) return undefined;
+  if (status.shared) return placeWithin(status.process, status.instance, paths, status.startedAt);
+  if (status.paneId === undefined || status.panePid === undefined) return undefined;
   const { instance, paneId, server, panePid, paneProcStart, startedAt } = status;
   const { pidSpace, bootId } = status.process;
   const place = { instance, backend: "tmux", paneId, server, panePid, paneProcStart, pidSpace, bootId };
   return defined({ ...place, spawnedAt: startedAt });
+}
+
+/** The place of an agent that lives in another's process. */
+export function placeWithin(
+  process: ProcessIdentity,
+  instance: string,
+  { log, endWanted, exit }: AgentPaths,
+  spawnedAt: number,
+): PlaceRecord {
+  const within = { process, endWanted, endRecord: exit };
+  return { instance, backend: "in-process", logFile: log, within, spawnedAt };
 }
 
 /** Says where an agent was put, in which pid space; the one that spawned it is the one writer. */

@@ -4,9 +4,10 @@ import { entryOf, listDir, removeFile, removeIfEmpty } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import { agentFileName } from "../protocol/paths.ts";
 import type { TeamConfig } from "../schema/config.ts";
+import { livenessOfAgent } from "./alive.ts";
 import { readTeam } from "./config.ts";
 import { launchScriptOf } from "./liveness.ts";
-import { readPlace, readStatus } from "./records.ts";
+import { readPlace } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
 import { lockInTeam } from "./team-lock.ts";
 
@@ -74,8 +75,7 @@ function memberOfDirectory(config: TeamConfig, directory: string): string | unde
 }
 
 function hasEnded(ref: TeamRef, name: string): boolean {
-  const status = readStatus(ref, name);
-  if (status === undefined || livenessOf(status.process) !== "dead") return false;
+  if (livenessOfAgent(ref, name) !== "dead") return false;
   // Its launch script may start it once more.
   const script = launchScriptOf(readPlace(ref, name));
   return script === undefined || livenessOf(script) === "dead";

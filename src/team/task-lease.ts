@@ -1,6 +1,7 @@
 import { livenessOf } from "../os/identity.ts";
 import { type ProcessIdentity, processIdentity } from "../schema/process.ts";
 import type { Task } from "../schema/task.ts";
+import { livenessOfAgent } from "./alive.ts";
 import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
 
@@ -9,10 +10,11 @@ import type { TeamRef } from "./ref.ts";
  * person, a script, a foreign peer) gets no lease, and its claim never lapses (protocol.md section 5).
  */
 export function withLease(ref: TeamRef, task: Task, owner: string): Task {
-  const process = readStatus(ref, owner)?.process;
+  const status = readStatus(ref, owner);
+  const process = status?.process;
   const bare = withoutLease(task);
   // One that is down and will be started again gets its lease when it goes on with the task.
-  return process === undefined || livenessOf(process) === "dead"
+  return process === undefined || livenessOfAgent(ref, owner, status) === "dead"
     ? bare
     : { ...bare, metadata: { ...bare.metadata, _lease: process } };
 }

@@ -27,19 +27,26 @@ export interface StatusKeeper {
 
 export type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
   Partial<
-    Pick<StatusRecord, "instance" | "paneId" | "panePid" | "paneProcStart" | "server" | "bell" | "lifeline">
+    Pick<
+      StatusRecord,
+      "instance" | "shared" | "paneId" | "panePid" | "paneProcStart" | "server" | "bell" | "lifeline"
+    >
   >;
 
 /** Characters of an activity that are kept: one line of a sidebar, and some. */
 const MAX_ACTIVITY = 200;
 
-/** Writes the record at once, so that it is there before readiness is announced. */
+/**
+ * Writes the record at once, so that it is there before readiness is announced.
+ * @param isOver nobody counts with this agent any more: nothing is written then
+ */
 export function createStatusKeeper(
   ref: TeamRef,
   agent: string,
   facts: StatusFacts,
   clock: Clock,
   onState: (state: WorkerState, taskIds: readonly string[]) => void = () => undefined,
+  isOver: () => boolean = () => false,
 ): StatusKeeper {
   const now = clock.now();
   const last = readStatus(ref, agent);
@@ -61,7 +68,7 @@ export function createStatusKeeper(
     record = { ...record, ...patch, lastActivityAt: clock.now() };
     if (record.state !== before.state || record.taskIds !== before.taskIds)
       onState(record.state, record.taskIds);
-    if (teamGone) return;
+    if (teamGone || isOver()) return;
     try {
       writeStatus(ref, agent, record);
     } catch (error) {

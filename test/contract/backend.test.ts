@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Backend, Placement } from "../../src/backend/backend.ts";
+import { inProcessBackend } from "../../src/backend/in-process.ts";
 import { iterm2Backend } from "../../src/backend/iterm2.ts";
 import { processBackend } from "../../src/backend/process.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux-pane.ts";
@@ -10,6 +11,7 @@ import { processTable, startedWith } from "../../src/os/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { iterm2 } from "../support/iterm2.ts";
 import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";
+import { standsIn } from "../support/stands-in.ts";
 import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
 
 interface Subject {
@@ -66,6 +68,10 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
     placement: { kind: "session" },
     nothingLeft: () => true,
   }),
+  "the lead's own process": (_, readyTimeoutMs) => {
+    const backend = inProcessBackend({ readyTimeoutMs, runWorker: standsIn });
+    return { backend, placement: { kind: "session" }, nothingLeft: () => backend.agents().length === 0 };
+  },
 };
 
 describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
@@ -79,14 +85,16 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     );
     const outcomes = await backend.spawn(requests, placement);
     expect(outcomes.map((o) => (o.ok ? o.name : o.error))).toEqual(["one", "two", "three"]);
-    expect(new Set(placesOf(outcomes).map((place) => place.panePid)).size).toBe(3);
+    const pids = new Set<number>();
     for (const request of requests) {
       const { pid } = JSON.parse(readFileSync(request.paths.status, "utf8")).process;
+      pids.add(pid);
       expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(-3, -1)).toEqual([hostile, ""]);
       expect(startedWith(pid, `SECRET=${hostile}${request.name}`)).toBe(true);
       expect(startedWith(pid, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
       expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toContain(`\0PWD=${cwd}\0`);
     }
+    expect(pids.size).toBe(3);
     expect(existsSync(join(cwd, "pwned"))).toBe(false);
     await endAll(backend, outcomes);
   });

@@ -1,0 +1,397 @@
+import { messageOf, TeamError } from "../errors.ts";
+import { discardLaunch, prepareStarts } from "../launch/prepare.ts";
+import { awaitReady } from "../launch/readiness.ts";
+import { type Clock, pause, steadyNow, systemClock } from "../os/clock.ts";
+import { asAgent, containErrors } from "../os/current-agent.ts";
+import { entryOf, isDirectory, readText, removeFile } from "../os/fs.ts";
+import { livenessOf, ownIdentity } from "../os/identity.ts";
+import { type LogFile, openLogFile } from "../os/own-log.ts";
+import { replaceFile } from "../os/replace.ts";
+import { stripControls } from "../os/terminal-text.ts";
+import type { AgentState, ExitRecord, PlaceRecord } from "../schema/status.ts";
+import { formatJson } from "../store/json-file.ts";
+import { placeWithin } from "../team/records.ts";
+import { ring } from "../wakeup/fifo-bell.ts";
+import { openWatchBell } from "../wakeup/watch-bell.ts";
+import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import { endTree } from "./end-process.ts";
+import {
+  eventOf,
+  type InProcessEvent,
+  type InProcessState,
+  isOver,
+  nextInProcess,
+} from "./in-process-states.ts";
+import { sightOfLog, tailOfLog } from "./log-sight.ts";
+import { marked, READY_TIMEOUT_MS } from "./settle-start.ts";
+import { Shown } from "./shown.ts";
+
+/** What reaches a worker from within its process, besides its mail. */
+export interface WorkerHands {
+  typed(line: string): Promise<void>;
+  /** @returns whether a turn was running */
+  interrupt(): boolean;
+}
+
+/** One start of a worker in this process. */
+export interface WorkerStart {
+  readonly request: SpawnRequest;
+  /** Ends it from outside. */
+  readonly signal: AbortSignal;
+  /** What stands for its terminal. */
+  write(text: string): void;
+  /** What it says of itself. */
+  said(state: AgentState): void;
+  reach(hands: WorkerHands): void;
+  /** Whether nobody waits for it any more: it says nothing then, in no file. */
+  isOver(): boolean;
+}
+
+/** Runs a worker until its end. @returns the exit status that a process of its own would have */
+export type RunWorker = (start: WorkerStart) => Promise<number>;
+
+export interface InProcessOptions {
+  /** Without it nobody can be started: a single command's process ends. */
+  readonly runWorker?: RunWorker;
+  /** Milliseconds within which a teammate has to announce itself. */
+  readonly readyTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A teammate that lives in this process, for whoever shows it. */
+export interface InProcessAgent {
+  readonly name: string;
+  readonly color: string;
+  readonly state: InProcessState;
+  /** What it has shown last. */
+  readonly shown: Shown;
+  /** A person's line, as if typed in its pane. */
+  typed(line: string): Promise<void>;
+  interrupt(): boolean;
+}
+
+export interface InProcessBackend extends Backend {
+  /** Those that were started here and not closed, oldest first. */
+  agents(): readonly InProcessAgent[];
+  /** Hears of every change of state and of what one shows. @returns ends that */
+  watch(listener: () => void): () => void;
+  /** Resolves when none of them is at work or waits for an answer; at once where there are none. */
+  whenAllIdle(): Promise<void>;
+  /** Ends those whose end another process has asked for by its file; forgets those that another has closed. */
+  lookForWishes(): void;
+}
+
+/** Lines of its end that are kept for the lead (S34). */
+const LAST_LINES = 50;
+/** Longest wait between two looks for an end that another process records, in milliseconds. */
+const LOOK_AGAIN_MS = 250;
+
+/** Teammates in the process of their lead: each with its own conversation, records, environment and directory. */
+export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
+  return new InProcess(options);
+}
+
+/** One agent that lives here. */
+class Resident implements InProcessAgent {
+  readonly request: SpawnRequest;
+  readonly shown = new Shown();
+  readonly controller = new AbortController();
+  readonly log: LogFile;
+  state: InProcessState = "pending";
+  hands: WorkerHands | undefined;
+  /** Resolves when its code has returned, whatever was recorded before. */
+  done: Promise<void> = Promise.resolve();
+
+  constructor(request: SpawnRequest) {
+    this.request = request;
+    this.log = openLogFile(request.paths.log);
+  }
+
+  get name(): string {
+    return this.request.name;
+  }
+
+  get color(): string {
+    return this.request.color;
+  }
+
+  async typed(line: string): Promise<void> {
+    await this.hands?.typed(line);
+  }
+
+  interrupt(): boolean {
+    return this.hands?.interrupt() ?? false;
+  }
+
+  write(text: string): void {
+    this.shown.write(text);
+    this.log.write(stripControls(text));
+  }
+}
+
+class InProcess implements InProcessBackend {
+  readonly type = "in-process";
+  readonly #options: InProcessOptions;
+  readonly #clock: Clock;
+  readonly #residents = new Map<string, Resident>();
+  readonly #listeners = new Set<() => void>();
+  #release: (() => void) | undefined;
+
+  constructor(options: InProcessOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async spawn(wanted: readonly SpawnRequest[]): Promise<readonly SpawnOutcome[]> {
+    const { runWorker } = this.#options;
+    if (runWorker === undefined) throw nobodyCanBeStarted();
+    const requests = marked(wanted);
+    await prepareStarts(requests.map(({ paths }) => paths));
+    return Promise.all(
+      requests.map((request) =>
+        this.#start(request, runWorker).catch(
+          (error: Error): SpawnOutcome => ({ ok: false, name: request.name, error }),
+        ),
+      ),
+    );
+  }
+
+  async present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string>> {
+    return new Set(places.filter((place) => this.#isThere(place)).map(({ instance }) => instance));
+  }
+
+  async capture({ logFile }: PlaceRecord, lines: number): Promise<readonly string[] | undefined> {
+    return logFile === undefined ? undefined : tailOfLog(logFile, lines);
+  }
+
+  async sight({ logFile }: PlaceRecord): ReturnType<Backend["sight"]> {
+    return logFile === undefined ? undefined : sightOfLog(logFile);
+  }
+
+  async end(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
+    const resident = this.#residents.get(place.instance);
+    if (resident === undefined) return endElsewhere(place, graceMs);
+    return (await this.#end(resident, graceMs)) ? [] : [ownIdentity().pid];
+  }
+
+  async close(places: readonly PlaceRecord[]): Promise<void> {
+    for (const { instance, logFile } of places) {
+      this.#forget(instance);
+      if (logFile !== undefined) removeFile(logFile);
+    }
+  }
+
+  agents(): readonly InProcessAgent[] {
+    return [...this.#residents.values()];
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  whenAllIdle(): Promise<void> {
+    const allIdle = (): boolean =>
+      [...this.#residents.values()].every(({ state }) => state === "idle" || isOver(state));
+    if (allIdle()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stop = this.watch(() => {
+        if (!allIdle()) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  lookForWishes(): void {
+    for (const [instance, resident] of this.#residents) {
+      const { endWanted, log } = resident.request.paths;
+      if (isOver(resident.state) && entryOf(log) === undefined) this.#forget(instance);
+      else if (readText(endWanted) === instance) this.#want(resident);
+    }
+  }
+
+  async #start(request: SpawnRequest, runWorker: RunWorker): Promise<SpawnOutcome> {
+    const { name, instance, paths, cwd } = request;
+    if (!isDirectory(cwd)) {
+      discardLaunch(paths);
+      return { ok: false, name, error: noDirectory(name, cwd) };
+    }
+    const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
+    const resident = new Resident(request);
+    this.#residents.set(instance, resident);
+    request.placed?.(place);
+    this.#contain();
+    const { agentId, env } = request;
+    const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
+    resident.done = asAgent(agent, () => this.#run(resident, runWorker));
+    try {
+      const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
+      await awaitReady(paths, { instance, name, timeoutMs });
+      return { ok: true, name, place };
+    } catch (cause) {
+      await this.#takeBack(resident);
+      const error =
+        cause instanceof Error ? cause : new TeamError("SPAWN_FAILED", `${name} did not start.`, { cause });
+      return { ok: false, name, error };
+    }
+  }
+
+  async #run(resident: Resident, runWorker: RunWorker): Promise<void> {
+    try {
+      const code = await runWorker({
+        request: resident.request,
+        signal: resident.controller.signal,
+        write: (text) => {
+          resident.write(text);
+          this.#changed();
+        },
+        said: (state) => this.#happened(resident, eventOf(state)),
+        reach: (hands) => {
+          resident.hands = hands;
+        },
+        isOver: () => isOver(resident.state),
+      });
+      this.#over(resident, "returned", code);
+    } catch (error) {
+      this.#failed(resident, error);
+    }
+  }
+
+  /** What it threw stays its own: the lead hears of it as of a crashed process. */
+  #failed(resident: Resident, error: unknown): void {
+    if (isOver(resident.state)) return;
+    resident.write(`teams: ${messageOf(error)}\n`);
+    this.#over(resident, "threw", 1);
+    resident.controller.abort("SIGTERM");
+  }
+
+  #want(resident: Resident): void {
+    this.#happened(resident, "wanted");
+    resident.controller.abort("SIGTERM");
+  }
+
+  /** @returns whether its code has ended; where it has not, nobody waits for it from now on */
+  async #end(resident: Resident, graceMs: number): Promise<boolean> {
+    this.#want(resident);
+    const done = resident.done.then(() => true);
+    const late = new AbortController();
+    const isDone = await Promise.race([done, pause(graceMs, late.signal).then(() => false)]);
+    late.abort();
+    if (!isDone) this.#over(resident, "given-up", KILLED);
+    return isDone;
+  }
+
+  async #takeBack(resident: Resident): Promise<void> {
+    const { instance, paths } = resident.request;
+    this.#want(resident);
+    await endTree({ root: { pid: 0, procStart: "" }, marker: instance }, { graceMs: LEFTOVER_GRACE_MS });
+    await this.#end(resident, LEFTOVER_GRACE_MS);
+    this.#forget(instance);
+    discardLaunch(paths);
+  }
+
+  #over(resident: Resident, event: InProcessEvent, code: number): void {
+    if (isOver(resident.state)) return;
+    this.#happened(resident, event);
+    resident.log.close();
+    record(resident, resident.state === "killed" ? KILLED : code, this.#clock.now());
+    this.#changed();
+  }
+
+  #happened(resident: Resident, event: InProcessEvent | undefined): void {
+    if (event === undefined) return;
+    resident.state = nextInProcess(resident.state, event);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #forget(instance: string): void {
+    const resident = this.#residents.get(instance);
+    if (resident === undefined) return;
+    this.#residents.delete(instance);
+    resident.log.close();
+    this.#contain();
+    this.#changed();
+  }
+
+  /** While anybody lives here. */
+  #contain(): void {
+    if (this.#residents.size > 0) this.#release ??= containErrors();
+    else {
+      this.#release?.();
+      this.#release = undefined;
+    }
+  }
+
+  #isThere(place: PlaceRecord): boolean {
+    const resident = this.#residents.get(place.instance);
+    if (resident !== undefined) return !isOver(resident.state);
+    return isElsewhere(place);
+  }
+}
+
+/** Milliseconds for what a failed start has begun. */
+const LEFTOVER_GRACE_MS = 500;
+/** As a shell says it of a program that SIGTERM ended. */
+const KILLED = 143;
+
+/** As a launch script does it: the record first, then whoever waits is rung. */
+function record({ request, log: _, shown }: Resident, code: number, at: number): void {
+  const { instance, paths, bells } = request;
+  const ended: ExitRecord = {
+    instance,
+    code,
+    ...(code === KILLED ? { signal: "SIGTERM" } : {}),
+    at,
+    lastLines: shown.lines(LAST_LINES).map(stripControls),
+  };
+  // Where its team was deleted meanwhile, nobody asks how it ended.
+  if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });
+  for (const path of [paths.ready, ...bells]) ring(path);
+}
+
+/** Whether another process has it, as far as its records tell. */
+function isElsewhere({ instance, within }: PlaceRecord): boolean {
+  if (within === undefined || livenessOf(within.process) !== "alive") return false;
+  return !(readText(within.endRecord) ?? "").includes(instance);
+}
+
+/** Asks the process that has it, which watches its team's files. */
+async function endElsewhere(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
+  const { within, instance } = place;
+  if (within === undefined || !isElsewhere(place)) return [];
+  const bell = openWatchBell(within.endRecord);
+  const deadline = steadyNow() + graceMs;
+  try {
+    replaceFile(within.endWanted, instance, { sync: false });
+    while (isElsewhere(place)) {
+      const left = deadline - steadyNow();
+      if (left <= 0) return [within.process.pid];
+      await bell.wait({ timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
+    }
+    return [];
+  } finally {
+    bell.close();
+  }
+}
+
+function nobodyCanBeStarted(): TeamError {
+  return new TeamError(
+    "INVALID_INPUT",
+    "In-process teammates live in a lead's process, and this command ends.",
+    {
+      hint: "Use `teams run --teammate-mode in-process`, or --teammate-mode process here.",
+    },
+  );
+}
+
+function noDirectory(name: string, cwd: string): TeamError {
+  return new TeamError("SPAWN_FAILED", `${name} was not started: its directory ${cwd} is not there.`, {
+    hint: "Nothing is left behind. Make the directory and spawn it again.",
+    details: { exitCode: 1, lastLines: [] },
+  });
+}
