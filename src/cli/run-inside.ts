@@ -37,6 +37,7 @@ function ioOf({ program }: Io, { request, signal, write }: WorkerStart): Io {
     out: write,
     err: write,
     readStdin: () => Promise.resolve(""),
+    readLine: () => Promise.resolve(undefined),
     bytesIn: nothing,
     bytesOut: drop,
     interruption: () => signal,
