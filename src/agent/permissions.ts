@@ -16,6 +16,8 @@ export interface PermissionQuestion {
   readonly rules: PermissionRules;
   /** The first is where relative patterns start. */
   readonly workingDirs: readonly string[];
+  /** Directories that may be read besides: what the agent's own commands printed. */
+  readonly outputDirs?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
   /** Directories whose files nothing but a person lets change: the root. */
@@ -159,6 +161,7 @@ const MAX_SHOWN = 80;
 interface Resolved {
   readonly paths: readonly string[];
   readonly dirs: readonly string[];
+  readonly outputDirs: readonly string[];
   readonly protectedDirs: readonly string[];
   readonly planFile: string | undefined;
   /** A path whose links could not be followed. */
@@ -179,11 +182,12 @@ function resolveAll(question: PermissionQuestion): Resolved {
     }
   };
   const dirs = question.workingDirs.map(real);
+  const outputDirs = (question.outputDirs ?? []).map(real);
   const protectedDirs = (question.protectedDirs ?? []).map(real);
   const planFile = question.planFile === undefined ? undefined : real(question.planFile);
   failure = undefined;
   const paths = written.map(real);
-  return { paths, dirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
+  return { paths, dirs, outputDirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
 }
 
 /** What a mode refuses whatever a rule allows. */
@@ -202,9 +206,11 @@ function allowedByMode(
   missing: string | undefined,
 ): PermissionDecision {
   const { mode, access, line, tool } = question;
-  const inside =
-    resolved.paths.length > 0 && resolved.paths.every((path) => resolved.dirs.some((d) => isInside(path, d)));
+  const inside = areInside(resolved.paths, resolved.dirs);
   if (access.kind === "read" && inside) return allow("It reads inside the working directories.");
+  if (access.kind === "read" && areInside(resolved.paths, resolved.outputDirs)) {
+    return allow("It reads what commands of its own printed.");
+  }
   if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
   if (mode === "acceptEdits" && access.kind === "write" && inside) {
     return allow("It writes inside the working directories.");
@@ -219,6 +225,12 @@ function allowedByMode(
     inside
       ? `No rule allows ${tool} here.`
       : `${resolved.paths.join(", ")} is outside of the working directories.`,
+  );
+}
+
+function areInside(paths: readonly string[], directories: readonly string[]): boolean {
+  return (
+    paths.length > 0 && paths.every((path) => directories.some((directory) => isInside(path, directory)))
   );
 }
 

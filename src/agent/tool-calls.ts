@@ -40,6 +40,8 @@ export interface AgentPermissions {
   readonly rules: PermissionRules | (() => PermissionRules);
   /** The first is where relative patterns of rules start. */
   readonly workingDirs: readonly string[];
+  /** Directories that may be read besides. */
+  readonly outputDirs?: readonly string[];
   readonly planFile?: string;
   /** Directories that only a person lets change: the root. */
   readonly protectedDirs?: readonly string[];
@@ -230,6 +232,7 @@ async function permitAndExecute(
     line: access.kind === "command" ? await readLine(access.command) : undefined,
     rules: typeof permissions.rules === "function" ? permissions.rules() : permissions.rules,
     workingDirs: permissions.workingDirs,
+    outputDirs: permissions.outputDirs,
     planFile: permissions.planFile,
     protectedDirs: permissions.protectedDirs,
     home: context.env.HOME,

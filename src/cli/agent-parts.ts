@@ -6,6 +6,7 @@ import { isAboutAll } from "../agent/permission-rules.ts";
 import { agentTypeOf } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import type { AgentPermissions } from "../agent/tool-calls.ts";
+import { outputDirectory } from "../agent/tools/output-file.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
@@ -55,6 +56,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       deny: deniedRules(parts),
     }),
     workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
+    outputDirs: [outputDirectory(ctx.cwd)],
     planFile: worker.plan.planFile,
     protectedDirs: [ctx.home.root],
     coordinator: parts.role === "lead",

@@ -59,12 +59,17 @@ export class OutputFile {
   }
 }
 
-/** `<scratch>/<cwd with / as ->/tasks/<id>.output`; an id that a server made up reaches no path as it is. */
-function outputPath(cwd: string, id: string): string {
+/** Where the output of commands goes that run in this directory: `<scratch>/<cwd with / as ->/tasks`. */
+export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
   const short = place.length <= 200 ? place : `${place.slice(0, 180)}-${hash(cwd)}`;
+  return join(scratchDirectory(), short, "tasks");
+}
+
+/** `<id>.output` there; an id that a server made up reaches no path as it is. */
+function outputPath(cwd: string, id: string): string {
   const name = /^[A-Za-z0-9_-]{1,100}$/.test(id) ? id : hash(id);
-  return join(scratchDirectory(), short, "tasks", `${name}.output`);
+  return join(outputDirectory(cwd), `${name}.output`);
 }
 
 function hash(text: string): string {

@@ -403,6 +403,27 @@ describe("what a worker runs in the background", () => {
     expect(dev.inputs[1]).not.toContain("task_notification");
   });
 
+  it("puts out what it may read without asking anybody", async () => {
+    const ref = await testTeam(["dev"]);
+    const read = { name: "Read", input: { file_path: "{{task.outputFile}}" } };
+    const allowed = {
+      disallowedTools: [],
+      mode: "default" as const,
+      settings: { permissions: { allow: ["Bash(seq:*)"] } },
+    };
+    const turns = [
+      { tools: [behind("seq 1 3", "task")] },
+      { tools: [{ name: "TaskOutput", input: { task_id: "{{task.taskId}}" } }] },
+      { tools: [read] },
+      { say: "done" },
+    ];
+    const dev = await start(ref, { turns, ...allowed });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(JSON.stringify(dev.messages)).toContain("     1\\t1\\n     2\\t2");
+    expect(dev.shown.some((line) => line.startsWith("permission"))).toBe(false);
+  });
+
   it("ends with it", async () => {
     const ref = await testTeam(["dev"]);
     const pid = join(ref.home.root, "pid");

@@ -476,3 +476,16 @@ describe("patterns of paths", () => {
     expect(ask("default", "Read", read(`${WORK}/loop`), { resolve })).toBe("ask");
   });
 });
+
+test("what its own commands printed may be read outside of the working directories, and nothing more done there", () => {
+  const outputDirs = ["/tmp/teams-1/-work/tasks"];
+  const file = "/tmp/teams-1/-work/tasks/bash-1.output";
+  expect(ask("default", "Read", read(file), { outputDirs })).toBe("allow");
+  expect(ask("dontAsk", "Grep", read("/tmp/teams-1/-work/tasks"), { outputDirs })).toBe("allow");
+  expect(ask("acceptEdits", "Write", write(file), { outputDirs })).toBe("ask");
+  expect(ask("default", "Read", read("/tmp/teams-1/-work/tasks/../../x"), { outputDirs })).toBe("ask");
+  // A link among them leads to where it leads.
+  const resolve = (path: string): string => (path === file ? "/etc/passwd" : path);
+  expect(ask("default", "Read", read(file), { outputDirs, resolve })).toBe("ask");
+  expect(ask("default", "Read", read(file), { outputDirs, rules: rules({ deny: ["Read"] }) })).toBe("deny");
+});
