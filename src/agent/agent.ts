@@ -61,6 +61,8 @@ export interface AgentOptions {
   readonly snapshot?: () => string | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
+  /** Variables with credentials that its commands may have. */
+  readonly passSecrets?: readonly string[];
   readonly onEvent: (event: AgentEvent) => void;
   /** The input is on the disk, and no model has been called on it: the messages in it may be marked read. */
   readonly onInputRecorded?: () => Promise<void>;
@@ -355,6 +357,7 @@ class ConversationAgent implements Agent {
         return {
           cwd,
           env,
+          passSecrets: this.options.passSecrets,
           signal,
           toolUseId,
           seenFiles: this.seenFiles,

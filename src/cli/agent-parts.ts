@@ -63,7 +63,8 @@ export function assembleAgent(parts: AgentParts): Agent {
     ask: (request, signal) => worker.ask(request, signal),
   };
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
-  const subagent = subagentRunner(parts, { env, hooks, permissions, ...snapshot });
+  const { passSecrets } = settings.teams;
+  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
   return createAgent({
     model: parts.model,
     tools: toolsOf({ ...parts, hooks, subagent }),
@@ -75,6 +76,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     }),
     cwd: ctx.cwd,
     env,
+    passSecrets,
     ...snapshot,
     permissions,
     onEvent: (event) => worker.onEvent(event),
@@ -95,7 +97,8 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
   const transcript = transcriptPath(ctx.home.root, sessionId);
   const setting = settings.hooks;
-  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, notice });
+  const { passSecrets } = settings.teams;
+  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, passSecrets, notice });
   const { maxContinuations } = settings.teams.hooks;
   const { name } = worker;
   const { team } = ctx.ref;

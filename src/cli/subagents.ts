@@ -43,7 +43,7 @@ export function toolsOfOwn(
 }
 
 /** What a subagent has from the agent that it works for. */
-type Inherited = Pick<AgentOptions, "env" | "snapshot" | "hooks" | "permissions">;
+type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "hooks" | "permissions">;
 
 /** Runs subagents of this agent: its rights and hooks, a model and a conversation of their own. */
 export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamToolContext["subagent"] {

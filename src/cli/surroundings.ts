@@ -52,7 +52,7 @@ async function openServers(
   return connectServers({
     servers,
     cwd,
-    env: withoutCredentials(env),
+    env: withoutCredentials(env, settings.teams.passSecrets),
     variables: env,
     onFailure: (server, reason) => tell(`no tools from the MCP server ${server}: ${reason}`),
   });

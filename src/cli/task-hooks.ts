@@ -27,6 +27,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
     sessionId: readStatus(ref, actor)?.sessionId ?? config.leadSessionId,
     cwd: io.cwd,
     env: { ...io.env, ...settings.env },
+    passSecrets: settings.teams.passSecrets,
     notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());

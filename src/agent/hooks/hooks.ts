@@ -12,6 +12,8 @@ export interface HookOptions {
   readonly transcript?: string | undefined;
   readonly cwd: string;
   readonly env: Env;
+  /** Variables with credentials that they may have. */
+  readonly passSecrets?: readonly string[];
   /** What a person is to know of: a hook that failed, or said something for them. One line each. */
   notice(event: HookEvent, text: string): void;
 }
@@ -86,11 +88,11 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, env } = this.#options;
+    const { cwd, env, passSecrets } = this.#options;
     const printed = { stdout: new Head(), stderr: new Head() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
-      env: { ...withoutCredentials(env), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
+      env: { ...withoutCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
       input,
       timeoutMs,
       signal,
@@ -104,8 +106,10 @@ export class Hooks {
     const { notice } = this.#options;
     if (result.kind === "success") {
       if (result.message !== undefined) notice(event, result.message);
-    } else if (result.kind === "stopped continuation") notice(event, `stopped it: ${result.text}`);
-    else notice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+    } else if (result.kind === "stopped continuation") {
+      // Nothing comes behind the start of a subagent that it could stop.
+      notice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
+    } else notice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
   }
 }
 

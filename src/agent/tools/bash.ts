@@ -81,7 +81,7 @@ async function runInShell(
   how: Pick<CommandOptions, "timeoutMs" | "onOutput">,
 ): Promise<CommandEnd> {
   const { cwd, signal } = context;
-  const options = { ...how, cwd, signal, env: withoutCredentials(context.env) };
+  const options = { ...how, cwd, signal, env: withoutCredentials(context.env, context.passSecrets) };
   const shell = shellOf(context.snapshot);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.

@@ -16,6 +16,8 @@ export interface ToolContext {
   /** Working directory of the agent; relative paths start here. */
   readonly cwd: string;
   readonly env: Env;
+  /** Variables with credentials that its commands may have. */
+  readonly passSecrets?: readonly string[] | undefined;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
   readonly toolUseId: string;

@@ -236,6 +236,75 @@ describe("a tool call", () => {
   });
 });
 
+describe("a subagent", () => {
+  const look: WorkerInput = {
+    turns: [
+      { tools: [{ name: "Agent", input: { prompt: "look", subagent_type: "Explore" } }] },
+      { say: "done" },
+    ],
+    subagents: { Explore: [{ say: "{{input}}" }, { say: "then: {{input}}" }] },
+  };
+
+  it("reads what a hook at its start prints, behind its prompt", async () => {
+    const { ref, dev, file } = await working(
+      { SubagentStart: ["Explore", "cat > start; echo 'mind the gap'"] },
+      look,
+    );
+    await rested(ref, dev);
+    expect(results(dev)[0]).toBe("look\n\nmind the gap");
+    expect(JSON.parse(file("start"))).toMatchObject({ agent_id: expect.any(String), agent_type: "Explore" });
+  });
+
+  it("works on when a hook at its end says so, and ends when it does not", async () => {
+    const { ref, dev, file } = await working(
+      {
+        SubagentStop: ["Explore", "cat > stop; [ -e one ] || { touch one; echo 'look again' >&2; exit 2; }"],
+      },
+      look,
+    );
+    await rested(ref, dev);
+    expect(results(dev)[0]).toBe("then: look again");
+    const told = JSON.parse(file("stop")) as { agent_transcript_path: string };
+    expect(existsSync(told.agent_transcript_path)).toBe(true);
+  });
+
+  it("of another type is none of a hook's business", async () => {
+    const { ref, dev } = await working(
+      { SubagentStart: ["Plan", "echo no"], SubagentStop: ["Plan", "exit 2"] },
+      look,
+    );
+    await rested(ref, dev);
+    expect(results(dev)[0]).toBe("look");
+  });
+});
+
+describe("the keys of the model", () => {
+  it("are no business of a command or a hook, unless a setting names them", async () => {
+    const env = {
+      PATH: process.env.PATH,
+      ANTHROPIC_API_KEY: "sk-ant-of-the-user",
+      ANTHROPIC_AUTH_TOKEN: "other-secret",
+    };
+    const show =
+      '[ -n "$ANTHROPIC_API_KEY" ] && echo key; [ -n "$ANTHROPIC_AUTH_TOKEN" ] && echo token; echo end';
+    const seen = async (passSecrets: readonly string[]) => {
+      const { ref, dev, file } = await working(
+        { PreToolUse: `{ ${show}; } > hook` },
+        {
+          mode: "bypassPermissions",
+          env,
+          settings: { teams: { passSecrets } },
+          turns: [{ tools: [bash(show)] }, { say: "ok" }],
+        },
+      );
+      await rested(ref, dev);
+      return [results(dev)[0]?.trim(), file("hook").trim()];
+    };
+    expect(await seen([])).toEqual(["end", "end"]);
+    expect(await seen(["ANTHROPIC_API_KEY"])).toEqual(["key\nend", "key\nend"]);
+  });
+});
+
 describe("a task of an agent's tools", () => {
   const create = { name: "TaskCreate", input: { subject: "No tests", description: "d" } };
 
