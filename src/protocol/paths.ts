@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { LEAD_NAME, type TeamDir } from "../schema/names.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Bytes that a file's name may have after encoding: 255, less the longest suffix that is put behind it (`.json.lock`, …). */
 const MAX_ENCODED = 200;
@@ -20,7 +20,7 @@ export function agentFileName(name: string): string {
     })
     .join("");
   if (encoded.length <= MAX_ENCODED) return encoded;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  const hash = sha256(name).slice(0, 16);
   return `${encoded.slice(0, MAX_ENCODED - 17)}-${hash}`;
 }
 
@@ -150,5 +150,5 @@ export function runtimeOfRoot(runtime: string, realRoot: string): string {
 
 /** Tells two roots apart that hold a team of one name: in runtime paths, and on panes of one tmux server. */
 export function rootTag(realRoot: string): string {
-  return createHash("sha256").update(realRoot).digest("hex").slice(0, 12);
+  return sha256(realRoot).slice(0, 12);
 }
