@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { WorkerStart } from "../backend/in-process.ts";
 import { type AgentFlags, parseAgentArgv } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { forgetEnv } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
+import { newUuid } from "../os/uuid.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
@@ -75,7 +75,7 @@ function sessionOf(io: Io, ref: TeamRef, name: string, flags: AgentFlags): strin
   if (flags.resume !== undefined) return flags.resume;
   const before = readStatus(ref, name);
   const again = before?.instance !== undefined && before.instance === io.env.TEAMS_INSTANCE;
-  return again ? before.sessionId : randomUUID();
+  return again ? before.sessionId : newUuid();
 }
 
 function openStatus(
