@@ -11,18 +11,35 @@ export interface FifoBell extends Bell {
 }
 
 /**
- * The owner's end of a FIFO: open for reading and writing, so that it costs nothing in idle and never ends. It keeps the
- * process alive until it is closed.
+ * The owner's end of a FIFO: open for reading and writing, so that it costs nothing in idle and never ends. What rings before
+ * the first wait stays in the FIFO until then: to read it takes `node:net`, which an agent loads once it is ready. From that
+ * wait on it keeps the process alive, until it is closed.
  * @throws TeamError PERMISSION_DENIED when the path is no FIFO of ours; a system error when it is missing
  */
 export function openFifoBell(path: string): FifoBell {
-  const { fd, isInPlace } = openOwnFifo(path);
-  const socket = new Socket({ fd, readable: true, writable: false });
-  const rings = new Rings(() => socket.destroy());
-  socket.on("data", () => rings.ring());
-  // A broken bell is a lost bell, and a bell may be lost: the slow check remains.
-  socket.on("error", () => rings.ring());
-  return { wait: (options) => rings.wait(options), close: () => rings.close(), isInPlace };
+  const fifo = openOwnFifo(path);
+  let socket: Socket | undefined;
+  let closed = false;
+  const rings = new Rings(() => {
+    closed = true;
+    if (socket === undefined) fifo.close();
+    else socket.destroy();
+  });
+  const read = (): Socket => {
+    const reader = new Socket({ fd: fifo.fd, readable: true, writable: false });
+    reader.on("data", () => rings.ring());
+    // A broken bell is a lost bell, and a bell may be lost: the slow check remains.
+    reader.on("error", () => rings.ring());
+    return reader;
+  };
+  return {
+    wait: (options) => {
+      if (!closed) socket ??= read();
+      return rings.wait(options);
+    },
+    close: () => rings.close(),
+    isInPlace: fifo.isInPlace,
+  };
 }
 
 /** Makes FIFOs, mode 0600, with one fork for all; those that are there stay. Their directories must exist. */
