@@ -27,6 +27,12 @@ const SIGNALS: Readonly<Record<string, "SIGINT" | "SIGQUIT" | "SIGTSTP">> = {
   "\u001a": "SIGTSTP",
 };
 
+/** What a terminal puts around pasted text, and what asks it to. */
+const PASTE = "\u001b[200~";
+const PASTED = "\u001b[201~";
+export const PASTES_ON = "\u001b[?2004h";
+export const PASTES_OFF = "\u001b[?2004l";
+
 /** A key's name in full: CSI (`ESC [ … letter`), SS3 (`ESC O letter`). */
 const KEY_NAME = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
 /** The beginning of one. */
@@ -39,6 +45,7 @@ const HALF_NAME = /^\u001b(?:\[[0-?]*[ -/]*|O)?$/;
 export function lineEditor(): LineEditor {
   let line = "";
   let held = "";
+  let pasting = false;
   const parts = new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const erase = (count: (graphemes: readonly string[]) => number): Typed[] => {
     const graphemes = [...parts.segment(line)].map(({ segment }) => segment);
@@ -49,7 +56,7 @@ export function lineEditor(): LineEditor {
   };
   const key = (char: string): Typed[] => {
     const signal = SIGNALS[char];
-    if (signal !== undefined) {
+    if (signal !== undefined && !pasting) {
       line = "";
       return [
         { kind: "echo", text: "\n" },
@@ -59,6 +66,8 @@ export function lineEditor(): LineEditor {
     switch (char) {
       case "\r":
       case "\n": {
+        // Several lines that are pasted are one message, which the key then sends.
+        if (pasting) return add("\n");
         const typed = line;
         line = "";
         return [
@@ -75,11 +84,13 @@ export function lineEditor(): LineEditor {
         return erase(lastWord);
       default:
         // The other control characters would move the cursor that the agent writes at.
-        if (char < " ") return [];
-        if (line.length >= MAX_LINE) return [{ kind: "echo", text: BELL }];
-        line += char;
-        return [{ kind: "echo", text: char }];
+        return char < " " ? [] : add(char);
     }
+  };
+  const add = (char: string): Typed[] => {
+    if (line.length >= MAX_LINE) return [{ kind: "echo", text: BELL }];
+    line += char;
+    return [{ kind: "echo", text: char }];
   };
   const escaped = (): Typed[] => [{ kind: "escape" }];
   return {
@@ -95,6 +106,7 @@ export function lineEditor(): LineEditor {
           continue;
         }
         const name = KEY_NAME.exec(rest)?.[0];
+        if (name === PASTE || name === PASTED) pasting = name === PASTE;
         if (name !== undefined) rest = rest.slice(name.length);
         else if (HALF_NAME.test(rest)) {
           held = rest;

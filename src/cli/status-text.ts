@@ -29,17 +29,20 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "pain
   }
   const { paint } = out;
   const asked = members.some(({ git }) => git !== undefined);
+  const paid = members.some(({ costUsd }) => costUsd > 0);
   const rows = members.map((member): Cell[] => [
     paint(member.name, { member: member.color ?? undefined }),
     isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
     member.taskIds.map((id) => `#${id}`).join(" "),
     mailOf(member),
     tokensOf(member),
+    ...(paid ? [costOf(member)] : []),
     ...(asked ? [worktreeText(member)] : []),
     doing(member),
   ]);
-  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS", ...(asked ? ["WORKTREE"] : []), "DOES"];
-  return table(headings, rows, { columns: out.columns, right: [4] });
+  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS"];
+  const more = [...(paid ? ["COST"] : []), ...(asked ? ["WORKTREE"] : []), "DOES"];
+  return table([...headings, ...more], rows, { columns: out.columns, right: paid ? [4, 5] : [4] });
 }
 
 /** A lead without a process has no state: a person or a script leads. */
@@ -77,6 +80,12 @@ function mailOf({ mail: { queued, delivered, inTurn } }: MemberStatus): string {
 function tokensOf({ tokens }: MemberStatus): string {
   const sum = tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite;
   return sum === 0 ? "" : compact(sum);
+}
+
+/** `$0.42`; nothing where nothing was paid, or no price is known. */
+function costOf({ costUsd }: MemberStatus): string {
+  if (costUsd === 0) return "";
+  return costUsd < 0.005 ? "<$0.01" : `$${costUsd.toFixed(2)}`;
 }
 
 /** 1234 → 1.2k, 3400000 → 3.4M */

@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { ReadStream } from "node:tty";
 import { after } from "../os/clock.ts";
 import { signalProcess } from "../os/process-table.ts";
-import { lineEditor, type Typed } from "./line-editor.ts";
+import { lineEditor, PASTES_OFF, PASTES_ON, type Typed } from "./line-editor.ts";
 
 /** Milliseconds in which the rest of a key's name follows its escape; a person presses no second key so soon. */
 const ESCAPE_MS = 50;
@@ -57,8 +57,10 @@ export function readTypedLines(write: (text: string) => void, handlers: TypingHa
   stdin.resume();
   process.on("SIGCONT", onContinue);
   raw(true);
+  write(PASTES_ON);
   return () => {
     forget();
+    write(PASTES_OFF);
     process.off("SIGCONT", onContinue);
     stdin.off("data", onData);
     stdin.pause();

@@ -37,6 +37,12 @@ describe("a line", () => {
     expect(type(...keys)).toEqual({ shown: "ab\n", rest: [line("ab")] });
   });
 
+  test("is one message where several are pasted, which Enter sends; nothing in it is a key (S29)", () => {
+    const pasted = "\u001b[200~one\rtwo\n\u0003three\u001b[201~";
+    expect(type(pasted, "!\r")).toEqual({ shown: "one\ntwo\nthree!\n", rest: [line("one\ntwo\nthree!")] });
+    expect(type(...pasted, "\r").rest).toEqual([line("one\ntwo\nthree")]);
+  });
+
   test("is bounded, and says so", () => {
     const { shown, rest } = type("x".repeat(100_010), "\r");
     expect(rest).toEqual([line("x".repeat(100_000))]);

@@ -183,4 +183,17 @@ describe("status in words", () => {
       "2 queued, 1 in turn",
     );
   });
+
+  it("says what each member has cost, where anybody has cost anything (S36)", () => {
+    const member = { state: "idle", activity: "", exit: null, taskIds: [], color: null };
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const tokens = { input: 1_500, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const text = (...costs: readonly number[]): string => {
+      const all = costs.map((costUsd, i) => ({ ...member, mail, tokens, name: `m${i}`, costUsd }));
+      const members = all as unknown as TeamStatus["members"];
+      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+    };
+    expect(text(0)).not.toContain("COST");
+    expect(text(1.234, 0.001, 0)).toMatch(/COST.*m0 .*1\.5k +\$1\.23.*m1 .*<\$0\.01.*m2 +idle +1\.5k\s*$/s);
+  });
 });
