@@ -23,7 +23,7 @@ import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.
 import { RestGate } from "../worker/rest-gate.ts";
 import { teamNews } from "../worker/team-news.ts";
 import { RECORDING } from "./recording.ts";
-import { bypassForbidden } from "./settings.ts";
+import { bypassForbidden, furtherDirectories } from "./settings.ts";
 import { type SharedParts, subagentRunner, toolsOfOwn } from "./subagents.ts";
 
 export interface AgentParts extends SharedParts {
@@ -55,7 +55,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       ask: settings.permissions.ask,
       deny: deniedRules(parts),
     }),
-    workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...settings.permissions.additionalDirectories],
+    workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings, ctx)],
     outputDirs: [outputDirectory(ctx.cwd)],
     planFile: worker.plan.planFile,
     protectedDirs: [ctx.home.root],

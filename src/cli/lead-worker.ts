@@ -21,7 +21,7 @@ import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
-import { bypassForbidden, type LoadedSettings, worktreeSettings } from "./settings.ts";
+import { bypassForbidden, furtherDirectories, type LoadedSettings, worktreeSettings } from "./settings.ts";
 import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
@@ -160,15 +160,16 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
 
 /** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
 async function onSilent(
-  { ctx, view, settings: { permissions } }: Lead,
+  { ctx, view, settings }: Lead,
   { plan, desk }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
   if (protocol?.type !== "permission_request") return;
+  const { permissions } = settings;
   const how = await answerPermission(ctx, message.from, protocol, {
     mode: plan.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
-    directories: permissions.additionalDirectories,
+    directories: furtherDirectories(settings, ctx),
   });
   if (how === "person") {
     view.waiting(

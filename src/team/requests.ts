@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { createWhole, makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
+import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { metadata } from "../schema/json.ts";
 import { formatJson, readRecordFile } from "../store/json-file.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
@@ -50,7 +51,7 @@ export function openRequest(
   assertTeam(ref);
   try {
     makeDirBelow(ref.paths.dir, ref.paths.requests);
-    createWhole(ref.paths.request(request.id).request, formatJson(request));
+    createWhole(ref.paths.request(request.id).request, formatJson(maskValue(request, ownSecrets())));
   } catch (error) {
     throw isMissing(error) ? teamNotFound(ref) : error;
   }
@@ -85,7 +86,7 @@ export async function answerRequest(
 ): Promise<"answered" | "already"> {
   readRequest(ref, id);
   const paths = ref.paths.request(id);
-  if (!createWhole(paths.answer, formatJson(answer))) return "already";
+  if (!createWhole(paths.answer, formatJson(maskValue(answer, ownSecrets())))) return "already";
   if (entryOf(paths.request) !== undefined) return "answered";
   // Its asker closed it at the same moment: the answer is nobody's.
   removeFile(paths.answer);

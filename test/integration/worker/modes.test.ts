@@ -69,6 +69,18 @@ describe("the mode of a running agent", () => {
     expect([made("ran"), dev.worker.plan.mode]).toEqual([false, "default"]);
   });
 
+  it("lets it read in further directories, which may be named from home or from its own", async () => {
+    const read = (file_path: string) => ({ name: "Read", input: { file_path } });
+    const { ref, dev } = await working({
+      mode: "dontAsk",
+      settings: { permissions: { additionalDirectories: ["~/notes", "../beside"] } },
+      turns: [{ tools: [read("~/notes/a"), read("../beside/b"), read("../else/c")] }, { say: "ok" }],
+    });
+    await eventually("the end", () => dev.inputs.length === 1 && isIdle(ref));
+    const ended = dev.shown.filter((line) => line.startsWith("ended Read"));
+    expect(ended.map((line) => line.includes("was refused"))).toEqual([false, false, true]);
+  });
+
   it("is nobody's to set but the lead's", async () => {
     const { ref, dev } = await working({ mode: "default", turns: [{ say: "ok", repeat: true }] });
     const text = JSON.stringify({ type: "mode_set_request", mode: "bypassPermissions", from: "dev" });
