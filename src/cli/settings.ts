@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { hooksSetting } from "../agent/hooks/settings.ts";
-import { absolutePath, absolutePath } from "../agent/tools/paths.ts";
+import { absolutePath } from "../agent/tools/paths.ts";
 import { TeamError } from "../errors.ts";
 import type { WorktreeSettings } from "../lead/worktree-start.ts";
 import type { Env } from "../os/env.ts";
@@ -135,14 +135,6 @@ export function bypassForbidden(
 /** JSON Schema of the settings file, with its defaults. */
 export function settingsJsonSchema(): object {
   return z.toJSONSchema(settingsSchema, { io: "input" });
-}
-
-/** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
-export function furtherDirectories(
-  { permissions }: Settings,
-  where: { readonly cwd: string; readonly env: Env },
-): string[] {
-  return permissions.additionalDirectories.map((path) => absolutePath(path, where));
 }
 
 /** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
