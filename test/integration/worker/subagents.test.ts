@@ -193,6 +193,32 @@ describe("an agent without a name", () => {
     expect(existsSync(join(dev.cwd, "asked"))).toBe(true);
   });
 
+  it("begins with what hooks say, and ends when they let it (protocol.md section 7)", async () => {
+    const ref = await testTeam(["dev"]);
+    const hook = (command: string) => [{ matcher: "Explore", hooks: [{ type: "command", command }] }];
+    const hooks = {
+      SubagentStart: hook("cat > start.json; echo 'Mind the gap.'"),
+      SubagentStop: hook("cat > stop.json; [ -e once ] || { touch once; echo 'Look again.' >&2; exit 2; }"),
+    };
+    const dev = await start(ref, {
+      settings: { hooks },
+      turns: [
+        { tools: [call({ prompt: "Count.", subagent_type: "Explore" }), call({ prompt: "Other." })] },
+        { say: "done" },
+      ],
+      subagents: { Explore: [{ say: "{{input}}", repeat: true }], "general-purpose": [{ say: "{{input}}" }] },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["Look again.", "Other."]);
+    const file = (name: string): Record<string, string> =>
+      JSON.parse(readFileSync(join(dev.cwd, name), "utf8"));
+    expect(file("start.json")).toMatchObject({ hook_event_name: "SubagentStart", agent_type: "Explore" });
+    const { agent_transcript_path: path, agent_id: id } = file("stop.json");
+    expect(id).toBe(file("start.json").agent_id);
+    expect(readFileSync(path ?? "", "utf8")).toContain("Count.\\n\\nMind the gap.");
+  });
+
   it("counts on its own, and all of it on its agent's account (S36)", async () => {
     api = await startFakeMessagesApi(({ body }) => {
       const text = JSON.stringify(body.messages);
