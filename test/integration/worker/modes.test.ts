@@ -77,8 +77,10 @@ describe("the mode of a running agent", () => {
       turns: [{ tools: [read("~/notes/a"), read("../beside/b"), read("../else/c")] }, { say: "ok" }],
     });
     await eventually("the end", () => dev.inputs.length === 1 && isIdle(ref));
-    const ended = dev.shown.filter((line) => line.startsWith("ended Read"));
-    expect(ended.map((line) => line.includes("was refused"))).toEqual([false, false, true]);
+    const results = dev.messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
+    );
+    expect(results.map((text) => text.includes("was refused"))).toEqual([false, false, true]);
   });
 
   it("is nobody's to set but the lead's", async () => {
