@@ -46,8 +46,10 @@ export function lineEditor(): LineEditor {
   let line = "";
   let held = "";
   let pasting = false;
-  const parts = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  let parts: Intl.Segmenter | undefined;
   const erase = (count: (graphemes: readonly string[]) => number): Typed[] => {
+    // Made at its first need: what a segmenter knows of all languages has no place in an idle agent's memory.
+    parts ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
     const graphemes = [...parts.segment(line)].map(({ segment }) => segment);
     const gone = graphemes.splice(graphemes.length - count(graphemes));
     line = graphemes.join("");
