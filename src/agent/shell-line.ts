@@ -29,8 +29,9 @@ export interface RedirectedFile {
 
 /** Characters; what is longer is a file put into a command, and nobody could say of it that it is harmless. */
 const MAX_LINE = 65_536;
-/** Scripts in quotes (`sh -c "…"`) that refusals look into: more than anybody writes, and each is read in no time. */
-const MAX_SCRIPTS = 100;
+/** Scripts in quotes (`sh -c "…"`) that refusals look into, and their characters together: more than anybody writes, and read in no time. */
+const MAX_SCRIPTS = 30;
+const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
 
 /**
  * Reads a command line with the grammar of bash. The line may be run by another shell (zsh, or sh where there is no bash),
@@ -204,11 +205,16 @@ function mentionsIn(root: SyntaxNode): string[][] {
   const found: string[][] = [];
   const open: SyntaxNode[] = [root];
   let scripts = MAX_SCRIPTS;
+  let chars = MAX_SCRIPT_CHARS;
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (node.type === "Command" && node.name !== undefined) {
       const words = [node.name, ...node.args].map((arg) => (arg.type === "Word" ? arg.value : arg.text));
       found.push(words);
-      for (const script of scriptsIn(words)) if (scripts-- > 0) open.push(parse(script));
+      for (const script of scriptsIn(words)) {
+        scripts -= 1;
+        chars -= script.length;
+        if (scripts >= 0 && chars >= 0) open.push(parse(script));
+      }
     }
     forEachChild(node, (child) => open.push(child));
   }

@@ -413,6 +413,17 @@ describe("what takes a rule long to decide", () => {
     expect(performance.now() - since).toBeLessThan(1000);
   });
 
+  test("is no script in a script in a script: only so many, and so much of them, are looked into", () => {
+    const wide = "sh -c 'sh -c x' ".repeat(4000);
+    const deep = `${"sh $(".repeat(250)}x${")".repeat(250)}`;
+    expect(readShellLine(wide).mentioned.length).toBeLessThan(10);
+    expect(readShellLine(deep).mentioned.length).toBeLessThan(10_000);
+    const deny = rules({ deny: ["Bash(rm:*)"] });
+    for (const text of [wide, deep]) {
+      expect(ask("bypassPermissions", "Bash", command(`${text}; rm x`), { rules: deny })).toBe("deny");
+    }
+  });
+
   test("is no long command behind sudo, which could be any of its words", () => {
     const deny = rules({ deny: ["Bash(rm:*)"] });
     const long = `sudo ${"a ".repeat(6000)}`;
