@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { messageOf } from "../errors.ts";
 import { pause } from "../os/clock.ts";
 import { fileSize, readTail } from "../os/fs.ts";
+import { maskText } from "../os/secrets.ts";
 import { OutputFile } from "./tools/output-file.ts";
 
 export type TaskStatus = "running" | "completed" | "failed" | "killed";
@@ -97,7 +98,7 @@ export class BackgroundTasks {
     const stop = new AbortController();
     const task: Task = {
       id,
-      what,
+      what: maskText(what, secrets),
       file,
       stop,
       ended: ending(work, stop.signal, file),

@@ -80,6 +80,8 @@ const CUT_OFF = "Interrupted before it ended.";
 const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
 const CUT_INPUT =
   "The call was cut off where your answer reached its longest, and was not made. Make it again with less in it, or in several parts.";
+/** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
+const MAX_SIDE_BY_SIDE = 16;
 /** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
 const ABORT_GRACE_MS = 2_000;
 
@@ -100,7 +102,7 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Pro
       continue;
     }
     calls += group.length;
-    for (const { block, endedBy: ender } of await Promise.all(group.map((use) => runOne(use, run)))) {
+    for (const { block, endedBy: ender } of await sideBySide(group, (use) => runOne(use, run))) {
       results.push(block);
       endedBy ??= ender;
     }
@@ -108,6 +110,17 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Pro
   if (!stopped && endedBy === undefined && !run.signal.aborted)
     stopped = (await run.betweenTools()) === "stop";
   return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
+}
+
+/** Runs a group together, but no more at once than a machine and a server take. Results come in the calls' order. */
+async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [i, item] of waiting) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(items.length, MAX_SIDE_BY_SIDE) }, lane));
+  return results;
 }
 
 function groups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolUseBlock[][] {

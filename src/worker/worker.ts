@@ -344,7 +344,8 @@ export class Worker {
     if (goesIdle && role === "teammate") await this.#inTeam(() => this.#noticeIdle(keys));
     await this.#inTeam(() => noteProgress(this.ref, this.name, keys, "done"));
     if (!goesOn) return;
-    status.happened("turn_ended", "");
+    const behind = this.#made?.inBackground ?? 0;
+    status.happened("turn_ended", behind === 0 ? "" : `${behind} in the background`);
     if (!goesIdle) return;
     if (role === "teammate") view.idle();
     await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));

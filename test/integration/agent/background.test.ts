@@ -131,6 +131,8 @@ describe("a command in the background", () => {
 
   test("shows its newest output where it is long; the file has all, with no secret in it (S75)", async () => {
     const { taskId, outputFile } = await start(`echo first; echo ${SECRET}; seq 1 20000; echo last`);
+    await eventually("its end", () => notices.length === 1);
+    expect(notices[0]?.what).toBe("echo first; echo [secret]; seq 1 20000; echo last");
     const { content } = await output(taskId);
     expect(content.length).toBeLessThan(32_000);
     expect(content).toContain(`all of it is in ${outputFile}`);

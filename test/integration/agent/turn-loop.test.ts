@@ -215,6 +215,27 @@ describe("a turn", () => {
   });
 });
 
+test("of many calls that may go side by side sixteen do, and each has its own result", async () => {
+  let open = 0;
+  let most = 0;
+  const slow = tool(
+    "Slow",
+    async (given) => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open -= 1;
+      return { content: String((given as { n: number }).n) };
+    },
+    { parallel: true, input: z.object({ n: z.number() }) },
+  );
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: "Slow", input: { n } }));
+  const ada = agent({ turns: [{ tools }], tools: [slow] });
+  await ada.run(input("x"), never);
+  expect(most).toBe(16);
+  expect(resultsOf(ada.messages)).toEqual(Array.from({ length: 40 }, (_, n) => String(n)));
+});
+
 describe("permissions", () => {
   const turns = [{ tools: [bash("echo ran")] }, { say: "done" }];
 
@@ -561,6 +582,13 @@ describe("a conversation that is taken up again", () => {
     await again.run(input("b", ["k2"]), never);
     expectValid(agent({ turns }).messages);
     expect([...agent({ turns }).handledKeys]).toEqual(["k1", "k2"]);
+  });
+
+  test("remembers no more of what it received than can come again", async () => {
+    const keys = Array.from({ length: 10_050 }, (_, i) => `k${i}`);
+    const ada = agent({ turns });
+    await ada.run(input("a", keys), never);
+    expect([...ada.handledKeys]).toEqual(keys.slice(50));
   });
 
   test("a line that makes no sense is passed over", async () => {

@@ -108,7 +108,11 @@ test("an input that is cut stays an object", () => {
   );
   const [block] = message?.content ?? [];
   expect(block).toMatchObject({
-    input: { file_path: "a", content: expect.stringContaining("left out"), edits: "(left out)" },
+    input: {
+      file_path: "a",
+      content: expect.stringContaining("characters were left out"),
+      edits: "(left out)",
+    },
   });
 });
 
