@@ -57,6 +57,16 @@ export async function recorded(
 }
 
 /**
+ * Messages that came one by one may come together in a replay, and then the first turn that fits is the only one: what does
+ * something goes before an answer in words alone.
+ */
+function wordsLast(turns: readonly Turn[]): Turn[] {
+  const isWords = ({ on, tools }: Turn): boolean =>
+    on !== undefined && on.tool === undefined && tools === undefined;
+  return [...turns.filter((turn) => !isWords(turn)), ...turns.filter(isWords)];
+}
+
+/**
  * Puts what the agents of a run wrote together as one playbook, and removes their parts.
  * @param directory the value of {@link RECORDING} in that run
  * @throws TeamError INVALID_INPUT when something has come to stand at the path; the parts stay then
@@ -70,6 +80,7 @@ export function writeRecording(directory: string, path: string): Playbook {
       else turns.push(line.turn);
     }
   }
+  for (const [name, turns] of Object.entries(agents)) agents[name] = wordsLast(turns);
   const whole = z.parse(playbook, { version: 1, agents });
   if (!createWhole(path, formatJson(whole))) {
     throw new TeamError(

@@ -13,6 +13,8 @@ const toolCall = z.strictObject({
 });
 
 const condition = z.strictObject({
+  /** The newest input is what a call of this tool gave. */
+  tool: z.optional(z.string().check(z.minLength(1))),
   contains: z.optional(z.string()),
   matches: z.optional(z.string().check(z.refine(isRegexp, "is not a regular expression"))),
 });

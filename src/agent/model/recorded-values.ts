@@ -16,13 +16,17 @@ export interface RunFacts {
 }
 
 /**
- * What the newest input has to be for this turn: the first line of the message that began it. None for the first of a
- * conversation (the goal and the prompt are the replay's own), and none behind a tool's result.
+ * What the newest input has to be for this turn: the first line of the message that began it, or the result of a tool. None
+ * for the first of a conversation: the goal and the prompt are the replay's own.
  */
 export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Turn["on"] {
   const newest = messages.at(-1);
-  if (newest?.role !== "user" || newest.origin === undefined) return undefined;
-  if (!messages.some(({ role }) => role === "assistant")) return undefined;
+  const call = messages.findLast(({ role }) => role === "assistant");
+  if (newest?.role !== "user" || call?.role !== "assistant") return undefined;
+  if (newest.origin === undefined) {
+    const tool = toolUsesOf(call)[0]?.name;
+    return tool === undefined ? undefined : { tool };
+  }
   const [line = ""] = newest.origin.text.trim().split("\n", 1);
   const words = line.split(/\s+/).slice(0, WORDS);
   if (line === "") return undefined;

@@ -1,5 +1,5 @@
 import type { Playbook, Turn } from "../../schema/playbook.ts";
-import { textOf, toolResultsOf } from "../conversation.ts";
+import { textOf, toolResultsOf, toolUsesOf } from "../conversation.ts";
 import { failureKind, mayPass } from "./failures.ts";
 import type { ConversationMessage } from "./model.ts";
 
@@ -25,13 +25,13 @@ export function chooseTurn(
   agent: string,
   messages: readonly ConversationMessage[],
 ): Choice | undefined {
-  const inputs = newestInputs(messages);
+  const newest: Newest = { inputs: newestInputs(messages), tools: newestTools(messages) };
   const shutdown = shutdownAsked(messages) !== undefined;
   for (const list of new Set([agent, "*"])) {
     const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
     for (const [index, turn] of turns.entries()) {
       const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
-      if (errors === undefined || !fits(turn, inputs)) continue;
+      if (errors === undefined || !fits(turn, newest)) continue;
       if (shutdown && turn.on === undefined && !answersShutdown(turn)) continue;
       return { turn, list, index, errors };
     }
@@ -78,9 +78,24 @@ function newestInputs(messages: readonly ConversationMessage[]): string[] {
   return newest.origin === undefined ? [whole] : [whole, newest.origin.text];
 }
 
-function fits({ on }: Turn, inputs: readonly string[]): boolean {
+/** The tools whose results the newest input holds. */
+function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<string> {
+  const [call, answer] = messages.slice(-2);
+  if (call?.role !== "assistant" || answer?.role !== "user") return new Set();
+  const answered = new Set(toolResultsOf(answer).map(({ toolUseId }) => toolUseId));
+  return new Set(toolUsesOf(call).flatMap(({ id, name }) => (answered.has(id) ? [name] : [])));
+}
+
+/** What `on` is held against. */
+interface Newest {
+  readonly inputs: readonly string[];
+  readonly tools: ReadonlySet<string>;
+}
+
+function fits({ on }: Turn, { inputs, tools }: Newest): boolean {
   if (on === undefined) return true;
-  const { contains = "", matches = "" } = on;
+  const { tool, contains = "", matches = "" } = on;
+  if (tool !== undefined && !tools.has(tool)) return false;
   const pattern = new RegExp(matches, "u");
   return inputs.some((input) => input.includes(contains) && pattern.test(input));
 }

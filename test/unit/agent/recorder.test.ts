@@ -3,6 +3,7 @@ import type { ConversationMessage, ModelRequest } from "../../../src/agent/model
 import { fillInput, fillText } from "../../../src/agent/model/playbook-text.ts";
 import { playbookLookup } from "../../../src/agent/model/playbook-values.ts";
 import { recordedCondition, recordedText, recordedTools } from "../../../src/agent/model/recorded-values.ts";
+import { chooseTurn } from "../../../src/agent/model/scripted-choice.ts";
 
 const RUN = { cwd: "/home/a.b/work", team: "run-abcd" };
 const ANSWER: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "Yes." }] };
@@ -19,15 +20,28 @@ function request(...messages: ConversationMessage[]): ModelRequest {
 describe("what a recorded turn waits for", () => {
   it.each([
     ["the first input of a conversation: nothing", [message("Plan first.")], undefined],
-    [
-      "the result of a tool: nothing",
-      [ANSWER, { role: "user", content: [] }] as ConversationMessage[],
-      undefined,
-    ],
     ["a message that is always the same", [ANSWER, message("It is (all) done.\nBye.")], "It is (all) done."],
   ])("%s", (_, messages, contains) => {
     const on = recordedCondition(request(...messages), RUN);
     expect(on).toEqual(contains === undefined ? undefined : { contains });
+  });
+
+  it("is the result of a tool behind a call", () => {
+    const call: ConversationMessage = {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "1", name: "Bash", input: { command: "ls" } }],
+    };
+    const result = { type: "tool_result", toolUseId: "1", content: "a b", isError: false } as const;
+    const messages: ConversationMessage[] = [message("Go."), call, { role: "user", content: [result] }];
+    const on = recordedCondition(request(...messages), RUN);
+    expect(on).toEqual({ tool: "Bash" });
+    const turn = { on: on ?? {}, say: "Done." };
+    const playbook = { version: 1 as const, agents: { ada: [turn] } };
+    expect(chooseTurn(playbook, "ada", messages)).toMatchObject({ turn });
+    expect(chooseTurn(playbook, "ada", [...messages, ANSWER, message("Go on.")])).toBeUndefined();
+    expect(
+      chooseTurn({ ...playbook, agents: { ada: [{ on: { tool: "Read" } }] } }, "ada", messages),
+    ).toBeUndefined();
   });
 
   it("lets what belongs to one run alone be anything, and nothing else", () => {
