@@ -4,6 +4,7 @@ import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf, realPathOf } from "../../os/fs.ts";
 import { run } from "../../os/run.ts";
+import { globOfType } from "./file-types.ts";
 import { fileFilter, isFile, listFiles } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
 import { timeLimit } from "./time-limit.ts";
@@ -13,6 +14,8 @@ export interface GrepQuery {
   /** A file or a directory, absolute. */
   readonly path: string;
   readonly glob?: string | undefined;
+  /** Only files of this kind (file-types.ts). */
+  readonly type?: string | undefined;
   readonly ignoreCase: boolean;
   /** The pattern may go over line ends, and `.` matches them. */
   readonly multiline: boolean;
@@ -43,9 +46,10 @@ export async function search(query: GrepQuery, context: GrepContext): Promise<Gr
 
 /** @returns undefined when there is no ripgrep */
 export async function searchWithRipgrep(
-  { pattern, path, glob, ignoreCase, multiline }: GrepQuery,
+  query: GrepQuery,
   { env, signal }: GrepContext,
 ): Promise<GrepOutcome | undefined> {
+  const { pattern, path, ignoreCase, multiline } = query;
   const args = [
     ..."--json --no-config --no-messages --crlf --hidden --sort path --glob !.git".split(" "),
     ...(ignoreCase ? ["--ignore-case"] : []),
@@ -57,7 +61,7 @@ export async function searchWithRipgrep(
   if (failure === "not-found") return undefined;
   if (code === 2 && stdout === "") return { flaw: stderr.trim() };
   // Its own --glob would bring back what .gitignore leaves out.
-  const fits = isFile(path) ? () => true : fileFilter(glob);
+  const fits = isFile(path) ? () => true : filterOf(query);
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
   return { matches: matches.filter(({ file }) => fits(relative(path, file))) };
 }
@@ -79,6 +83,11 @@ function readRipgrepLine(line: string): GrepMatch[] {
 
 function decode({ text, bytes = "" }: RipgrepText): string {
   return text ?? Buffer.from(bytes, "base64").toString("utf8");
+}
+
+function filterOf({ glob, type }: GrepQuery): (path: string) => boolean {
+  const [byGlob, byType] = [fileFilter(glob), fileFilter(type === undefined ? undefined : globOfType(type))];
+  return (path) => byGlob(path) && byType(path);
 }
 
 /** Milliseconds in which one file must be searched; a pattern that backtracks without end is stopped by it. */
@@ -106,8 +115,9 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   return { matches };
 }
 
-async function filesBelow({ path, glob }: GrepQuery, context: GrepContext): Promise<string[]> {
-  const fits = fileFilter(glob);
+async function filesBelow(query: GrepQuery, context: GrepContext): Promise<string[]> {
+  const { path } = query;
+  const fits = filterOf(query);
   const names = (await listFiles(path, context)).filter((name) => fits(name));
   return names.map((name) => join(path, name)).filter(liesBelow(path));
 }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { lookAt } from "../../os/user-files.ts";
+import { FILE_TYPES, globOfType } from "./file-types.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-engine.ts";
 import { absolutePath, failed, keepBack } from "./paths.ts";
@@ -18,6 +19,7 @@ const input = z.object({
     .optional(z.string())
     .check(z.describe("The file or directory to search, the working directory if not given")),
   glob: z.optional(z.string()).check(z.describe("Only files that fit, like *.ts or src/**/*.{js,ts}")),
+  type: z.optional(z.string()).check(z.describe(`Only files of this kind: ${FILE_TYPES.join(", ")}`)),
   output_mode: z
     .optional(z.enum(["content", "files_with_matches", "count"]))
     .check(z.describe("The matching lines, only the files (the default), or how many lines match in each")),
@@ -29,6 +31,9 @@ const input = z.object({
   head_limit: z
     .optional(z.int().check(z.minimum(1)))
     .check(z.describe(`At most so many, ${DEFAULT_LIMIT} if not given`)),
+  offset: z
+    .optional(z.int().check(z.minimum(0)))
+    .check(z.describe("How many to pass over first, to go on where an answer ended")),
   multiline: z.optional(z.boolean()).check(z.describe("Let the pattern go over line ends")),
 });
 type Input = z.infer<typeof input>;
@@ -46,10 +51,16 @@ export const grepTool: Tool<Input> = {
     const path = absolutePath(value.path ?? ".", context);
     const { kind } = lookAt(path);
     if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is no file.`);
+    if (value.type !== undefined && globOfType(value.type) === undefined) {
+      return failed(
+        `There is no kind of files ${value.type} here; use glob, or one of: ${FILE_TYPES.join(", ")}.`,
+      );
+    }
     const query = {
       pattern: value.pattern,
       path,
       glob: value.glob,
+      type: value.type,
       ignoreCase: value["-i"] ?? false,
       multiline: value.multiline ?? false,
     };
@@ -61,17 +72,19 @@ export const grepTool: Tool<Input> = {
       kind === "file" ? undefined : context.isWithheld,
     );
     const byFile = groupByFile(matches, context.cwd);
-    const shown = present(value, byFile);
-    const limit = value.head_limit ?? DEFAULT_LIMIT;
+    const all = present(value, byFile);
+    const { head_limit: limit = DEFAULT_LIMIT, offset = 0 } = value;
+    const shown = all.slice(offset, offset + limit);
+    const end = offset + shown.length;
     const rest =
-      shown.length > limit
-        ? [`(${limit} of ${shown.length} lines; narrow the search or raise head_limit)`]
+      end < all.length
+        ? [
+            `(${offset === 0 ? "the first" : `${offset + 1} to`} ${end} of ${all.length}; narrow the search, or go on with offset ${end})`,
+          ]
         : [];
+    const none = all.length === 0 ? "Nothing matches." : `There are ${all.length}; nothing is behind them.`;
     return {
-      content:
-        shown.length === 0
-          ? ["Nothing matches.", ...note].join("\n")
-          : [...shown.slice(0, limit), ...rest, ...note].join("\n"),
+      content: [...(shown.length === 0 ? [none] : shown), ...rest, ...note].join("\n"),
       data: {
         files: [...byFile.keys()],
         count: matches.length,

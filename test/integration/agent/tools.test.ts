@@ -281,6 +281,9 @@ describe.each(engines)("searching with %s", (name, engine) => {
       "b.txt:3+1:todo two",
     ]);
     expect(await found("TODO", { glob: "*.md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
+    expect(await found("TODO", { type: "md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
+    expect(await found("TODO", { type: "md", glob: "b*" })).toEqual([]);
+    expect(await found("TODO", { type: "ts" })).toEqual([]);
     expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
     expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
     expect(await found("nowhere")).toEqual([]);
@@ -329,8 +332,21 @@ describe("Grep", () => {
       "a.txt-1-1\na.txt:2:2 x\na.txt-3-3\n--\na.txt-5-5\na.txt:6:6 x\na.txt-7-7",
     );
     expect((await use(grepTool, { ...lines, "-n": false, "-A": 1, head_limit: 2 })).content).toBe(
-      "a.txt:2 x\na.txt-3\n(2 of 5 lines; narrow the search or raise head_limit)",
+      "a.txt:2 x\na.txt-3\n(the first 2 of 5; narrow the search, or go on with offset 2)",
     );
+    const further = { ...lines, "-n": false, "-A": 1, head_limit: 2 };
+    expect((await use(grepTool, { ...further, offset: 2 })).content).toBe(
+      "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or go on with offset 4)",
+    );
+    expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
+    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe(
+      "There are 5; nothing is behind them.",
+    );
+    expect((await use(grepTool, { pattern: "x", type: "md" })).content).toBe("Nothing matches.");
+    expect(await use(grepTool, { pattern: "x", type: "wizardry" })).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/wizardry.*rust/),
+    });
     expect((await use(grepTool, { pattern: "nope" })).content).toBe("Nothing matches.");
     expect((await use(grepTool, { pattern: "x", path: "gone" })).isError).toBe(true);
     expect((await use(grepTool, { pattern: "x" })).data).toMatchObject({
