@@ -1,4 +1,5 @@
 import type { PlaceRecord } from "../schema/status.ts";
+import type { TmuxAround } from "../tmux/around.ts";
 import { all, equals } from "../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../tmux/ids.ts";
 import { either } from "../tmux/keys.ts";
@@ -19,23 +20,6 @@ export type FocusOutcome =
     }
   | { readonly kind: "gone" };
 
-/** Where a caller inside tmux is, as its environment says. */
-export interface Viewer {
-  /** The process of its server: its pane's id means something there alone. */
-  readonly serverPid: number;
-  /** None in a popup. */
-  readonly pane?: string | undefined;
-  /** The session that it was started in; where its pane is now counts more. */
-  readonly session?: SessionId | undefined;
-}
-
-/** By `$TMUX` (`<socket>,<pid>,<session>`) and `$TMUX_PANE`; undefined outside of tmux. */
-export function viewerOf(env: Readonly<Record<string, string | undefined>>): Viewer | undefined {
-  const [, pid, session] = /,(\d+),(\d+)$/.exec(env.TMUX ?? "") ?? [];
-  if (pid === undefined) return undefined;
-  return { serverPid: Number(pid), pane: env.TMUX_PANE, session: sessionId(`$${session}`) };
-}
-
 /**
  * Shows an agent's pane: the one with its tag; a lead's has none, being its caller's. From inside of the same server the
  * client that looks at the caller's session is switched to the pane's session, window and pane, and a zoom of another pane
@@ -45,7 +29,7 @@ export function viewerOf(env: Readonly<Record<string, string | undefined>>): Vie
 export async function focusPane(
   server: TmuxServer,
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
-  viewer?: Viewer,
+  viewer?: TmuxAround,
 ): Promise<FocusOutcome> {
   const seen = await look(server, [TAG.agent]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
@@ -106,7 +90,7 @@ async function switchTo(
 const SWITCHED = "SWITCHED";
 
 /** Those in which the caller's pane stands, which may have been moved since it began. */
-function sessionsOf(seen: Look, { pane, session }: Viewer): ReadonlySet<SessionId> {
+function sessionsOf(seen: Look, { pane, session }: TmuxAround): ReadonlySet<SessionId> {
   const own = paneId(pane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);

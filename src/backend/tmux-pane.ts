@@ -12,12 +12,13 @@ import { captureEach } from "../tmux/capture.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
 import { readScreen } from "../tmux/screen.ts";
-import { isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
 import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { gathered } from "./gathered.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
+import { serverAt } from "./servers.ts";
 import { marked, settleStart } from "./settle-start.ts";
 import { SIGHT_ROWS, sightOfScreen } from "./sight-screen.ts";
 import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
@@ -37,7 +38,7 @@ export interface TmuxPaneOptions {
 /** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, clock = systemClock } = options;
-  const serverAt = options.serverAt ?? ((path: string) => tmuxServer({ socket: { path }, env }));
+  const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
   // Spawns of one turn of a lead come one behind the other, while the first is at work.
   const make = gathered(
@@ -80,7 +81,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async present(places) {
       const present = new Set<string>();
       for (const [socket, group] of bySocket(places)) {
-        const seen = await look(serverAt(socket), [TAG.agent]);
+        const seen = await look(at(socket), [TAG.agent]);
         for (const place of group) if (isThere(place, seen)) present.add(place.instance);
       }
       return present;
@@ -89,20 +90,20 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async capture(place, lines) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const [rows] = await captureEach(serverAt(place.server.socket), [identity], lines);
+      const [rows] = await captureEach(at(place.server.socket), [identity], lines);
       return rows && lastRows(rows, lines);
     },
 
     async sight(place) {
       const identity = identityCondition(place);
       if (identity === undefined || place.server === undefined) return undefined;
-      const server = serverAt(place.server.socket);
+      const server = at(place.server.socket);
       const screen = await readScreen(server, identity.pane, identity.condition, SIGHT_ROWS);
       return screen && sightOfScreen(screen);
     },
 
     async close(places) {
-      for (const [socket, group] of bySocket(places)) await closePanes(serverAt(socket), group);
+      for (const [socket, group] of bySocket(places)) await closePanes(at(socket), group);
     },
   };
 }

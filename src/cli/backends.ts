@@ -4,12 +4,12 @@ import { type InProcessBackend, inProcessBackend } from "../backend/in-process.t
 import { isIterm2 } from "../backend/it2.ts";
 import { iterm2Backend } from "../backend/iterm2.ts";
 import { type ProcessBackendOptions, processBackend } from "../backend/process.ts";
+import { callersServer } from "../backend/servers.ts";
 import { tmuxPaneBackend } from "../backend/tmux-pane.ts";
 import type { Backends } from "../lead/context.ts";
 import { findProgram } from "../os/access.ts";
 import type { Env } from "../os/env.ts";
 import type { BackendType } from "../schema/config.ts";
-import { chooseServer, tmuxServer } from "../tmux/server.ts";
 
 export interface BackendsOptions extends ProcessBackendOptions {
   /** Of a lead that is a process: where its teammates can live in it. */
@@ -18,9 +18,8 @@ export interface BackendsOptions extends ProcessBackendOptions {
 
 /** The places where teammates can live on this machine, and which one a command takes. */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
-  const server = tmuxServer({ socket: chooseServer(env), env });
   const backends = {
-    tmux: tmuxPaneBackend({ server, env }),
+    tmux: tmuxPaneBackend({ server: callersServer(env), env }),
     iterm2: iterm2Backend({ env }),
     process: processBackend(options),
     "in-process": options.inProcess ?? inProcessBackend(),

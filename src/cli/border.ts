@@ -15,11 +15,11 @@ export function borderOf(env: Env): (state: string, taskIds: readonly string[]) 
   let running = false;
   let isFirst = true;
   const show = async (): Promise<void> => {
-    const [{ showPaneState }, { chooseServer, tmuxServer }] = await Promise.all([
+    const [{ showPaneState }, { callersServer }] = await Promise.all([
       import("../backend/pane-state.ts"),
-      import("../tmux/server.ts"),
+      import("../backend/servers.ts"),
     ]);
-    const server = tmuxServer({ socket: chooseServer(env), env });
+    const server = callersServer(env);
     for (let shown = { state: "", task: "" }; shown !== wanted; ) {
       shown = wanted;
       await showPaneState(server, pane, instance, shown);

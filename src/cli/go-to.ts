@@ -1,4 +1,5 @@
-import { type FocusOutcome, focusPane, viewerOf } from "../backend/focus.ts";
+import { type FocusOutcome, focusPane } from "../backend/focus.ts";
+import { serverAt } from "../backend/servers.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { isWrittenHidden } from "../lead/hide.ts";
 import { livenessOf } from "../os/identity.ts";
@@ -7,7 +8,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
 import { readPlace, readStatus } from "../team/records.ts";
-import { tmuxServer } from "../tmux/server.ts";
+import { tmuxAround } from "../tmux/around.ts";
 
 /**
  * Shows the pane of the first of some members that has one.
@@ -40,8 +41,7 @@ async function focusOwn(ctx: LeadContext, place: PlaceRecord | undefined): Promi
 
 async function goTo(ctx: LeadContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
-  const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
-  return focusPane(server, place, viewerOf(ctx.env));
+  return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxAround(ctx.env));
 }
 
 /** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */

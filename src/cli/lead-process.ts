@@ -1,4 +1,5 @@
 import { inProcessBackend } from "../backend/in-process.ts";
+import { callersSocket } from "../backend/servers.ts";
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
@@ -14,7 +15,7 @@ import { type PermissionMode, permissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { argsOf, chooseServer } from "../tmux/server.ts";
+import { argsOf } from "../tmux/server.ts";
 import { Rings } from "../wakeup/rings.ts";
 import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
@@ -188,7 +189,7 @@ async function sayWhere(call: AnyCall, plan: LeadPlan, ctx: LeadContext, view: P
   const { backend, why } = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
   if (call.io.env.TMUX) return;
   // tmux's own words: they hold wherever they are typed, also where another root is the default.
-  const attach = `${["tmux", ...argsOf(chooseServer(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
+  const attach = `${["tmux", ...argsOf(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
   const where = backend.type === "tmux" ? `watch them: ${attach}` : "see teams peek <name>";
   view.note(`teammates: ${why} · ${where}`);
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { callersServer } from "../backend/servers.ts";
 import { openTeamSession } from "../backend/team-session.ts";
 import { EXIT, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
@@ -9,7 +10,7 @@ import { optionWords as shellOption } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
-import { chooseServer, isGone, type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import { isGone, type TmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import type { LeadPlan } from "./lead-worker.ts";
@@ -41,7 +42,7 @@ export async function leadInSession(
 ): Promise<number> {
   const { io, out } = call;
   const team = teamDir(plan.team);
-  const server = tmuxServer({ socket: chooseServer(io.env), env: io.env });
+  const server = callersServer(io.env);
   // Heard, so that also a terminal that closes takes the directory with it.
   const signal = io.interruption();
   const results = createTemporaryDirectory("teams-run-");

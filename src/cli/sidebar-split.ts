@@ -1,7 +1,7 @@
+import { callersServer } from "../backend/servers.ts";
 import { closeSidebarPane, openSidebarPane, type SidebarRequest } from "../backend/sidebar-pane.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { chooseServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
 import type { Io } from "./io.ts";
 
 /** Variables that say which team is meant; the tmux server may have others. */
@@ -17,7 +17,7 @@ const ABOUT_US = [
 /** Opens the team's sidebar at the right of a pane. @returns its pane. @throws TeamError TMUX_ERROR without room */
 export async function openSidebar(io: Io, ref: TeamRef, beside: string): Promise<string> {
   const env = Object.fromEntries(ABOUT_US.map((name) => [name, io.env[name]]));
-  return openSidebarPane(serverOf(io), {
+  return openSidebarPane(callersServer(io.env), {
     ...placeOf(ref, beside),
     env,
     argv: [...io.program, "sidebar", "--team", ref.team],
@@ -26,13 +26,9 @@ export async function openSidebar(io: Io, ref: TeamRef, beside: string): Promise
 
 /** Closes the sidebar of a team in the window of a pane. @returns whether there was one */
 export async function closeSidebar(io: Io, ref: TeamRef, beside: string): Promise<boolean> {
-  return closeSidebarPane(serverOf(io), placeOf(ref, beside));
+  return closeSidebarPane(callersServer(io.env), placeOf(ref, beside));
 }
 
 function placeOf(ref: TeamRef, beside: string): Pick<SidebarRequest, "beside" | "team" | "rootTag"> {
   return { beside, team: ref.team, rootTag: rootTag(ref.home.root) };
-}
-
-function serverOf(io: Io): TmuxServer {
-  return tmuxServer({ socket: chooseServer(io.env), env: io.env });
 }

@@ -1,5 +1,6 @@
+import { callersServer } from "../backend/servers.ts";
 import type { Env } from "../os/env.ts";
-import { chooseServer, isNoServer, type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 /** What the server of the user says of itself, as far as it matters for panes of agents. */
@@ -14,7 +15,7 @@ export interface TmuxView {
 
 /** Looks at the user's tmux and says what makes agents' panes worse than they could be. Starts no server, changes nothing. */
 export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
-  const view = await viewOf(tmuxServer({ socket: chooseServer(env), env }));
+  const view = await viewOf(callersServer(env));
   return view === undefined
     ? [ok("tmux options", "no server runs; they are looked at once one does")]
     : judge(view);

@@ -20,6 +20,9 @@ const OF_THE_PANE = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*
 const STALE =
   /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_BELL_FD|TEAMS_TEAM|_)$/;
 
+/** What a tmux server must not have of the agent that starts it: it would hand that on to every later pane of the user. */
+const OF_AN_AGENT = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_BELL_FD)$/;
+
 /** What every teammate's process finds, ours and `claude` alike (protocol.md section 6). */
 const AGENT_TEAMS: Env = {
   CLAUDECODE: "1",
@@ -40,6 +43,11 @@ export function childEnvironment(caller: Env, extra: Env = {}): Record<string, s
   return Object.fromEntries(
     merged.filter((entry): entry is [string, string] => entry[1] !== undefined && isName(entry[0])),
   );
+}
+
+/** The environment for what outlives an agent and is not its own. */
+export function withoutAgent(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_AN_AGENT.test(name)));
 }
 
 /** Whether the launch script must leave a variable alone although it is not among the caller's. */

@@ -1,11 +1,12 @@
 import { hidePane, type MoveOutcome, showPane } from "../backend/hidden.ts";
+import { serverAt } from "../backend/servers.ts";
 import { TeamError } from "../errors.ts";
 import { optionWords } from "../os/shell-words.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
-import { type TmuxServer, tmuxServer } from "../tmux/server.ts";
+import type { TmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
 import { inTurn } from "./layout.ts";
 
@@ -22,7 +23,7 @@ export async function setHidden(
 ): Promise<Exclude<MoveOutcome, "gone">> {
   const place = readPlace(ctx.ref, name);
   if (place?.server === undefined) throw noPane(ctx, name);
-  const server = tmuxServer({ socket: { path: place.server.socket }, env: ctx.env });
+  const server = serverAt(place.server.socket, ctx.env);
   const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw noPane(ctx, name);
   await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");

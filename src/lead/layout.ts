@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { LayoutName } from "../backend/arrange.ts";
 import { layOutTeam } from "../backend/lay-out.ts";
+import { serverAt } from "../backend/servers.ts";
 import { TeamError } from "../errors.ts";
 import { optionWords } from "../os/shell-words.ts";
 import { rootTag } from "../protocol/paths.ts";
@@ -8,7 +9,6 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { withLock } from "../store/lock.ts";
 import { readTeam } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
-import { tmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
 
 /**
@@ -20,8 +20,7 @@ export async function layOutWindows(ctx: LeadContext, layout: LayoutName): Promi
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
   let [shared, apart] = [0, 0];
   for (const path of socketsOf(ctx)) {
-    const server = tmuxServer({ socket: { path }, env: ctx.env });
-    const counts = await inTurn(ctx, () => layOutTeam(server, team, layout));
+    const counts = await inTurn(ctx, () => layOutTeam(serverAt(path, ctx.env), team, layout));
     shared += counts.shared;
     apart += counts.apart;
   }

@@ -14,10 +14,10 @@ export async function endLeftWatches({ ref, env }: Pick<LeadContext, "ref" | "en
   for (const { channel, server, client } of status.serverWatches) {
     if (livenessOf(client) !== "alive") continue;
     // Rare, and no part of a cold look at a team.
-    const [{ endWatch }, { tmuxServer }] = await Promise.all([
+    const [{ endWatch }, { serverAt }] = await Promise.all([
       import("../tmux/server-end.ts"),
-      import("../tmux/server.ts"),
+      import("../backend/servers.ts"),
     ]);
-    await endWatch(tmuxServer({ socket: { path: server.socket }, env }), channel);
+    await endWatch(serverAt(server.socket, env), channel);
   }
 }

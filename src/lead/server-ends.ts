@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { serverAt } from "../backend/servers.ts";
 import { isOfHere, livenessOf } from "../os/identity.ts";
 import type { PlaceRecord, ServerWatchRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
 import { readPlace } from "../team/records.ts";
-import { tmuxServer } from "../tmux/server.ts";
 import { type ServerWatch, watchServer } from "../tmux/server-end.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { Rings } from "../wakeup/rings.ts";
@@ -49,7 +49,7 @@ export class ServerEnds {
 
   #watch(key: string, server: ServerWatchRecord["server"]): ServerWatch {
     const channel = `teams-${randomUUID()}`;
-    const driver = tmuxServer({ socket: { path: server.socket }, env: this.#ctx.env });
+    const driver = serverAt(server.socket, this.#ctx.env);
     const watch = watchServer(driver, channel, server.pid, (client) =>
       this.#record(key, { channel, server, client }),
     );

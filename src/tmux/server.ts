@@ -21,7 +21,7 @@ const CALL_TIMEOUT_MS = 15_000;
 
 export interface TmuxServerOptions {
   readonly socket?: TmuxSocket;
-  /** The caller's environment; what belongs to one agent alone is taken out of it before tmux sees it. */
+  /** The environment of the clients, and of a server that one of them starts, which hands it on to every later pane. */
   readonly env: Env;
   /** Configuration file instead of the user's, for a server that this driver starts. */
   readonly configFile?: string;
@@ -71,14 +71,11 @@ interface Invocation {
   readonly batch?: TmuxFailure["batch"];
 }
 
-/** Variables of one agent: a server that a marked process starts would hand them to every later pane of the user. */
-const NEVER_INHERITED =
-  /^(TMUX|TMUX_PANE|TEAMS_INSTANCE|TEAMS_AGENT|TEAMS_BELL_FD|CLAUDECODE|CLAUDE_CODE_.*)$/;
-
 export function tmuxServer(options: TmuxServerOptions): TmuxServer {
   const { socket, run = runProgram, timeoutMs = CALL_TIMEOUT_MS } = options;
   const socketArgs = argsOf(socket);
-  const env = inheritable(options.env);
+  // Where the caller itself is decides nothing: the server is named, and so is every target.
+  const { TMUX: _server, TMUX_PANE: _pane, ...env } = options.env;
   const config = options.configFile === undefined ? [] : ["-f", options.configFile];
 
   // -u: names and screens are UTF-8 whatever the caller's locale says.
@@ -128,20 +125,6 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
 }
 
 /**
- * The server that a caller means: inside tmux the one it is in, else `-L $TEAMS_TMUX_SOCKET`, else the user's default.
- */
-export function chooseServer(env: Env): TmuxSocket {
-  const path = socketOfTmux(env.TMUX);
-  if (path !== undefined) return { path };
-  return env.TEAMS_TMUX_SOCKET ? { name: env.TEAMS_TMUX_SOCKET } : undefined;
-}
-
-/** `$TMUX` is `<socket>,<pid>,<session>`; the path itself may hold commas. */
-function socketOfTmux(value: string | undefined): string | undefined {
-  return /^(.+),\d+,\d+$/.exec(value ?? "")?.[1];
-}
-
-/**
  * Whether an error says that no server is there, or none any more, which for many callers is an answer: what they meant to
  * close or to look at went with it.
  */
@@ -152,11 +135,6 @@ export function isNoServer(error: unknown): boolean {
 /** Whether an error says that what was named is not there, or its whole server is not. */
 export function isGone(error: unknown): boolean {
   return isNoServer(error) || (error instanceof TmuxError && error.kind === "no-target");
-}
-
-/** The environment without what belongs to one agent or pane. */
-export function inheritable(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !NEVER_INHERITED.test(name)));
 }
 
 /** The words that address a server. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Placement } from "../../../src/backend/backend.ts";
-import { focusPane, viewerOf } from "../../../src/backend/focus.ts";
+import { focusPane } from "../../../src/backend/focus.ts";
 import { closeSidebarPane, openSidebarPane, SIDEBAR_WIDTH } from "../../../src/backend/sidebar-pane.ts";
 import { openTeamSession } from "../../../src/backend/team-session.ts";
 import { tmuxPaneBackend } from "../../../src/backend/tmux-pane.ts";
+import { tmuxAround } from "../../../src/tmux/around.ts";
 import { eventually } from "../../support/eventually.ts";
 import { placesOf, requestFor } from "../../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
@@ -19,7 +20,7 @@ describe("Going to a teammate's pane", () => {
     const [one, two] = await spawnTwo(t, { kind: "session" });
     // A zoom of the neighbour would hide the pane.
     t.tmux("resize-pane", "-Z", "-t", one.paneId ?? "");
-    expect(await focusPane(t.server, two, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, two, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     await eventually("the pane on the person's screen", () =>
       person.screen().includes(`ready: ${two.instance}`),
     );
@@ -37,12 +38,12 @@ describe("Going to a teammate's pane", () => {
     t.tmux("link-window", "-d", "-s", two.windowId ?? "", "-t", "=work:9");
     const person = await t.attach("=work");
     t.tmux("resize-pane", "-Z", "-t", two.paneId ?? "");
-    expect(await focusPane(t.server, two, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, two, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     await eventually("the pane", () => person.screen().includes(`ready: ${two.instance}`));
     const shown = () =>
       t.tmux("list-clients", "-F", "#{session_name}:#{window_index} #{pane_id} #{window_zoomed_flag}");
     expect(shown()).toBe(`work:9 ${two.paneId} 1`);
-    expect(await focusPane(t.server, one, viewerOf(t.inside(caller.pane)))).toEqual({ kind: "switched" });
+    expect(await focusPane(t.server, one, tmuxAround(t.inside(caller.pane)))).toEqual({ kind: "switched" });
     expect(shown()).toBe(`work:9 ${one.paneId} 0`);
   });
 
@@ -53,7 +54,7 @@ describe("Going to a teammate's pane", () => {
     const [one] = await spawnTwo(t, { kind: "session" });
     const session = t.tmux("display-message", "-p", "-t", pane, "#{s/[$]//:session_id}");
     const { TMUX = "" } = t.inside(pane);
-    const popup = viewerOf({ TMUX: TMUX.replace(/,0$/, `,${session}`) });
+    const popup = tmuxAround({ TMUX: TMUX.replace(/,0$/, `,${session}`) });
     expect(await focusPane(t.server, one, popup)).toEqual({ kind: "switched" });
     expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(one.paneId);
   });
@@ -65,7 +66,7 @@ describe("Going to a teammate's pane", () => {
     expect(look.pane).toBe(pane);
     await t.attach("=work");
     const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
-    const outcome = await focusPane(t.server, one, viewerOf(other.inside(look.pane)));
+    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(look.pane)));
     const argv = ["env", "-u", "TMUX", "tmux", ...t.server.socketArgs, "attach-session"];
     expect(outcome).toEqual({
       kind: "command",
@@ -87,7 +88,7 @@ describe("Going to a teammate's pane", () => {
     const { pane } = t.session("work");
     const [one, two] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
     for (const caller of [undefined, pane, "%999"]) {
-      const viewer = caller === undefined ? undefined : viewerOf({ ...t.inside(pane), TMUX_PANE: caller });
+      const viewer = caller === undefined ? undefined : tmuxAround({ ...t.inside(pane), TMUX_PANE: caller });
       const outcome = await focusPane(t.server, two, viewer);
       expect(outcome).toEqual({
         kind: "command",

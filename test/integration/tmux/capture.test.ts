@@ -3,7 +3,7 @@ import { run } from "../../../src/os/run.ts";
 import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
-import { chooseServer, tmuxServer } from "../../../src/tmux/server.ts";
+import { tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
@@ -29,7 +29,7 @@ test("64 panes are captured in one forked call, each screen under its own pane, 
   for (const [i, pane] of panes.entries()) await shown(t, pane, `last ${i}`);
   let calls = 0;
   const server = tmuxServer({
-    socket: chooseServer(t.env),
+    socket: t.server.socket,
     env: t.env,
     run: (...words) => {
       calls += 1;

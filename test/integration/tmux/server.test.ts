@@ -5,7 +5,7 @@ import { run } from "../../../src/os/run.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
 import { look } from "../../../src/tmux/look.ts";
-import { chooseServer, inheritable, isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
+import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -37,19 +37,11 @@ describe("A batch", () => {
     expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("x");
   });
 
-  test("hands a server that it starts nothing of the agent that it runs in", async () => {
+  test("goes to the server that was named, not to the one that the caller is in", async () => {
     const t = privateTmux();
-    const env = {
-      ...t.env,
-      TEAMS_INSTANCE: "u",
-      TEAMS_AGENT: "a@b",
-      CLAUDECODE: "1",
-      CLAUDE_CODE_ENTRYPOINT: "cli",
-    };
-    const { socket } = t.server;
-    const server = tmuxServer({ ...(socket === undefined ? {} : { socket }), env });
-    await server.batch([["new-session", "-d", "-s", "x", "--", "env", "cat"]], { start: true });
-    expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|TEAMS_AGENT|CLAUDE/);
+    const { pane } = t.session();
+    const byDefault = tmuxServer({ env: t.inside(pane) });
+    await expect(byDefault.batch([["list-sessions"]])).rejects.toSatisfy(isNoServer);
   });
 });
 
@@ -129,28 +121,5 @@ describe("Talking to a program that reads keys", () => {
     await eventually("the paste", () => existsSync(`${out}.done`));
     expect(readFileSync(`${out}.done`, "utf8")).toBe("\x1b[200~first\rsecond [201~ third é😀\x1b[201~");
     expect(t.tmux("list-buffers")).toBe("");
-  });
-});
-
-describe("The server that a caller means", () => {
-  test.each([
-    [{ TMUX: "/tmp/a,b/sock,12,0", TEAMS_TMUX_SOCKET: "x" }, { path: "/tmp/a,b/sock" }],
-    [{ TEAMS_TMUX_SOCKET: "x" }, { name: "x" }],
-    [{ TMUX: "" }, undefined],
-    [{}, undefined],
-  ])("of %j is %j", (env, socket) => {
-    expect(chooseServer(env)).toEqual(socket);
-  });
-
-  test("inherits neither the caller's pane nor an agent's marks", () => {
-    const env = {
-      PATH: "/bin",
-      TMUX: "x",
-      TMUX_PANE: "%1",
-      TEAMS_INSTANCE: "u",
-      CLAUDE_CODE_X: "1",
-      TEAMS_HOME: "/r",
-    };
-    expect(inheritable(env)).toEqual({ PATH: "/bin", TEAMS_HOME: "/r" });
   });
 });

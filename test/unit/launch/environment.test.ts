@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { belongsToPane, childEnvironment } from "../../../src/launch/environment.ts";
+import { belongsToPane, childEnvironment, withoutAgent } from "../../../src/launch/environment.ts";
 
 test("A teammate has the caller's environment without the caller's pane and without an outer agent's marks (S11, S12)", () => {
   const caller = {
@@ -40,4 +40,10 @@ test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("%s is the pa
 
 test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("%s is the caller's", (name) => {
   expect(belongsToPane(name)).toBe(false);
+});
+
+test("What outlives an agent has nothing of it, and all that is the user's", () => {
+  const user = { PATH: "/bin", TEAMS_HOME: "/r", TERM: "xterm" };
+  const agent = { TEAMS_INSTANCE: "u", TEAMS_AGENT: "a@b", TEAMS_BELL_FD: "3", CLAUDE_CODE_X: "1" };
+  expect(withoutAgent({ ...user, ...agent, CLAUDECODE: "1" })).toEqual(user);
 });
