@@ -1,7 +1,7 @@
 import { all, equals } from "../tmux/format.ts";
 import type { WindowId } from "../tmux/ids.ts";
 import { layoutString } from "../tmux/layout-string.ts";
-import { type Command, commandLine } from "../tmux/quote.ts";
+import { type Command, commandLine, sequence } from "../tmux/quote.ts";
 import { gridLayout, type Size } from "./layout.ts";
 import { TAG } from "./tags.ts";
 
@@ -67,15 +67,16 @@ export function forgetArrangement(window: string): Command {
 /**
  * Once for each number and size: a layout of another size than the window's has the window made as large for a moment, and
  * then everything in it as large as its client again, which calls the hook once more. Not while a pane is zoomed, as that
- * would end, nor with panes of the user's among ours, for which there is no place.
+ * would end, nor with a pane of the user's among ours, for which there is no place.
  */
 function onChange(id: WindowId, count: number, index: number, select: Command): Command {
   const isNew = all(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
     equals("window_zoomed_flag", "0"),
+    `#{==:#{P:#{?${TAG.agent},,x}},}`,
   );
-  const act = [fitted(id), select].map(commandLine).join(" ; ");
+  const act = sequence([fitted(id), select]);
   const hook = commandLine(["if-shell", "-F", "-t", id, isNew, act]);
   return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
 }

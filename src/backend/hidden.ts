@@ -9,7 +9,7 @@ import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./arrange
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
 import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
-import { identityCondition, TAG, windowOptions } from "./tags.ts";
+import { identityCondition, isInOurWindow, TAG, windowOptions } from "./tags.ts";
 
 /**
  * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
@@ -32,14 +32,13 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       panes: countOf(others),
       layout: layoutIn([pane]),
     };
-    const isTeams = pane.options[TAG.window] !== "";
     return [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
       ["rename-window", "-t", pane.id, literal(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       forgetArrangement(pane.id),
-      ...(isTeams && others.length > 0 ? arrange(rest) : []),
+      ...(isInOurWindow(pane) && others.length > 0 ? arrange(rest) : []),
     ];
   });
 }
@@ -85,7 +84,7 @@ export async function showPane(
 /** Alone in a window that is not one of its team's. */
 function isHidden(seen: Look, pane: PaneView): boolean {
   const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
-  return alone && pane.options[TAG.window] === "";
+  return alone && !isInOurWindow(pane);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { arrange, type LayoutName } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
-import { ownerTag, TAG } from "./tags.ts";
+import { isInOurWindow, ownerTag } from "./tags.ts";
 
 /**
  * Lays out the windows that a team shares, and no other; what joins them later follows.
@@ -18,8 +18,7 @@ export async function layOutTeam(
 ): Promise<{ readonly shared: number; readonly apart: number }> {
   const seen = await look(server, PLAN_OPTIONS);
   const windows = teamWindows(seen, team, { kind: "team-window" });
-  const owner = ownerTag(team);
-  const alone = seen.panes.filter((pane) => isApart(pane) && pane.options[TAG.window] === owner);
+  const alone = seen.panes.filter((pane) => isApart(pane) && isInOurWindow(pane, ownerTag(team)));
   const counts = { shared: windows.length, apart: new Set(alone.map(({ window }) => window)).size };
   const commands = windows.flatMap((panes) => {
     const [first] = panes;
@@ -27,7 +26,7 @@ export async function layOutTeam(
     return arrange({ id: first.window, size: windowSize(panes), panes: panes.length, layout });
   });
   if (commands.length === 0) return counts;
-  const { errors } = await server.batch(commands);
+  const { errors } = await server.batch(commands, { serverPid: seen.serverPid });
   if (errors.length === 0) return counts;
   throw new TeamError("TMUX_ERROR", `tmux did not lay out every window so: ${errors.join("; ")}.`, {
     hint: "The agents in them go on. A larger window, or another layout, has the room.",

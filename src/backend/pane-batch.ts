@@ -3,12 +3,12 @@ import { launchArgv } from "../launch/script.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
 import type { Look } from "../tmux/look.ts";
-import type { Command } from "../tmux/quote.ts";
+import type { Command, Line } from "../tmux/quote.ts";
 import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import type { Host, PanePlan } from "./pane-plan.ts";
 import { stackCommands } from "./stack.ts";
-import { ownerTag, paneTags, sessionCommands, TAG, windowOptions } from "./tags.ts";
+import { newSession, ownerTag, paneTags, TAG, windowOptions } from "./tags.ts";
 
 /** A pane that a batch has made. */
 export interface MadePane {
@@ -41,7 +41,7 @@ export function assign(
  * has a name that nobody else has until it gets its own.
  * @param batchId of word characters and `-`
  */
-export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], batchId: string): Command[] {
+export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], batchId: string): Line[] {
   const parts = assign(plan, requests);
   return plan.hosts.flatMap(({ host }, i) => {
     const [first, ...others] = parts[i] ?? [];
@@ -52,7 +52,7 @@ export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], 
     }
     const target = `${sessionTarget(host)}=${gap}`;
     return [
-      ...openHost(host, gap, first),
+      openHost(host, gap, i === 0 ? undefined : gapName(batchId, i - 1), first),
       ...windowOptions(target, first),
       ...(plan.apart ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
       // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
@@ -144,27 +144,20 @@ function sessionTarget(host: Exclude<Host, { kind: "window" }>): string {
   return host.kind === "new-window" ? `${host.session}:` : `=${host.name}:`;
 }
 
-function openHost(host: Exclude<Host, { kind: "window" }>, gap: string, request: SpawnRequest): Command[] {
-  if (host.kind !== "new-session") {
-    return [["new-window", "-d", "-t", sessionTarget(host), "-n", gap, ...startWords(request)]];
-  }
-  const { width, height } = host.size;
-  return [
-    [
-      "new-session",
-      "-d",
-      "-s",
-      host.name,
-      "-x",
-      `${width}`,
-      "-y",
-      `${height}`,
-      "-n",
-      gap,
-      ...startWords(request),
-    ],
-    ...sessionCommands(host.name, ownerTag(request), Object.keys(request.env)),
-  ];
+/** @param before the name of the window that the batch has made before this one */
+function openHost(
+  host: Exclude<Host, { kind: "window" }>,
+  gap: string,
+  before: string | undefined,
+  request: SpawnRequest,
+): Line {
+  const words = ["-n", gap, ...startWords(request)];
+  if (host.kind === "new-window") return ["new-window", "-d", "-t", sessionTarget(host), ...words];
+  // Only in the session that the batch has made: the name may have become somebody else's since the look.
+  if (host.kind === "same-session")
+    return ["new-window", "-d", "-a", "-t", `${sessionTarget(host)}=${before}`, ...words];
+  const { name, size } = host;
+  return newSession(name, size, words, ownerTag(request), Object.keys(request.env));
 }
 
 function splitInto(target: string, window: string, request: SpawnRequest): Command[] {

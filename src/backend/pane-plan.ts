@@ -3,7 +3,7 @@ import type { Look, PaneView } from "../tmux/look.ts";
 import type { Placement, SpawnRequest } from "./backend.ts";
 import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
-import { ownerTag, TAG } from "./tags.ts";
+import { isInOurWindow, ownerTag, TAG } from "./tags.ts";
 
 /** Size of a session that nobody looks at. */
 export const DETACHED_SIZE: Size = { width: 200, height: 50 };
@@ -88,7 +88,7 @@ export function teamWindows(
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
-    if (pane.options[TAG.window] !== ownerTag(team) || isApart(pane) || known.has(pane.id)) continue;
+    if (!isInOurWindow(pane, ownerTag(team)) || isApart(pane) || known.has(pane.id)) continue;
     if (placement.kind === "session" && pane.options[TAG.session] !== ownerTag(team)) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);

@@ -4,6 +4,7 @@ import { all, equals } from "../tmux/format.ts";
 import { type PaneId, paneId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import { look } from "../tmux/look.ts";
+import type { Command } from "../tmux/quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { MIN_PANE } from "./layout.ts";
 import { giveBack, WINDOW_LAYOUT } from "./stack.ts";
@@ -30,26 +31,28 @@ export interface SidebarRequest {
  * @throws TeamError TMUX_ERROR when there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const beside = (await look(server, [WINDOW_LAYOUT])).panes.find((pane) => pane.id === request.beside);
+  const { panes, serverPid } = await look(server, [WINDOW_LAYOUT]);
+  const beside = panes.find((pane) => pane.id === request.beside);
   if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
   const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
   if (beside.width < 2 * NARROWEST + 1) throw refused(`${beside.width} columns are too few for two`, []);
   const env = Object.entries(request.env ?? {}).flatMap(([name, value]) =>
     value === undefined ? [] : ["-e", `${name}=${value}`],
   );
-  const made = await server.batch([
-    [
-      ...["split-window", "-d", "-h", "-l", String(width), "-t", beside.id],
-      ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
-    ],
-  ]);
+  const split = [
+    ...["split-window", "-d", "-h", "-l", String(width), "-t", beside.id],
+    ...["-P", "-F", "#{pane_id}", ...env, "--", ...request.argv],
+  ];
+  const made = await server.batch([split], { serverPid });
   const pane = paneId(made.lines[0]);
   if (pane === undefined) throw refused(made.errors.join("; "), made.errors);
-  await server.batch([
-    ["set-option", "-p", "-t", pane, TAG.sidebar, ownerTag(request)],
-    ["set-option", "-p", "-t", pane, TAG.before, beside.options[WINDOW_LAYOUT] ?? ""],
-    ["set-option", "-p", "-t", pane, "remain-on-exit", "off"],
-  ]);
+  const set = (option: string, value: string): Command => ["set-option", "-p", "-t", pane, option, value];
+  const tags = [
+    set(TAG.sidebar, ownerTag(request)),
+    set(TAG.before, beside.options[WINDOW_LAYOUT] ?? ""),
+    set("remain-on-exit", "off"),
+  ];
+  await server.batch(tags, { serverPid });
   return pane;
 }
 
@@ -73,10 +76,11 @@ export async function closeSidebarPane(
     `#{!=:#{${TAG.sidebar}},}`,
   );
   const was = { window: sidebar.window, layout: sidebar.options[TAG.before] ?? "" };
-  await server.batch([
+  const commands = [
     onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id]),
     ...giveBack(seen, [{ beside: was }], new Set([sidebar.id])),
-  ]);
+  ];
+  await server.batch(commands, { serverPid: seen.serverPid });
   return true;
 }
 

@@ -5,7 +5,7 @@ import { onlyIf } from "../tmux/keys.ts";
 import { readLayout } from "../tmux/layout-string.ts";
 import type { Look, PaneView } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
-import { TAG } from "./tags.ts";
+import { isInOurWindow, TAG } from "./tags.ts";
 
 /** A stack of teammates at the right of the caller's pane. */
 export interface Stack {
@@ -95,8 +95,8 @@ export function giveBack(
 }
 
 /** A teammate's pane in a window that is not one of its team's. */
-function isStacked({ options }: PaneView): boolean {
-  return options[TAG.agent] !== "" && options[TAG.window] === "";
+function isStacked(pane: PaneView): boolean {
+  return pane.options[TAG.agent] !== "" && !isInOurWindow(pane);
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { PlaceRecord } from "../schema/status.ts";
 import { all, any, drawable, equals, literal } from "../tmux/format.ts";
 import { type PaneId, paneId } from "../tmux/ids.ts";
-import type { Command } from "../tmux/quote.ts";
+import type { PaneView } from "../tmux/look.ts";
+import type { Command, Line } from "../tmux/quote.ts";
 import type { SpawnRequest } from "./backend.ts";
+import type { Size } from "./layout.ts";
 
 /** User options of a teammate's pane. */
 export const TAG = {
@@ -16,7 +18,10 @@ export const TAG = {
   task: "@teams_task",
   /** On panes that we put beside a caller's: how the user's window was laid out before. */
   before: "@teams_before",
-  /** On windows that we made, `<root>/<team>`. Panes never have it, so that what a pane shows is its window's. */
+  /**
+   * On windows that we made, `<window>/<root>/<team>`: it names its own window, so that a copy of it makes no other one ours.
+   * Panes never have it, so that what a pane shows is its window's.
+   */
   window: "@teams_window",
   /** On a window that one teammate has for itself: no spawn fills it, no layout is for it. */
   apart: "@teams_apart",
@@ -29,6 +34,12 @@ export const TAG = {
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
 } as const;
+
+/** Whether a pane stands in a window that we made: for a team (its {@link ownerTag}), or for any. */
+export function isInOurWindow({ window, options }: PaneView, owner?: string): boolean {
+  const tag = options[TAG.window] ?? "";
+  return owner === undefined ? tag.startsWith(`${window}/`) : tag === `${window}/${owner}`;
+}
 
 /** A member's colour as tmux names it; pink, orange and purple are not among its sixteen. */
 const TMUX_COLORS: Readonly<Record<string, string>> = {
@@ -64,24 +75,35 @@ export function windowOptions(target: string, request: Pick<SpawnRequest, "team"
     set("remain-on-exit", "off"),
     set("pane-border-status", "top"),
     set("pane-border-format", BORDER_FORMAT),
-    set(TAG.window, ownerTag(request)),
+    ["set-option", "-w", "-F", "-t", target, TAG.window, `#{window_id}/${ownerTag(request)}`],
     set(TAG.team, request.team),
     set(TAG.root, request.rootTag),
   ];
 }
 
 /**
- * What makes a session ours, right behind its `new-session`: it stays although nobody looks at it, and is tagged.
- * @param variables what it was started with: `-e` of a new session is the session's, and what belongs to one agent
+ * A detached session of ours: it stays although nobody looks at it, and is tagged. All of it or nothing, since its name may
+ * have become somebody else's meanwhile.
+ * @param words further ones of `new-session`
+ * @param variables what it is started with: `-e` of a new session is the session's, and what belongs to one agent
  * must not reach the user's panes there
  */
-export function sessionCommands(name: string, owner: string, variables: readonly string[]): Command[] {
+export function newSession(
+  name: string,
+  { width, height }: Size,
+  words: readonly string[],
+  owner: string,
+  variables: readonly string[],
+): Line {
   const target = `=${name}:`;
-  return [
-    ["set-option", "-t", target, "destroy-unattached", "off"],
-    ["set-option", "-t", target, TAG.session, owner],
-    ...variables.map((variable): Command => ["set-environment", "-u", "-t", target, variable]),
-  ];
+  return {
+    chain: [
+      ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
+      ["set-option", "-t", target, "destroy-unattached", "off"],
+      ["set-option", "-t", target, TAG.session, owner],
+      ...variables.map((variable): Command => ["set-environment", "-u", "-t", target, variable]),
+    ],
+  };
 }
 
 /** What makes a pane a teammate's. */

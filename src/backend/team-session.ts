@@ -2,13 +2,12 @@ import { TeamError } from "../errors.ts";
 import { belongsToPane } from "../launch/environment.ts";
 import type { Env } from "../os/env.ts";
 import { literal } from "../tmux/format.ts";
-import { type PaneId, paneId } from "../tmux/ids.ts";
+import { type PaneId, paneId, type SessionId, sessionId } from "../tmux/ids.ts";
 import { look } from "../tmux/look.ts";
-import type { Command } from "../tmux/quote.ts";
-import type { TmuxServer } from "../tmux/server.ts";
+import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import type { Size } from "./layout.ts";
 import { DETACHED_SIZE, freeSessionName } from "./pane-plan.ts";
-import { ownerTag, sessionCommands, TAG } from "./tags.ts";
+import { newSession, ownerTag, TAG } from "./tags.ts";
 
 export interface TeamSessionRequest {
   readonly team: string;
@@ -23,6 +22,9 @@ export interface TeamSessionRequest {
 
 export interface TeamSession {
   readonly name: string;
+  readonly id: SessionId;
+  /** Of its server, where alone its id means it. */
+  readonly serverPid: number;
   readonly pane: PaneId;
   /** The words that show it in a terminal. */
   readonly attach: readonly string[];
@@ -35,21 +37,19 @@ export interface TeamSession {
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
   const seen = await look(server, [TAG.session]);
   const name = freeSessionName(seen, `teams-${request.team}`);
-  const { width, height } = request.size ?? DETACHED_SIZE;
   const variables = Object.keys(request.env).filter((key) => !belongsToPane(key));
   const env = variables.flatMap((key) =>
     request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );
-  const commands: Command[] = [
-    [
-      ...["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, "-P", "-F", "#{pane_id}"],
-      ...["-n", literal(request.teamTitle), ...env, "--", ...request.argv],
-    ],
-    ...sessionCommands(name, ownerTag(request), variables),
+  const words = [
+    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", literal(request.teamTitle)],
+    ...[...env, "--", ...request.argv],
   ];
-  const result = await server.batch(commands, { start: !seen.running });
-  const pane = paneId(result.lines[0]);
-  if (pane === undefined) {
+  const opened = newSession(name, request.size ?? DETACHED_SIZE, words, ownerTag(request), variables);
+  const result = await server.batch([opened], { start: !seen.running });
+  const [first, second, serverPid] = result.lines[0]?.split(" ") ?? [];
+  const [pane, id] = [paneId(first), sessionId(second)];
+  if (pane === undefined || id === undefined) {
     throw new TeamError(
       "TMUX_ERROR",
       `tmux made no session for ${request.team}: ${result.errors.join("; ")}.`,
@@ -59,5 +59,22 @@ export async function openTeamSession(server: TmuxServer, request: TeamSessionRe
       },
     );
   }
-  return { name, pane, attach: ["tmux", ...server.socketArgs, "attach-session", "-t", `=${name}`] };
+  const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", `=${name}`];
+  return { name, id, serverPid: Number(serverPid), pane, attach };
+}
+
+/**
+ * Ends a session of the team with all that runs in it, and no other that has its name by now.
+ * @throws TmuxError
+ */
+export async function closeTeamSession(
+  server: TmuxServer,
+  { id, serverPid }: Pick<TeamSession, "id" | "serverPid">,
+): Promise<void> {
+  try {
+    // That it has ended by itself is an error of the command, and fine.
+    await server.batch([["kill-session", "-t", id]], { serverPid });
+  } catch (error) {
+    if (!isNoServer(error)) throw error;
+  }
 }

@@ -134,12 +134,16 @@ async function makePanes(
       const plan = planPanes(seen, first, requests.length, placement);
       const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
         start: !seen.running,
+        serverPid: seen.serverPid,
       });
       const made = parseMade(lines);
       // Of a server that did not run, the version is unknown until it refuses.
       if (made.size === 0 && !seen.running) requireSupported(await server.version());
+      const [some] = made.values();
       const settled =
-        made.size === 0 ? { errors: [] } : await server.batch(settleCommands(plan, requests, made, seen));
+        some === undefined
+          ? { errors: [] }
+          : await server.batch(settleCommands(plan, requests, made, seen), { serverPid: some.serverPid });
       return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
     });
   } catch (error) {
@@ -180,7 +184,7 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
       seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
-    await server.batch([...commands, ...after]);
+    await server.batch([...commands, ...after], { serverPid: seen?.serverPid });
   } catch (error) {
     // With the server every pane of it is gone, which is what was asked for.
     if (!isNoServer(error)) throw error;

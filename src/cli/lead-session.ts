@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { callersServer } from "../backend/servers.ts";
-import { openTeamSession } from "../backend/team-session.ts";
+import { closeTeamSession, openTeamSession, type TeamSession } from "../backend/team-session.ts";
 import { EXIT, TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
@@ -10,7 +10,7 @@ import { optionWords as shellOption } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
-import { isGone, type TmuxServer } from "../tmux/server.ts";
+import type { TmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import type { LeadPlan } from "./lead-worker.ts";
@@ -68,7 +68,7 @@ export async function leadInSession(
     }
     const [program = "tmux", ...words] = session.attach;
     const code = await runInForeground(program, words, io.env);
-    if (code !== 0 && readReport(resultFile)?.kind !== "ended") await giveUp(server, session.name);
+    if (code !== 0 && readReport(resultFile)?.kind !== "ended") await giveUp(server, session);
     return sayResult(call, resultFile, attach);
   } finally {
     removeTree(results);
@@ -79,13 +79,8 @@ export async function leadInSession(
  * This terminal could not show the session: its lead is told by the hangup, and ends its team.
  * @throws TeamError TMUX_ERROR, always; or the failure that the lead reported
  */
-async function giveUp(server: TmuxServer, session: string): Promise<never> {
-  try {
-    await server.call(["kill-session", "-t", `=${session}`]);
-  } catch (error) {
-    // It may have ended by itself: then there was nothing to show.
-    if (!isGone(error)) throw error;
-  }
+async function giveUp(server: TmuxServer, session: TeamSession): Promise<never> {
+  await closeTeamSession(server, session);
   throw new TeamError(
     "TMUX_ERROR",
     "tmux cannot show the team on this terminal (its own words stand above); the team was ended.",

@@ -1,6 +1,6 @@
 import { literal } from "./format.ts";
 import type { PaneId } from "./ids.ts";
-import { type Command, commandLine } from "./quote.ts";
+import { type Command, sequence } from "./quote.ts";
 
 /**
  * Runs a command only while a condition holds for this very pane; check and act are one command. The condition must
@@ -25,10 +25,6 @@ export function either(
   otherwise: readonly Command[],
 ): Command {
   return ["if-shell", "-F", "-t", pane, condition, sequence(then), sequence(otherwise)];
-}
-
-function sequence(commands: readonly Command[]): string {
-  return commands.map(commandLine).join(" ; ");
 }
 
 /**

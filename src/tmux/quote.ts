@@ -1,6 +1,9 @@
 /** One tmux command: its name and its arguments, unquoted. */
 export type Command = readonly string[];
 
+/** A line of a batch: one command, or several of which those behind one that fails are not done. */
+export type Line = Command | { readonly chain: readonly Command[] };
+
 /**
  * One word in tmux's configuration language, as `source-file` reads it. Control characters go as octal escapes (a
  * newline inside quotes would swallow the blanks behind it), and so does `~`, which is a home also within quotes.
@@ -25,9 +28,19 @@ export function commandLine(command: Command): string {
   return command.map(quote).join(" ");
 }
 
-/** Commands as the text of one batch. */
-export function script(commands: readonly Command[]): string {
-  return commands.map((command) => `${commandLine(command)}\n`).join("");
+/** Several commands as one line; one that fails ends them. */
+export function sequence(commands: readonly Command[]): string {
+  return commands.map(commandLine).join(" ; ");
+}
+
+/** The text of one batch. */
+export function script(lines: readonly Line[]): string {
+  return lines.map((line) => `${"chain" in line ? sequence(line.chain) : commandLine(line)}\n`).join("");
+}
+
+/** As {@link script} for the server with this process, and for any other one command instead: nothing comes in between. */
+export function scriptFor(serverPid: number, lines: readonly Line[], otherwise: Command): string {
+  return `%if "#{==:#{pid},${serverPid}}"\n${script(lines)}%else\n${script([otherwise])}%endif\n`;
 }
 
 function octal(char: string): string {

@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
 import { type Finished, run as runProgram } from "../os/run.ts";
 import { startWaiting, type WaitingProgram } from "../os/wait-program.ts";
-import { type Command, script, vector } from "./quote.ts";
+import { type Command, type Line, script, scriptFor, vector } from "./quote.ts";
 import {
   kindOfLine,
+  otherServer,
   programMissing,
   refusal,
   TmuxError,
@@ -30,6 +32,16 @@ export interface TmuxServerOptions {
   readonly run?: typeof runProgram;
 }
 
+export interface BatchOptions {
+  /** Whether a missing server is started. */
+  readonly start?: boolean;
+  /**
+   * The process of the server that is meant, as a look has told it: the ids of that look mean something there alone. At any
+   * other nothing is done, and the server that was meant is a lost one.
+   */
+  readonly serverPid?: number | undefined;
+}
+
 export interface BatchResult {
   /** What the commands printed, in order. */
   readonly lines: readonly string[];
@@ -51,12 +63,11 @@ export interface TmuxServer {
   call(command: Command): Promise<string>;
   /**
    * Runs many commands in one forked call; they travel on stdin, so that neither their length nor what they hold
-   * shows in `ps`. A failing command does not stop those behind it.
-   * @param options.start whether a missing server is started
+   * shows in `ps`. A failing line does not stop those behind it.
    * @throws TmuxError when no server could be reached or went away meanwhile, gave no answer, or read no command of it; what
    * single commands were refused for is in the answer
    */
-  batch(commands: readonly Command[], options?: { readonly start?: boolean }): Promise<BatchResult>;
+  batch(lines: readonly Line[], options?: BatchOptions): Promise<BatchResult>;
   /** Starts a client that ends when a channel is signalled, or the server ends; nobody waits for its answer here. */
   wait(channel: string): WaitingProgram;
   /** The version of the program, which may be newer than the running server. */
@@ -103,14 +114,21 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       if (result.code !== 0) throw refusal(command, result.stderr);
       return result.stdout;
     },
-    async batch(commands, { start = false } = {}) {
+    async batch(lines, { start = false, serverPid } = {}) {
       const verb = start ? ["start-server", ";", "source-file", "-"] : ["source-file", "-"];
-      const names = commands.map(([name = ""]) => name);
-      const sent = { commands: names, printed: [] };
-      const result = await invoke(verb, { input: script(commands), batch: sent });
+      const commands = lines.flatMap((line) => ("chain" in line ? line.chain : [line]));
+      const sent = { commands: commands.map(([name = ""]) => name), printed: [] };
+      // Made up for this call, so that nothing that a command prints is taken for it.
+      const other = `other-server-${randomUUID()}`;
+      const input =
+        serverPid === undefined
+          ? script(lines)
+          : scriptFor(serverPid, lines, ["display-message", "-p", other]);
+      const result = await invoke(verb, { input, batch: sent });
       const answer = { lines: linesOf(result.stdout), text: result.stdout, errors: linesOf(result.stderr) };
       const unread = result.code === 0 ? undefined : unreadLine(answer);
       if (unread !== undefined) throw refusal(verb, unread, sent);
+      if (answer.lines[0] === other) throw otherServer(verb);
       const isAnswered = answer.errors.length > 0 && !answer.errors.map(kindOfLine).some(isAboutServer);
       if (result.code === 0 || isAnswered) return answer;
       throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });

@@ -113,6 +113,18 @@ export function timedOut(command: Command, timeoutMs: number, batch?: TmuxFailur
   });
 }
 
+/** Another server is at the socket than the one that was meant. */
+export function otherServer(command: Command): TmuxError {
+  return new TmuxError({
+    kind: "lost-server",
+    message:
+      "The tmux server that was looked at has ended, and another one stands in its place; nothing was done there.",
+    hint: "Do it again: what is there now is looked at first.",
+    done: "nothing",
+    command,
+  });
+}
+
 export function programMissing(): TmuxError {
   return new TmuxError({
     kind: "not-found",

@@ -78,6 +78,36 @@ test("A zoom, and a pane that the user put among ours, survive a client that shr
   );
 });
 
+test("A window in which a person's pane stands among ours, or alone, is laid out by the person", async () => {
+  const { t, window, places, backend, resized } = await watchedTeam();
+  t.tmux("split-window", "-d", "-h", "-t", places[4]?.paneId ?? "", "env", "cat");
+  const layout = () => t.tmux("display-message", "-p", "-t", window, "#{window_layout}");
+  await backend.close(places.slice(0, 2));
+  t.tmux("select-layout", "-t", window, "even-vertical");
+  const parted = layout();
+  await resized(OTHER);
+  await resized(LARGE);
+  expect(layout()).toBe(parted);
+  await backend.close(places.slice(2));
+  t.tmux("split-window", "-d", "-v", "-l", "5", "-t", window, "env", "cat");
+  expect(sizes(t, window)).toEqual(["200x42", "200x5"]);
+});
+
+test("A window of the user's with a copy of our window's tag stays the user's (rule 5)", async () => {
+  const { t, user, window, backend } = await watchedTeam();
+  for (const where of [["-w", "-t", user], ["-gw"]])
+    for (const tag of ["@teams_window", "@teams_team", "@teams_root"])
+      t.tmux("set-option", ...where, tag, t.tmux("show-options", "-wv", "-t", window, tag));
+  t.tmux("split-window", "-d", "-h", "-l", "50", "-t", user, "env", "cat");
+  const mine = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
+  expect(await layOutTeam(t.server, TEAM, "even-vertical")).toEqual({ shared: 1, apart: 0 });
+  const requests = ["f", "g", "h", "i", "j"].map((name) => requestFor(t, name));
+  const places = placesOf(await backend.spawn(requests, { kind: "team-window", callerPane: user }));
+  const theirs = t.tmux("display-message", "-p", "-t", user, "#{window_id}");
+  expect(places.map(({ windowId }) => windowId)).not.toContain(theirs);
+  expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
+});
+
 test("A layout is chosen for the team's windows alone; it comes back, and who joins follows it", async () => {
   const { t, user, window, backend, resized } = await watchedTeam();
   t.tmux("split-window", "-d", "-h", "-t", user, "env", "cat");

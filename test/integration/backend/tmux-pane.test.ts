@@ -122,7 +122,8 @@ describe("Windows of their own", () => {
     const [a, b] = placesOf(outcomes);
     for (const place of [a, b]) {
       expect(show(t, place, "#{session_name} #{window_panes} #{window_active}")).toBe("work 1 0");
-      expect(show(t, place, "#{pane-border-status} #{@teams_window}")).toBe("top 0123456789ab/audit");
+      const tag = `${place?.windowId}/0123456789ab/audit`;
+      expect(show(t, place, "#{pane-border-status} #{@teams_window}")).toBe(`top ${tag}`);
       expect(place?.placement).toBe("window");
     }
     expect(show(t, a, "#{window_name}").replace("##", "#")).toBe("a #(x)@Audit");

@@ -21,6 +21,31 @@ describe("A batch", () => {
     expect(result.errors).toEqual([expect.stringContaining("%999")]);
   });
 
+  test("does nothing of a chain behind what failed in it", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const say = (text: string) => ["display-message", "-p", "-t", pane, text];
+    const { lines } = await t.server.batch([
+      { chain: [say("one"), ["kill-pane", "-t", "%999"], say("two")] },
+      say("three"),
+    ]);
+    expect(lines).toEqual(["one", "three"]);
+  });
+
+  test("is for the server that was meant alone, and says that it did nothing at another one", async () => {
+    const t = privateTmux();
+    const { pane } = t.session();
+    const serverPid = Number(t.tmux("display-message", "-p", "#{pid}"));
+    const commands = [["set-option", "-p", "-t", pane, "@x", 'y"; }\n%endif']];
+    await expect(t.server.batch(commands, { serverPid: serverPid + 1 })).rejects.toMatchObject({
+      kind: "lost-server",
+      done: "nothing",
+    });
+    expect(t.tmux("show-options", "-p", "-t", pane)).toBe("");
+    expect((await t.server.batch(commands, { serverPid })).errors).toEqual([]);
+    expect(t.tmux("show-options", "-p", "-v", "-t", pane, "@x")).toBe('y"; }\n%endif');
+  });
+
   test("may be larger than what one call carries", async () => {
     const t = privateTmux();
     const { pane } = t.session();
