@@ -2,7 +2,6 @@ import { belongsToPane } from "../launch/environment.ts";
 import { launchArgv } from "../launch/script.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
-import type { Look } from "../tmux/look.ts";
 import type { Command, Line } from "../tmux/quote.ts";
 import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
@@ -66,7 +65,6 @@ export function settleCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
   made: ReadonlyMap<string, MadePane>,
-  seen: Pick<Look, "panes">,
 ): Command[] {
   const commands: Command[] = requests.flatMap((request) => {
     const pane = made.get(request.instance);
@@ -90,14 +88,9 @@ export function settleCommands(
     }
     if (host.kind !== "window")
       commands.push(["rename-window", "-t", first.window, literal(request.teamTitle)]);
-    const standing = host.kind === "window" ? seen.panes.filter(({ window }) => window === host.window) : [];
-    const window = {
-      id: first.window,
-      size: { width: first.windowWidth, height: first.windowHeight },
-      panes: panes.length + standing.length,
-      layout: layoutOf(standing[0]?.options[TAG.layout]),
-    };
-    commands.push(...arrange(window));
+    const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
+    const size = { width: first.windowWidth, height: first.windowHeight };
+    commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));
   });
   return commands;
 }

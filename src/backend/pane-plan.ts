@@ -1,5 +1,6 @@
 import type { PaneId, SessionId, WindowId } from "../tmux/ids.ts";
 import type { Look, PaneView } from "../tmux/look.ts";
+import { type LayoutName, layoutOf } from "./arrange.ts";
 import type { Placement, SpawnRequest } from "./backend.ts";
 import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
@@ -10,7 +11,14 @@ export const DETACHED_SIZE: Size = { width: 200, height: 50 };
 
 /** Where one window's worth of new panes is made. */
 export type Host =
-  | { readonly kind: "window"; readonly window: WindowId; readonly anchor: PaneId }
+  | {
+      readonly kind: "window";
+      readonly window: WindowId;
+      readonly anchor: PaneId;
+      /** How many panes stand there, and how they are laid out. */
+      readonly standing: number;
+      readonly layout: LayoutName;
+    }
   | { readonly kind: "new-window"; readonly session: SessionId }
   | { readonly kind: "new-session"; readonly name: string; readonly size: Size }
   /** A further window of the session that the plan makes. */
@@ -63,9 +71,10 @@ export function planPanes(
   const intoWindows = windows.flatMap((panes, i) => {
     const last = panes.at(-1);
     const taken = existing[i] ?? 0;
-    return last === undefined || taken === 0
-      ? []
-      : [{ host: { kind: "window", window: last.window, anchor: last.id } as const, count: taken }];
+    if (last === undefined || taken === 0) return [];
+    const layout = layoutOf(last.options[TAG.layout]);
+    const place = { window: last.window, anchor: last.id, standing: panes.length, layout };
+    return [{ host: { kind: "window", ...place } as const, count: taken }];
   });
   // What is stacked is made in a window of its own first: a batch cannot name panes that it has yet to make.
   const counts = stacked > 0 ? [stacked, ...fresh] : fresh;

@@ -143,7 +143,7 @@ async function makePanes(
       const settled =
         some === undefined
           ? { errors: [] }
-          : await server.batch(settleCommands(plan, requests, made, seen), { serverPid: some.serverPid });
+          : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
       return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
     });
   } catch (error) {

@@ -108,6 +108,14 @@ test("A window of the user's with a copy of our window's tag stays the user's (r
   expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(mine);
 });
 
+test("A window that the user has linked into a second session has its panes once", async () => {
+  const { t, user, window, backend } = await watchedTeam();
+  t.session("second");
+  t.tmux("link-window", "-d", "-s", window, "-t", "=second:");
+  placesOf(await backend.spawn([requestFor(t, "f")], { kind: "team-window", callerPane: user }));
+  expect(new Set(sizes(t, window))).toEqual(new Set(["66x23", "66x24"]));
+});
+
 test("A layout is chosen for the team's windows alone; it comes back, and who joins follows it", async () => {
   const { t, user, window, backend, resized } = await watchedTeam();
   t.tmux("split-window", "-d", "-h", "-t", user, "env", "cat");
