@@ -55,6 +55,12 @@ export interface Backend {
    * each request, in order; a failed one leaves no process, pane or file behind.
    */
   spawn(requests: readonly SpawnRequest[], placement: Placement): Promise<readonly SpawnOutcome[]>;
+  /**
+   * Says that a spawn is about to come, for a backend that makes several in the calls of one. Others wait for it, so nothing
+   * slow may lie before it.
+   * @returns to be called once it has come, or comes no more
+   */
+  expect?(): () => void;
   /** The places that still exist, of those given. */
   present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string /* instance */>>;
   /** The last lines that it shows, oldest first; undefined when the place is gone. */

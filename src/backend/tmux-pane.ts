@@ -40,8 +40,8 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const { server, env, clock = systemClock } = options;
   const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
-  // Spawns of one turn of a lead come one behind the other, while the first is at work.
-  const make = gathered(
+  // Spawns of one turn of a lead come one behind the other.
+  const panes = gathered(
     (requests: readonly SpawnRequest[], placement: Placement) => makePanes(server, requests, placement),
     ([first], { kind, callerPane = "" }) =>
       `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
@@ -50,10 +50,12 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   return {
     type: "tmux",
 
+    expect: panes.expect,
+
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = marked(wanted);
-      const { made, stacked, errors } = await make(requests, placement);
+      const { made, stacked, errors } = await panes.do(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {

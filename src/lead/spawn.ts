@@ -2,12 +2,12 @@ import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
 import { plainText } from "../protocol/messages.ts";
-import type { TeamMember } from "../schema/config.ts";
+import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
-import { addMembers, removeMember } from "../team/members.ts";
+import { addMembers, type NewMember, removeMember } from "../team/members.ts";
 import { readStatus, removeRun, writePlace } from "../team/records.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
 import { awaitSettled } from "./settle-ending.ts";
@@ -61,6 +61,32 @@ export async function spawnTeammates(
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitSettled(ctx, name);
+  // Nobody waits for one that has to be given its worktree first.
+  const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
+  const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
+  try {
+    return await startDrafts(ctx, { config, drafts, inputs, backend, why, arrived }, options);
+  } finally {
+    arrived();
+  }
+}
+
+/** Those that are to join, in the order of their inputs, and where they are to live. */
+interface Joining {
+  readonly config: TeamConfig;
+  readonly drafts: readonly NewMember[];
+  readonly inputs: readonly SpawnInput[];
+  readonly backend: Backend;
+  readonly why: string;
+  /** To be called as soon as the backend has them. */
+  readonly arrived: () => void;
+}
+
+async function startDrafts(
+  ctx: LeadContext,
+  { config, drafts, inputs, backend, why, arrived }: Joining,
+  options: SpawnOptions,
+): Promise<readonly SpawnedTeammate[]> {
   const members = await addMembers(
     ctx.ref,
     drafts.map((draft) => ({ ...draft, backendType: backend.type })),
@@ -72,13 +98,12 @@ export async function spawnTeammates(
   const houses = await Promise.all(housed);
   const ready = houses.filter((one) => one.ok);
   const starts = ready.map(({ member, input }) => startOf(ctx, config, member, input, snapshot));
-  const launched = await launch(ctx, backend, starts, options.placement ?? "team-window").catch(
-    async (error: unknown) => {
-      await takeBackAll(ready);
-      for (const { name } of members) await undo(ctx, name);
-      throw error;
-    },
-  );
+  const kind = options.placement ?? "team-window";
+  const launched = await launch(ctx, backend, starts, { kind, arrived }).catch(async (error: unknown) => {
+    await takeBackAll(ready);
+    for (const { name } of members) await undo(ctx, name);
+    throw error;
+  });
   const outcomes = [...houses.filter((one) => !one.ok), ...launched];
   const failed = outcomes.filter((outcome) => !outcome.ok);
   const left = await takeBackAll(
@@ -125,7 +150,7 @@ async function launch(
   ctx: LeadContext,
   backend: Backend,
   starts: readonly Start[],
-  kind: Placement["kind"],
+  { kind, arrived }: Pick<Placement, "kind"> & Pick<Joining, "arrived">,
 ): Promise<readonly SpawnOutcome[]> {
   if (starts.length === 0) return [];
   for (const { member, input } of starts) {
@@ -133,13 +158,15 @@ async function launch(
     await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text: plainText(input.prompt) });
   }
   const placement = ctx.callerPane === undefined ? { kind } : { kind, callerPane: ctx.callerPane };
-  return backend.spawn(
+  const outcomes = backend.spawn(
     starts.map(({ request }) => ({
       ...request,
       placed: (place) => writePlace(ctx.ref, request.name, place),
     })),
     placement,
   );
+  arrived();
+  return outcomes;
 }
 
 async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[]): Promise<void> {

@@ -15,8 +15,9 @@ function rounds() {
       }),
     (_, how) => how,
   );
+  const { expect: announce } = work;
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { begun, work, settled };
+  return { begun, work: work.do, announce, settled };
 }
 
 describe("Work that is gathered", () => {
@@ -46,6 +47,27 @@ describe("Work that is gathered", () => {
     await settled();
     begun[1]?.end();
     expect(await second).toBe("b");
+  });
+
+  it("waits for those that were expected when it was asked for, whether they come or not", async () => {
+    const { begun, work, announce, settled } = rounds();
+    const [one, two, three] = [announce(), announce(), announce()];
+    const first = work(["a"], "x");
+    one();
+    const late = announce();
+    await settled();
+    expect(begun).toEqual([]);
+    const second = work(["b"], "x");
+    two();
+    await settled();
+    expect(begun).toEqual([]);
+    three();
+    three();
+    await settled();
+    expect(begun.map(({ items }) => items)).toEqual([["a", "b"]]);
+    begun[0]?.end();
+    expect(await Promise.all([first, second])).toEqual(["a+b", "a+b"]);
+    late();
   });
 
   it("of another kind waits for none", () => {
