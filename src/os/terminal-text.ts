@@ -104,17 +104,28 @@ export function gridText(text: string): string {
     .trim();
 }
 
-const ZERO = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
-const WIDE =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
+interface WidthPatterns {
+  readonly zero: RegExp;
+  readonly wide: RegExp;
+}
+
+let patterns: WidthPatterns | undefined;
+
+/** Made at their first use: it takes a millisecond, and most commands measure no such text. */
+function widthPatterns(): WidthPatterns {
+  patterns ??= {
+    zero: /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u,
+    wide: /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u,
+  };
+  return patterns;
+}
 
 /** Characters with the marks that stand on them, each with its width of 0, 1 or 2 cells. */
 export function cells(text: string): { readonly char: string; readonly width: number }[] {
   const out: { char: string; width: number }[] = [];
   let marks = 0;
   for (const char of text) {
-    const code = char.charCodeAt(0);
-    const width = code >= 0x20 && code < 0x7f ? 1 : ZERO.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
+    const width = widthOf(char);
     const last = out.at(-1);
     if (width > 0 || last === undefined) {
       out.push({ char, width });
@@ -125,6 +136,14 @@ export function cells(text: string): { readonly char: string; readonly width: nu
     }
   }
   return out;
+}
+
+function widthOf(char: string): number {
+  const code = char.charCodeAt(0);
+  if (code >= 0x20 && code < 0x7f) return 1;
+  const { zero, wide } = widthPatterns();
+  if (zero.test(char)) return 0;
+  return wide.test(char) ? 2 : 1;
 }
 
 /** Cells that a line of {@link gridText} takes. */
