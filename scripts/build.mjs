@@ -32,21 +32,27 @@ const ENTRIES = [
 
 /**
  * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
- * it is ready; by the command that is the measure of cold ones; by those that claim tasks, by those that look at teammates
- * and messages, and by a teammate that works. What two need and neither is below the other stands further up. No entry is
- * among them, since a chunk runs nothing.
+ * it is ready, and so without a schema; by those that read a team's files; by the command that is the measure of cold ones;
+ * by those that claim tasks, by those that look at teammates and messages, and by a teammate that works. What two need and
+ * neither is below the other stands further up. No entry is among them, since a chunk runs nothing.
  */
 const CHUNKS = {
   start: [
     "src/cli/process-io.ts",
     "src/cli/program.ts",
-    "src/cli/team.ts",
-    "src/team/records.ts",
+    "src/cli/home.ts",
+    "src/os/identity.ts",
+    "src/os/watch.ts",
+    "src/schema/defined.ts",
+    "src/schema/permission-modes.ts",
+    "src/schema/tokens.ts",
+    "src/team/ref.ts",
+    "src/team/write-records.ts",
     "src/wakeup/any-bell.ts",
     "src/wakeup/slow-check.ts",
-    "src/os/watch.ts",
   ],
   ready: ["src/cli/commands/agent.ts"],
+  files: ["src/cli/team.ts", "src/team/records.ts"],
   send: [
     "src/cli/commands/send.ts",
     "src/team/requests.ts",

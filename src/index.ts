@@ -10,7 +10,7 @@
 
 export type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend/backend.ts";
 export { openBackends } from "./cli/backends.ts";
-export { homeOf } from "./cli/team.ts";
+export { homeOf } from "./cli/home.ts";
 export { type ErrorCode, EXIT, TeamError } from "./errors.ts";
 export { type Approval, type ApprovalAnswer, answerApproval, listApprovals } from "./lead/approvals.ts";
 export type { Backends, LeadContext } from "./lead/context.ts";
@@ -25,11 +25,13 @@ export { type MemberStatus, type TaskSummary, type TeamStatus, teamStatus } from
 export { type Clock, systemClock } from "./os/clock.ts";
 export { type Env, processEnv } from "./os/env.ts";
 export { type ProtocolMessage, parseProtocol, plainText } from "./protocol/messages.ts";
-export type { PermissionMode, TeamConfig, TeamMember } from "./schema/config.ts";
+export type { TeamConfig, TeamMember } from "./schema/config.ts";
 export type { InboxMessage } from "./schema/inbox.ts";
+export type { PermissionMode } from "./schema/permission-modes.ts";
 export { type Playbook, parsePlaybook, type Turn } from "./schema/playbook.ts";
-export type { AgentState, TokenCount } from "./schema/status.ts";
+export type { AgentState } from "./schema/status.ts";
 export type { Task, TaskStatus } from "./schema/task.ts";
+export type { TokenCount } from "./schema/tokens.ts";
 export { listTeams, readTeam, type TeamEntry } from "./team/config.ts";
 export {
   acknowledge,

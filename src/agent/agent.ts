@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
-import { sumOf, type TokenCount } from "../schema/status.ts";
+import { sumOf, type TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskNotice } from "./background.ts";
 import { compactionPoint, tokensOfText } from "./compact.ts";
 import { compact } from "./compaction.ts";

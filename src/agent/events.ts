@@ -1,4 +1,4 @@
-import type { TokenCount } from "../schema/status.ts";
+import type { TokenCount } from "../schema/tokens.ts";
 import type { AssistantMessage } from "./model/model.ts";
 
 /** Everything an agent does, as it does it; the whole interface to any screen, log or account. */

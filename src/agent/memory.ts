@@ -1,4 +1,4 @@
-import { sumOf } from "../schema/status.ts";
+import { sumOf } from "../schema/tokens.ts";
 import { tokensOf } from "./compact.ts";
 import type { AssistantMessage, ConversationMessage, UserMessage } from "./model/model.ts";
 import { addSpent, type Spent } from "./model-call.ts";

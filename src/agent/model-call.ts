@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.ts";
-import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/status.ts";
+import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import type { AgentEvent } from "./events.ts";
 import {
   type AssistantMessage,

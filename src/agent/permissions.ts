@@ -1,6 +1,6 @@
 import { join, resolve as resolvePath } from "node:path";
 import { realPathOf } from "../os/fs.ts";
-import type { PermissionMode } from "../schema/config.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { allowance, type PermissionRules, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { isInside, isProtectedPath } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";

@@ -1,8 +1,8 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { type Clock, pause } from "../os/clock.ts";
 import { maskValue, secretsOf } from "../os/secrets.ts";
-import type { PermissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { errorResult } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { HookOutcome, Hooks } from "./hooks/hooks.ts";

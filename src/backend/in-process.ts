@@ -9,7 +9,7 @@ import { type LogFile, openLogFile } from "../os/own-log.ts";
 import { replaceFile } from "../os/replace.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { AgentState, ExitRecord, PlaceRecord } from "../schema/status.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
 import { placeWithin } from "../team/records.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";

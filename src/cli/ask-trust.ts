@@ -1,8 +1,8 @@
 import { systemClock } from "../os/clock.ts";
 import type { AnyCall } from "./command.ts";
+import { homeOf } from "./home.ts";
 import { line } from "./paint.ts";
 import { loadSettings } from "./settings.ts";
-import { homeOf } from "./team.ts";
 import { setTrust, trustIn } from "./trust.ts";
 
 /**

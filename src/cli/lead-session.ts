@@ -13,10 +13,10 @@ import { teamDir } from "../schema/names.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
+import { homeOf } from "./home.ts";
 import type { LeadPlan } from "./lead-worker.ts";
 import { line } from "./paint.ts";
 import { readReport, resultVariable } from "./run-result.ts";
-import { homeOf } from "./team.ts";
 
 /** Milliseconds for a lead in a session to begin. */
 const START_TIMEOUT = 15_000;

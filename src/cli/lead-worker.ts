@@ -10,9 +10,10 @@ import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
-import type { PermissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
+import { readStatus } from "../team/records.ts";
 import type { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker } from "../worker/worker.ts";
@@ -81,7 +82,8 @@ export async function leadWorker(
     ...ownPane(ctx.env),
   };
   let answerDue = false;
-  const status = createStatusKeeper(ref, LEAD_NAME, facts, ctx.clock, (state) => {
+  const last = readStatus(ref, LEAD_NAME);
+  const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
     if (state === "running") answerDue = false;
   });
   const worker = new Worker({

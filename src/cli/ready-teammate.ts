@@ -2,22 +2,21 @@ import type { WorkerStart } from "../backend/in-process.ts";
 import { type AgentFlags, parseAgentArgv } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { forgetEnv } from "../os/env.ts";
+import { entryOf } from "../os/fs.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { newUuid } from "../os/uuid.ts";
 import { transcriptPath } from "../protocol/paths.ts";
-import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { teamDir } from "../schema/names.ts";
-import { readTeam } from "../team/config.ts";
-import { findMember } from "../team/members.ts";
-import { readStatus } from "../team/records.ts";
+import type { StatusRecord } from "../schema/status.ts";
 import { type TeamRef, teamRef } from "../team/ref.ts";
+import { spelledName } from "../team/spelled-name.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { borderOf } from "./border.ts";
+import { homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
 import { ownPlace } from "./own-place.ts";
-import { homeOf } from "./team.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a teammate in its lead's process has instead of a terminal and a process of its own. */
@@ -32,8 +31,8 @@ export interface Inside extends Pick<WorkerStart, "write" | "said" | "reach" | "
 export interface ReadyTeammate {
   readonly flags: AgentFlags;
   readonly ref: TeamRef;
-  readonly config: TeamConfig;
-  readonly member: TeamMember;
+  /** As the team's file spells it. */
+  readonly name: string;
   readonly sessionId: string;
   readonly bell: Bell;
   /** Where the bell says that it could not be mended. */
@@ -49,18 +48,36 @@ export interface ReadyTeammate {
 export async function getReady(io: Io, inside?: Inside): Promise<ReadyTeammate> {
   const flags = parseAgentArgv(io.argv);
   const ref = teamRef(homeOf(io.env), teamDir(flags.teamName));
-  const config = readTeam(ref);
-  const member = findMember(config, flags.agentName);
+  const name = await nameOf(ref, flags.agentName);
   const signal = io.interruption();
   // Told by a bell that is waited for: nobody does before the work has put its view here.
   const told: ReadyTeammate["told"] = { problem: () => undefined };
-  const bell = await openWorkerBell(ref, member.name, {
+  const bell = await openWorkerBell(ref, name, {
     problem: (error) => told.problem(error),
     socketFd: inside === undefined ? socketOf(io) : undefined,
   });
-  const sessionId = sessionOf(io, ref, member.name, flags);
-  const status = openStatus(io, ref, member.name, sessionId, inside);
-  return defined({ flags, ref, config, member, sessionId, bell, told, status, signal, inside });
+  const last = await lastStatus(ref, name);
+  const sessionId = sessionOf(io, last, flags);
+  const status = openStatus({ io, ref, name, sessionId, last, inside });
+  return defined({ flags, ref, name, sessionId, bell, told, status, signal, inside });
+}
+
+/** What reads and checks the whole file is loaded only where a glance does not tell. */
+async function nameOf(ref: TeamRef, given: string): Promise<string> {
+  const spelled = spelledName(ref, given);
+  if (spelled !== undefined) return spelled;
+  const [{ readTeam }, { findMember }] = await Promise.all([
+    import("../team/config.ts"),
+    import("../team/members.ts"),
+  ]);
+  return findMember(readTeam(ref), given).name;
+}
+
+/** Of an earlier process of the same teammate; there is none at its first start. */
+async function lastStatus(ref: TeamRef, name: string): Promise<StatusRecord | undefined> {
+  if (entryOf(ref.paths.agent(name).status) === undefined) return undefined;
+  const { readStatus } = await import("../team/records.ts");
+  return readStatus(ref, name);
 }
 
 /** The end of the parent's socket pair; whoever this process starts has no use for its number. */
@@ -71,20 +88,19 @@ function socketOf(io: Io): number | undefined {
 }
 
 /** A program that its launch script starts once more goes on with its conversation. */
-function sessionOf(io: Io, ref: TeamRef, name: string, flags: AgentFlags): string {
+function sessionOf(io: Io, last: StatusRecord | undefined, flags: AgentFlags): string {
   if (flags.resume !== undefined) return flags.resume;
-  const before = readStatus(ref, name);
-  const again = before?.instance !== undefined && before.instance === io.env.TEAMS_INSTANCE;
-  return again ? before.sessionId : newUuid();
+  const again = last?.instance !== undefined && last.instance === io.env.TEAMS_INSTANCE;
+  return again ? last.sessionId : newUuid();
 }
 
-function openStatus(
-  io: Io,
-  ref: TeamRef,
-  name: string,
-  sessionId: string,
-  inside: Inside | undefined,
-): StatusKeeper {
+interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId"> {
+  readonly io: Io;
+  readonly last: StatusRecord | undefined;
+  readonly inside: Inside | undefined;
+}
+
+function openStatus({ io, ref, name, sessionId, last, inside }: StatusInput): StatusKeeper {
   const paths = ref.paths.agent(name);
   const facts = {
     sessionId,
@@ -96,6 +112,6 @@ function openStatus(
     ...(inside === undefined ? ownPlace(io.env) : { shared: true }),
   };
   return inside === undefined
-    ? createStatusKeeper(ref, name, facts, systemClock, borderOf(io.env))
-    : createStatusKeeper(ref, name, facts, systemClock, inside.said, inside.isOver);
+    ? createStatusKeeper(ref, name, facts, last, systemClock, borderOf(io.env))
+    : createStatusKeeper(ref, name, facts, last, systemClock, inside.said, inside.isOver);
 }

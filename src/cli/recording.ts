@@ -9,7 +9,7 @@ import { ensureDir, entryOf, isDirectory, listDir, removeTree } from "../os/fs.t
 import { maskValue, secretsOf } from "../os/secrets.ts";
 import { agentFileName } from "../protocol/paths.ts";
 import { type Playbook, playbook, type Turn, turn } from "../schema/playbook.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
 import { appendJsonLines, readJsonLines } from "../store/jsonl.ts";
 
 /** Names the directory into which each agent of a recorded run writes its turns. */

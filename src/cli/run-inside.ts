@@ -1,5 +1,5 @@
 import type { RunWorker, WorkerStart } from "../backend/in-process.ts";
-import { announceReady } from "../launch/readiness.ts";
+import { announceReady } from "../launch/announce.ts";
 import type { AnyCall } from "./command.ts";
 import type { Io } from "./io.ts";
 import { getReady } from "./ready-teammate.ts";
@@ -19,7 +19,7 @@ export function runInside(call: AnyCall, screen: InsideScreen): RunWorker {
     const io = ioOf(call.io, start);
     const { write, said, reach, isOver } = start;
     const ready = await getReady(io, { ...screen, write, said, reach, isOver });
-    announceReady(ready.ref.paths.agent(ready.member.name));
+    announceReady(ready.ref.paths.agent(ready.name));
     return work({ ...call, io }, ready);
   };
 }

@@ -1,25 +1,17 @@
 import { TeamError } from "../errors.ts";
-import { rootDirectory, runtimeDirectory } from "../os/directories.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/fs.ts";
 import { operand, optionWords } from "../os/shell-words.ts";
-import { runtimeOfRoot } from "../protocol/paths.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
 import { listTeams, readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
+import { homeOf } from "./home.ts";
 
 /** What the options of a command say about team and actor. */
 export interface Selection {
   readonly team?: string | undefined;
   readonly as?: string | undefined;
-}
-
-/** Root and runtime directory by the environment. Nothing is made. */
-export function homeOf(env: Env): Home {
-  const root = realPathOf(rootDirectory(env));
-  return { root, runtime: runtimeOfRoot(runtimeDirectory(env), root) };
 }
 
 /**

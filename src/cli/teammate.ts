@@ -3,8 +3,11 @@ import { EXIT, messageOf } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { writerToLog } from "../os/own-log.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
-import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
+import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import { readTeam } from "../team/config.ts";
+import { findMember } from "../team/members.ts";
 import { modeGiven } from "../team/restarts.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
@@ -16,6 +19,8 @@ import type { SharedParts } from "./subagents.ts";
 import { readTypedLines } from "./typed-lines.ts";
 
 interface Self extends ReadyTeammate {
+  readonly config: TeamConfig;
+  readonly member: TeamMember;
   readonly io: Io;
   readonly view: PaneView;
   /** What it has started, to be ended with it. */
@@ -25,9 +30,11 @@ interface Self extends ReadyTeammate {
 /** What a teammate does from its readiness to its end. @returns its exit status */
 export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
-  const { ref, member, flags, config, sessionId, bell, status, signal } = ready;
+  const { ref, flags, sessionId, bell, status, signal } = ready;
+  const config = readTeam(ref);
+  const member = findMember(config, ready.name);
   const view = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
-  const self: Self = { ...ready, io, view, ends: [] };
+  const self: Self = { ...ready, config, member, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({
     team: config.displayName ?? config.name,

@@ -4,7 +4,8 @@ import { repositoryOf } from "../git/repository.ts";
 import type { Clock } from "../os/clock.ts";
 import { ensureDir } from "../os/fs.ts";
 import { changeFile } from "../store/change-file.ts";
-import { formatJson, jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
+import { jsonPlan, readJsonFile, readRecordFile } from "../store/json-file.ts";
 
 /** `teams-trust.json` of the root: what a person said of directories, by the directory that stands for their repository. */
 const trustFile = z.looseObject({

@@ -1,8 +1,8 @@
 import { TeamError } from "../errors.ts";
 import { entryOf } from "../os/fs.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { prepareRun } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { prepareRun } from "../team/write-records.ts";
 import { anyBell } from "../wakeup/any-bell.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { ringBeside } from "../wakeup/beside.ts";

@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../schema/config.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../schema/permission-modes.ts";
 
 /** What a teammate's command line says (protocol.md section 6, the `--agent-*` chain). */
 export interface AgentFlags {

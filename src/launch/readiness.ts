@@ -4,8 +4,8 @@ import { readText } from "../os/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { type ExitRecord, exitRecord, statusRecord } from "../schema/status.ts";
 import { anyBell } from "../wakeup/any-bell.ts";
-import type { Bell, RingResult } from "../wakeup/bell.ts";
-import { openFifoBell, ring } from "../wakeup/fifo-bell.ts";
+import type { Bell } from "../wakeup/bell.ts";
+import { openFifoBell } from "../wakeup/fifo-bell.ts";
 
 export interface ReadinessOptions {
   /** Which start is awaited: files of an earlier one say nothing. */
@@ -23,11 +23,6 @@ export interface ReadinessOptions {
 
 /** A lost ring or a killed launch script is noticed this often, and only while somebody waits for a start. */
 const LOOK_AGAIN_MS = 500;
-
-/** The child's word, after its `status.json` stands: it is there, its inbox is watched, it can be interrupted. */
-export function announceReady(paths: AgentPaths): RingResult {
-  return ring(paths.ready);
-}
 
 /**
  * Waits until the agent has announced itself.

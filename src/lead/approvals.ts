@@ -1,9 +1,9 @@
 import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
-import type { PermissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { answerRequest, listRequests, type RequestRecord, readRequest } from "../team/requests.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../os/clock.ts";
-import type { PermissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import { createTeamFiles } from "../team/config.ts";
 import type { Home, TeamRef } from "../team/ref.ts";

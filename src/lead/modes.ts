@@ -1,4 +1,4 @@
-import type { PermissionMode } from "../schema/config.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 
 /** How much a mode allows without asking. */
 const RIGHTS: Readonly<Record<PermissionMode, number>> = {

@@ -1,7 +1,8 @@
 import { TeamError } from "../errors.ts";
 import { formatProtocol } from "../protocol/messages.ts";
-import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
+import { permissionMode, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";

@@ -1,9 +1,10 @@
 import { livenessOf } from "../os/identity.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { AgentState, ExitRecord, PlaceRecord, StatusRecord, TokenCount } from "../schema/status.ts";
-import { NO_TOKENS } from "../schema/status.ts";
+import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
+import type { TokenCount } from "../schema/tokens.ts";
+import { NO_TOKENS } from "../schema/tokens.ts";
 import { readTeam } from "../team/config.ts";
 import { type Deadlock, deadlockOf } from "../team/deadlock.ts";
 import { type AgentExit, judge } from "../team/liveness.ts";

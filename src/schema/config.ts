@@ -1,22 +1,14 @@
 import * as z from "zod/mini";
 import { metadata, milliseconds, nullIsAbsent } from "./json.ts";
 import { migrateConfig } from "./migrate.ts";
+import { PERMISSION_MODES } from "./permission-modes.ts";
 import { processIdentity } from "./process.ts";
 import { worktreeRecord } from "./worktree.ts";
 
 /** Colours by order of joining; the lead has none. */
 export const COLORS = ["blue", "green", "yellow", "purple", "orange", "pink", "cyan", "red"] as const;
 
-export const PERMISSION_MODES = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "bypassPermissions",
-  "dontAsk",
-  "delegate",
-] as const;
 export const permissionMode = z.enum(PERMISSION_MODES);
-export type PermissionMode = z.infer<typeof permissionMode>;
 
 export const BACKEND_TYPES = ["tmux", "in-process", "iterm2", "process"] as const;
 export type BackendType = (typeof BACKEND_TYPES)[number];

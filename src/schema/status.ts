@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { processIdentity } from "./process.ts";
+import { NO_TOKENS } from "./tokens.ts";
 
 /** What an agent says of itself (product.md); `crashed`, `exited` and `unknown` are said of it by others. */
 export const AGENT_STATES = [
@@ -24,23 +25,6 @@ export const tokenCount = z.object({
   cacheRead: z._default(z.number(), 0),
   cacheWrite: z._default(z.number(), 0),
 });
-export type TokenCount = z.infer<typeof tokenCount>;
-export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-
-export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-  };
-}
-
-/** All of them: what a conversation had in one call, its answer included. */
-export function sumOf({ input, output, cacheRead, cacheWrite }: TokenCount): number {
-  return input + output + cacheRead + cacheWrite;
-}
-
 /** The tmux server that a pane lives in: its socket, and who that server is. */
 const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 

@@ -1,5 +1,6 @@
-import type { AgentState, TokenCount } from "../schema/status.ts";
+import type { AgentState } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
+import type { TokenCount } from "../schema/tokens.ts";
 import type { Deadlock } from "../team/deadlock.ts";
 
 /** What the sidebar needs of the object that `teams status --json` prints (product.md); more fields do no harm. */

@@ -1,7 +1,8 @@
 import { TONE } from "../os/terminal-colors.ts";
 import { cells, displayWidth, gridText } from "../os/terminal-text.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { AgentState, TokenCount } from "../schema/status.ts";
+import type { AgentState } from "../schema/status.ts";
+import type { TokenCount } from "../schema/tokens.ts";
 import type { MemberStatus, TaskView, TeamStatus } from "./data.ts";
 
 export interface StateLook {

@@ -4,14 +4,10 @@ import { pauseSync } from "../os/clock.ts";
 import { readText } from "../os/fs.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import type { Plan } from "./change-file.ts";
+import { formatJson } from "./format-json.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
 export const SECOND_LOOK_MS = 20;
-
-/** JSON as peers write it: two spaces, no newline at the end. */
-export function formatJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 2);
-}
 
 /**
  * Reads a file of JSON; one that does not parse is read again once, since a foreign writer may be in the middle.

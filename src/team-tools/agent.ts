@@ -9,8 +9,9 @@ import { exceeds } from "../lead/modes.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
 import type { SpawnInput } from "../lead/spawn-draft.ts";
 import { spawnType } from "../lead/spawn-settings.ts";
-import { type PermissionMode, permissionMode } from "../schema/config.ts";
+import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 const input = z.object({

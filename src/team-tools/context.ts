@@ -5,7 +5,7 @@ import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { taskGate } from "../lead/task-hooks.ts";
-import type { PermissionMode } from "../schema/config.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { TaskGate } from "../team/task-gate.ts";
 import type { Worker } from "../worker/worker.ts";
 

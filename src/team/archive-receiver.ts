@@ -12,7 +12,7 @@ import { firstIssue, parseInWords } from "../schema/json.ts";
 import { agentName, foldName, isTeamDir } from "../schema/names.ts";
 import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../schema/status.ts";
 import { taskNumbered, watermarkOf } from "../schema/task.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
 import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./archive-layout.ts";
 import { importedConversation, importedTask } from "./imported.ts";
 

@@ -7,11 +7,13 @@ import { type TeamConfig, teamConfig } from "../schema/config.ts";
 import { SCHEMA_VERSION } from "../schema/migrate.ts";
 import { agentId, freeName, isTeamDir, LEAD_NAME, type TeamDir, teamDir } from "../schema/names.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
-import { formatJson, jsonPlan, readJsonFile } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
+import { jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
 import { type Home, readOnce, type TeamRef, teamRef } from "./ref.ts";
-import { assertTeam, changeInTeam, lockInTeam, teamNotFound } from "./team-lock.ts";
+import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
+import { teamNotFound } from "./team-not-found.ts";
 import { wasOurs } from "./whose.ts";
 
 export interface NewTeam {

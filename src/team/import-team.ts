@@ -5,7 +5,7 @@ import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, renam
 import { replaceFile } from "../os/replace.ts";
 import { agentFileName, planPath, transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
 import { IN_ARCHIVE } from "./archive-layout.ts";
 import { ArchiveReceiver, type Received, type Stage } from "./archive-receiver.ts";

@@ -4,7 +4,7 @@ import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { DELIVERY_STATES, type DeliveryState, type JournalLine, journalLine } from "../schema/inbox.ts";
 import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../store/jsonl.ts";
 import type { TeamRef } from "./ref.ts";
-import { teamNotFound } from "./team-lock.ts";
+import { teamNotFound } from "./team-not-found.ts";
 
 /** How far back a message is looked for that should be in the journal already; what is older is written once more, which harms nothing. */
 const JOURNALLED_BYTES = 256 * 1024;

@@ -2,7 +2,8 @@ import * as z from "zod/mini";
 import { fileSize, removeFile } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import type { Task } from "../schema/task.ts";
-import { formatJson, readRecordFile } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
+import { readRecordFile } from "../store/json-file.ts";
 import type { TeamRef } from "./ref.ts";
 
 /**

@@ -5,7 +5,7 @@ import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../schema/
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { worktreeOf } from "../schema/worktree.ts";
-import { formatJson } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
 import { readTeam, updateTeam } from "./config.ts";
 import { dropInbox, resetInbox } from "./inbox-file.ts";
 import { clearRun } from "./records.ts";

@@ -2,7 +2,8 @@ import type * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { readText } from "../os/fs.ts";
 import { keepBroken } from "../store/broken-file.ts";
-import { formatJson, readJsonFile } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
+import { readJsonFile } from "../store/json-file.ts";
 import type { TeamRef } from "./ref.ts";
 import { changeInTeam } from "./team-lock.ts";
 

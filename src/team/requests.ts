@@ -5,9 +5,11 @@ import { createWhole, makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
 import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { metadata } from "../schema/json.ts";
-import { formatJson, readRecordFile } from "../store/json-file.ts";
+import { formatJson } from "../store/format-json.ts";
+import { readRecordFile } from "../store/json-file.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
-import { assertTeam, teamNotFound } from "./team-lock.ts";
+import { assertTeam } from "./team-lock.ts";
+import { teamNotFound } from "./team-not-found.ts";
 
 const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
-import { type PermissionMode, permissionMode, type TeamMember } from "../schema/config.ts";
+import { permissionMode, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
 import { type Restart, restart } from "../schema/restart.ts";
 import { updateTeam } from "./config.ts";
 import { findMember, withoutHidden } from "./members.ts";

@@ -1,12 +1,12 @@
-import { dirname, join, relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
-import { entryOf, isMissing, listDir, readText } from "../os/fs.ts";
+import { entryOf, isMissing, readText } from "../os/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../schema/migrate.ts";
-import { didYouMean } from "../schema/nearest.ts";
 import { changeFile, type Plan } from "../store/change-file.ts";
 import { type Held, type LockOptions, withLock } from "../store/lock.ts";
 import type { TeamRef } from "./ref.ts";
+import { teamNotFound } from "./team-not-found.ts";
 
 /**
  * Runs `work` under the lock of one of the team's files, once it is sure that the team is there: a late writer never
@@ -97,14 +97,6 @@ function tooNew({ team }: TeamRef, version: string): TeamError {
     `Team ${team} was last written by a newer version of teams (its form is ${version}, this one knows ${SCHEMA_VERSION}); nothing was changed.`,
     { hint: "Install the newest one and do it again: npm install -g tmux-teams", details: { team, version } },
   );
-}
-
-export function teamNotFound(ref: TeamRef): TeamError {
-  const names = listDir(join(ref.home.root, "teams")).filter((name) => !name.startsWith("."));
-  return new TeamError("TEAM_NOT_FOUND", `There is no team ${ref.team}.`, {
-    hint: didYouMean(ref.team, names, "teams ls lists them; teams create makes one."),
-    details: { team: ref.team },
-  });
 }
 
 /** The team's directory is never made here; that of its tasks (a foreign team may have none yet) only while the config is locked, so that its deletion waits. */

@@ -1,14 +1,9 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
-import {
-  addTokens,
-  NO_TOKENS,
-  type ServerWatchRecord,
-  type StatusRecord,
-  type TokenCount,
-} from "../schema/status.ts";
-import { readStatus, writeStatus } from "../team/records.ts";
+import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
+import { addTokens, NO_TOKENS, type TokenCount } from "../schema/tokens.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { writeStatus } from "../team/write-records.ts";
 import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
 
 /** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
@@ -38,18 +33,19 @@ const MAX_ACTIVITY = 200;
 
 /**
  * Writes the record at once, so that it is there before readiness is announced.
+ * @param last what an earlier process of this agent said at its end
  * @param isOver nobody counts with this agent any more: nothing is written then
  */
 export function createStatusKeeper(
   ref: TeamRef,
   agent: string,
   facts: StatusFacts,
+  last: StatusRecord | undefined,
   clock: Clock,
   onState: (state: WorkerState, taskIds: readonly string[]) => void = () => undefined,
   isOver: () => boolean = () => false,
 ): StatusKeeper {
   const now = clock.now();
-  const last = readStatus(ref, agent);
   const isAgain = last?.instance !== undefined && last.instance === facts.instance;
   let record: StatusRecord & { state: WorkerState } = {
     ...facts,

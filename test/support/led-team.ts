@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../../src/cli/team.ts";
+import { homeOf } from "../../src/cli/home.ts";
 import type { LeadContext } from "../../src/lead/context.ts";
 import { createTeam } from "../../src/lead/create-team.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../src/lead/spawn.ts";

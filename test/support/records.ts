@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { ownIdentity } from "../../src/os/identity.ts";
 import type { ProcessIdentity } from "../../src/schema/process.ts";
-import { NO_TOKENS, type StatusRecord } from "../../src/schema/status.ts";
+import type { StatusRecord } from "../../src/schema/status.ts";
+import { NO_TOKENS } from "../../src/schema/tokens.ts";
 
 /** What an agent whose process is this test's would say of itself. */
 export function statusOf(fields: Partial<StatusRecord> = {}): StatusRecord {

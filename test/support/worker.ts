@@ -12,9 +12,10 @@ import type { LeadContext } from "../../src/lead/context.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import type { Env } from "../../src/os/env.ts";
 import { ownIdentity } from "../../src/os/identity.ts";
-import type { PermissionMode } from "../../src/schema/config.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
+import type { PermissionMode } from "../../src/schema/permission-modes.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
+import { readStatus } from "../../src/team/records.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { createStatusKeeper } from "../../src/worker/status-keeper.ts";
 import type { WorkerView } from "../../src/worker/view.ts";
@@ -127,7 +128,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     planFile: join(ref.home.root, "plans", `${name}.md`),
     transcript,
     bell,
-    status: createStatusKeeper(ref, name, facts, systemClock),
+    status: createStatusKeeper(ref, name, facts, readStatus(ref, name), systemClock),
     view: viewOf(show),
     clock: systemClock,
     signal: stopping.signal,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { formatJson } from "../../../src/store/json-file.ts";
+import { formatJson } from "../../../src/store/format-json.ts";
 import { pending } from "../../../src/team/mailbox.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
 import { markAll, sendOne, takeUpResidence } from "../support/life.ts";

@@ -6,7 +6,7 @@ import { createAgent } from "../../../src/agent/agent.ts";
 import type { Model } from "../../../src/agent/model/model.ts";
 import { NO_RULES } from "../../../src/agent/permission-rules.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
-import { NO_TOKENS } from "../../../src/schema/status.ts";
+import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 import { atMost, type Bench, type Figure, type Room } from "../figure.ts";
 import { sample } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";

@@ -13,11 +13,13 @@ export const program: Bench = {
   async run({ dist }): Promise<readonly Figure[]> {
     const start = loadedWith(join(dist, "teams.cjs"));
     const ready = loadedWith(named("ready", start), start);
+    const files = loadedWith(named("files", ready), start);
     const work = loadedWith(named("work", ready), ready);
     return [
-      figure("any command, at least", start, 280_000),
-      figure("a teammate, until it is ready", ready, 320_000),
-      figure("a teammate, until it waits for its first turn", work, 480_000),
+      figure("any command, at least", start, 97_500),
+      figure("a command that reads a team, at least", files, 278_000),
+      figure("a teammate, until it is ready", ready, 122_000),
+      figure("a teammate, until it waits for its first turn", work, 430_000),
     ];
   },
 };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/identity.ts";
-import { prepareRun } from "../../../src/team/records.ts";
+import { prepareRun } from "../../../src/team/write-records.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/status-keeper.ts";
 import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
@@ -87,6 +87,7 @@ async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<
       ref,
       name,
       { sessionId: name, transcript: "", process: ownIdentity(), bell: ref.paths.agent(name).bell },
+      undefined,
       systemClock,
     );
     keeper.happened("turn_started");

@@ -18,7 +18,7 @@ const facts = {
   process: ownIdentity(),
   bell: ref.paths.agent(agent).bell,
 };
-createStatusKeeper(ref, agent, facts, systemClock);
+createStatusKeeper(ref, agent, facts, undefined, systemClock);
 console.log("ready");
 for (;;) {
   const entries = await pending(ref, agent);

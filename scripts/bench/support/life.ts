@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/identity.ts";
-import { formatJson } from "../../../src/store/json-file.ts";
+import { formatJson } from "../../../src/store/format-json.ts";
 import { appendJournal } from "../../../src/team/journal.ts";
 import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { prepareRun } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { prepareRun } from "../../../src/team/write-records.ts";
 import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
 import { aMessage } from "./usual-way.ts";
 
@@ -23,6 +23,7 @@ export async function takeUpResidence(ref: TeamRef): Promise<void> {
     ref,
     "bob",
     { sessionId: "bob", transcript: "", process: ownIdentity(), bell },
+    undefined,
     systemClock,
   );
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import { createTeamFiles } from "../../../src/team/config.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Task } from "../../../src/schema/task.ts";
-import { formatJson } from "../../../src/store/json-file.ts";
+import { formatJson } from "../../../src/store/format-json.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /** A list as a team would have it, written at once; the first `done` of them are completed. */

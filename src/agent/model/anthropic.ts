@@ -2,7 +2,7 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
 import { httpFetch } from "../../os/http-fetch.ts";
-import type { TokenCount } from "../../schema/status.ts";
+import type { TokenCount } from "../../schema/tokens.ts";
 import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
 import { failureKind, tokenLimit } from "./failures.ts";
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from "./model.ts";

@@ -1,4 +1,4 @@
-import type { TokenCount } from "../../schema/status.ts";
+import type { TokenCount } from "../../schema/tokens.ts";
 
 /** US dollars for a million tokens. */
 export interface Rates {

@@ -1,4 +1,4 @@
-import type { TokenCount } from "../../schema/status.ts";
+import type { TokenCount } from "../../schema/tokens.ts";
 
 export type TextBlock = { readonly type: "text"; readonly text: string };
 export type ToolUseBlock = {

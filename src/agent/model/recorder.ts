@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Turn } from "../../schema/playbook.ts";
-import type { TokenCount } from "../../schema/status.ts";
+import type { TokenCount } from "../../schema/tokens.ts";
 import { textOf, toolUsesOf } from "../conversation.ts";
 import type { AssistantMessage, Model, ModelRequest } from "./model.ts";
 import { type RunFacts, recordedCondition, recordedText, recordedTools } from "./recorded-values.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import type { Playbook, Turn } from "../../schema/playbook.ts";
-import { NO_TOKENS, type TokenCount } from "../../schema/status.ts";
+import { NO_TOKENS, type TokenCount } from "../../schema/tokens.ts";
 import { failureKind, mayPass } from "./failures.ts";
 import {
   type AssistantBlock,

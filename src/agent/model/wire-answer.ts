@@ -1,5 +1,5 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { TokenCount } from "../../schema/status.ts";
+import type { TokenCount } from "../../schema/tokens.ts";
 import type { AssistantBlock, StopReason } from "./model.ts";
 
 type WireEvent = Anthropic.RawMessageStreamEvent;

@@ -1,4 +1,4 @@
-import { announceReady } from "../../launch/readiness.ts";
+import { announceReady } from "../../launch/announce.ts";
 import type { AnyCall } from "../command.ts";
 import { defineCommand } from "../command.ts";
 import { getReady } from "../ready-teammate.ts";
@@ -22,7 +22,7 @@ export const command = defineCommand({
 /** Ready is announced before anything that only its work needs is loaded: its inbox is watched by then, and it can be ended. */
 async function runAgent(call: AnyCall): Promise<number> {
   const ready = await getReady(call.io);
-  announceReady(ready.ref.paths.agent(ready.member.name));
+  announceReady(ready.ref.paths.agent(ready.name));
   const { work } = await import("../teammate.ts");
   return work(call, ready);
 }

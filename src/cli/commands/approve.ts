@@ -1,4 +1,4 @@
-import { PERMISSION_MODES } from "../../schema/config.ts";
+import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { defineCommand } from "../command.ts";
 import { decide } from "../decide.ts";
 import { SAVED_IN } from "../saved-in.ts";

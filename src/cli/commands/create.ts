@@ -4,9 +4,9 @@ import { optionWords } from "../../os/shell-words.ts";
 import { readTeam } from "../../team/config.ts";
 import { defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
+import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
-import { homeOf } from "../team.ts";
 
 export const command = defineCommand({
   name: "create",

@@ -6,8 +6,9 @@ import { type TeamRef, teamRef } from "../../team/ref.ts";
 import type { SavedArchive } from "../archive-file.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, requireOurs } from "../context.ts";
+import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
-import { deciderOf, homeOf, openTeam } from "../team.ts";
+import { deciderOf, openTeam } from "../team.ts";
 import { keptLines } from "../worktree-text.ts";
 
 export const command = defineCommand({

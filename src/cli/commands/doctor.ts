@@ -7,10 +7,10 @@ import { listTeams } from "../../team/config.ts";
 import { type Home, teamRef } from "../../team/ref.ts";
 import { assertTeam } from "../../team/team-lock.ts";
 import { defineCommand } from "../command.ts";
+import { homeOf } from "../home.ts";
 import type { Output } from "../output.ts";
 import { line } from "../paint.ts";
 import { table } from "../table.ts";
-import { homeOf } from "../team.ts";
 
 export const command = defineCommand({
   name: "doctor",

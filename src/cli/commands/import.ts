@@ -8,8 +8,8 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/import-team.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
+import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
-import { homeOf } from "../team.ts";
 import { counted } from "../text.ts";
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
 import { listTeams } from "../../team/config.ts";
 import { defineCommand } from "../command.ts";
+import { homeOf } from "../home.ts";
 import { table } from "../table.ts";
-import { homeOf } from "../team.ts";
 
 export const command = defineCommand({
   name: "ls",

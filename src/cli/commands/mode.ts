@@ -1,5 +1,5 @@
 import { setMode } from "../../lead/set-mode.ts";
-import { PERMISSION_MODES } from "../../schema/config.ts";
+import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { defineCommand } from "../command.ts";
 import { filesContext } from "../context.ts";
 import { line } from "../paint.ts";

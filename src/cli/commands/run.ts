@@ -5,13 +5,15 @@ import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
-import { type BackendType, PERMISSION_MODES } from "../../schema/config.ts";
+import type { BackendType } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
+import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
 import { refuseNesting } from "../context.ts";
+import { homeOf } from "../home.ts";
 import type { Io } from "../io.ts";
 import { leadHere } from "../lead-process.ts";
 import { leadInSession } from "../lead-session.ts";
@@ -21,7 +23,6 @@ import { line } from "../paint.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
 import { isInSession, reportingFailure } from "../run-result.ts";
 import { loadSettings, type Settings } from "../settings.ts";
-import { homeOf } from "../team.ts";
 
 const ARGS = [
   { name: "goal", summary: "what is to be done; `-` reads it from stdin", optional: true, many: true },

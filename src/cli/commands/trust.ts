@@ -3,10 +3,11 @@ import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { isDirectory } from "../../os/fs.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
+import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
 import { table } from "../table.ts";
-import { deciderOf, homeOf } from "../team.ts";
+import { deciderOf } from "../team.ts";
 import { listTrust, setTrust } from "../trust.ts";
 
 export const command = defineCommand({

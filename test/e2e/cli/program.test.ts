@@ -28,14 +28,25 @@ process.on("exit", () => {
 });
 `;
 
+/** The same of a teammate that has announced itself and is about to load what its work takes, which ends it. */
+const READY_TRACER = `
+const { _load } = require("module");
+require("module")._load = function (request, ...rest) {
+  if (!/[/]work-/.test(request)) return _load.call(this, request, ...rest);
+  const loaded = { files: Object.keys(require.cache), builtins: process.moduleLoadList };
+  require("fs").writeSync(2, JSON.stringify(loaded));
+  process.reallyExit(0);
+};
+`;
+
 /** Code of the packages and of the form of zod that no cold command may load. */
 const HEAVY = /CommanderError|ExecaError|APIConnectionError|require\("blessed"\)|"ZodString"/;
 /** Of Node's own modules, those that a file's or a pipe's reader needs not wait for: 1 to 2 ms each. */
 const LATE = ["net", "tty", "child_process", "fs/promises", "timers/promises", "perf_hooks", "assert"];
 /** What a cold command may read to be compiled: 390 KB today. */
 const MOST_BYTES = 450_000;
-/** The entry, the chunk that all cold commands share, the command's own, and what few share. */
-const MOST_FILES = 6;
+/** The entry, the chunks that all cold commands share and all that read a team, the command's own, and what few share. */
+const MOST_FILES = 7;
 
 describe("the built program", () => {
   it("loads for a cold command little code, no heavy package, and little of Node", async () => {
@@ -71,6 +82,27 @@ describe("the built program", () => {
     }
     // That the expression finds what it looks for.
     expect(HEAVY.test(codeOf((await traced(["send", "--help"])).files))).toBe(true);
+  });
+
+  it("loads no schema and little of Node for a teammate until it is ready", async () => {
+    const { directory, teams } = home();
+    await teams(["create", "a"]);
+    const tracer = join(directory, "tracer.cjs");
+    writeFileSync(tracer, READY_TRACER);
+    const flags = ["--agent-id", "team-lead@a", "--agent-name", "team-lead", "--team-name", "a"];
+    // The first makes what whoever spawns makes before; what it said of itself is gone, as before a spawn.
+    await teams(["agent", ...flags], { nodeArgs: ["-r", tracer] });
+    rmSync(join(directory, "root/teams/a/run/team-lead/status.json"));
+    const { err } = await teams(["agent", ...flags], { nodeArgs: ["-r", tracer] });
+    const { files, builtins } = JSON.parse(err) as Record<"files" | "builtins", string[]>;
+    const code = files
+      .filter((file) => file !== tracer)
+      .map((file) => readFileSync(file, "utf8"))
+      .join("\n");
+    expect(code).toContain("announceReady");
+    expect(code).not.toContain("zod");
+    const late = [...LATE, "crypto"].filter((name) => builtins.includes(`NativeModule ${name}`));
+    expect(late).toEqual([]);
   });
 
   it("ends with the exit status of each kind of failure, its error on stderr alone", async () => {

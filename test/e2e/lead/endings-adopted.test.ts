@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import type { ResumeReport } from "../../../src/lead/resume.ts";
 import type { TeamStatus } from "../../../src/lead/status.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";

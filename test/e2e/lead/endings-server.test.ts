@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import type { ResumeReport } from "../../../src/lead/resume.ts";
 import type { TeamStatus } from "../../../src/lead/status.ts";
 import type { Env } from "../../../src/os/env.ts";

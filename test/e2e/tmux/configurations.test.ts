@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { belongings } from "../../support/belongings.ts";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import { signalProcess } from "../../../src/os/process-table.ts";
 import { history } from "../../../src/team/mailbox.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";

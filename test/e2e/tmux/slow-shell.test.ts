@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PERMISSION_MODES } from "../../../src/schema/config.ts";
+import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/mailbox.ts";
 import { addMembers, findMember } from "../../../src/team/members.ts";

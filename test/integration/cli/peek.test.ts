@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { formatJson } from "../../../src/store/json-file.ts";
+import { formatJson } from "../../../src/store/format-json.ts";
 import { readPlace, writePlace } from "../../../src/team/records.ts";
 import { cliIn, type Ended } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -20,7 +20,6 @@ import { checkTeams } from "../../../src/doctor/teams.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
 import { createTeamFiles, listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
 import { deliver, history } from "../../../src/team/mailbox.ts";
-import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests.ts";
 import {
@@ -31,6 +30,7 @@ import {
   linkTasks,
   listTasks,
 } from "../../../src/team/tasks.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 

@@ -7,7 +7,7 @@ import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/co
 import { repairLinks } from "../../../src/team/link-repair.ts";
 import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import { addMembers, removeMember } from "../../../src/team/members.ts";
-import { readStatus, writeStatus } from "../../../src/team/records.ts";
+import { readStatus } from "../../../src/team/records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
   answerRequest,
@@ -18,6 +18,7 @@ import {
 } from "../../../src/team/requests.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { changeTask, findTask, getTask, listTasks, taskIds } from "../../../src/team/tasks.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 

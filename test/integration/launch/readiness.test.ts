@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { announceReady } from "../../../src/launch/announce.ts";
 import { discardLaunch, prepareLaunches } from "../../../src/launch/prepare.ts";
-import { announceReady, awaitReady } from "../../../src/launch/readiness.ts";
+import { awaitReady } from "../../../src/launch/readiness.ts";
 import { listDir } from "../../../src/os/fs.ts";
 import { replaceFile } from "../../../src/os/replace.ts";
 import type { AgentPaths } from "../../../src/protocol/paths.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { draftOf, startOf } from "../../../src/lead/spawn-draft.ts";
-import type { PermissionMode } from "../../../src/schema/config.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../src/team/config.ts";
-import { writeStatus } from "../../../src/team/records.ts";
 import { giveMode } from "../../../src/team/restarts.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";

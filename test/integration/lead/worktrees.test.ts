@@ -14,7 +14,7 @@ import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
 import { readTeam, updateTeam } from "../../../src/team/config.ts";
 import { importedConfig } from "../../../src/team/imported.ts";
 import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members.ts";
-import { writeStatus } from "../../../src/team/records.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";

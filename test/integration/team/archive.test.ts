@@ -23,10 +23,11 @@ import { importTeam } from "../../../src/team/import-team.ts";
 import { judge } from "../../../src/team/liveness.ts";
 import { acknowledge, deliver, history, pending } from "../../../src/team/mailbox.ts";
 import { findMember } from "../../../src/team/members.ts";
-import { readExit, readPlace, readStatus, writePlace, writeStatus } from "../../../src/team/records.ts";
+import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
 import { changeTask, createTask, deleteTask, linkTasks, listTasks } from "../../../src/team/tasks.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import {
   allOf,
   described,

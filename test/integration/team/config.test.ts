@@ -21,10 +21,10 @@ import {
 } from "../../../src/team/config.ts";
 import { deliver } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
-import { writeStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../src/team/tasks.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { testHome, testTeam } from "../../support/team.ts";
 

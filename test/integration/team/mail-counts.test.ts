@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { mailCounts } from "../../../src/team/mail-counts.ts";
 import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
-import { writeStatus } from "../../../src/team/records.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 

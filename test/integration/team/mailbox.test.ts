@@ -18,8 +18,8 @@ import {
   pending,
   unreadCount,
 } from "../../../src/team/mailbox.ts";
-import { prepareRun, writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { openFifoBell } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";

@@ -1,7 +1,7 @@
 import fs, { writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { expect, test } from "vitest";
-import { formatJson } from "../../../src/store/json-file.ts";
+import { formatJson } from "../../../src/store/format-json.ts";
 import { raiseOpenFrom } from "../../../src/team/open-from.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";

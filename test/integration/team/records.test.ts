@@ -6,13 +6,11 @@ import type { LaunchScriptInput } from "../../../src/launch/script.ts";
 import { bootId, pidSpace } from "../../../src/os/identity.ts";
 import {
   clearRun,
-  prepareRun,
   readExit,
   readPlace,
   readStatus,
   removeRun,
   writePlace,
-  writeStatus,
 } from "../../../src/team/records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import {
@@ -23,6 +21,7 @@ import {
   readAnswer,
   readRequest,
 } from "../../../src/team/requests.ts";
+import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

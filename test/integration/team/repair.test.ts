@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { acknowledge, deliver, history, pending, unreadCount } from "../../../src/team/mailbox.ts";
-import { prepareRun, writeStatus } from "../../../src/team/records.ts";
+import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 

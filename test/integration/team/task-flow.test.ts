@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/identity.ts";
 import { pending } from "../../../src/team/mailbox.ts";
-import { writeStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { changeTask, getTask, listTasks, lockTasks } from "../../../src/team/tasks.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 import { script } from "../../support/run-ts.ts";

@@ -3,7 +3,7 @@ import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-ru
 import { decide, type PermissionQuestion } from "../../../src/agent/permissions.ts";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
 import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/config.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/permission-modes.ts";
 
 const WORK = "/home/ada/work";
 const PLAN = "/home/ada/.claude/plans/team-ada.md";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { homeOf, openTeam, resolveTarget } from "../../../src/cli/team.ts";
+import { homeOf } from "../../../src/cli/home.ts";
+import { openTeam, resolveTarget } from "../../../src/cli/team.ts";
 import { TeamError } from "../../../src/errors.ts";
 import { createTeamFiles } from "../../../src/team/config.ts";
 import { addMembers } from "../../../src/team/members.ts";

@@ -1,0 +1,22 @@
+/** What a model read and wrote, counted in its tokens. */
+export interface TokenCount {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+export const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export function addTokens(a: TokenCount, b: TokenCount): TokenCount {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
+
+/** All of them: what a conversation had in one call, its answer included. */
+export function sumOf({ input, output, cacheRead, cacheWrite }: TokenCount): number {
+  return input + output + cacheRead + cacheWrite;
+}
