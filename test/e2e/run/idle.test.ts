@@ -32,8 +32,17 @@ const PLAYBOOK = {
   },
 };
 
-/** Milliseconds: it waits for fifteen quiet seconds of each, and on a busy machine something late begins them anew. */
-const DEADLINE = 120_000;
+/** Who has nothing to do, and how its process is known. */
+const WAITING: readonly (readonly [string, RegExp])[] = [
+  ["the lead", /^run /],
+  ["the teammate", /--agent-name calm /],
+  ["the sidebar", /^sidebar/],
+];
+/** What a state has brought with it (a border that is drawn a moment later) is no polling: that is there in every round. */
+const ROUNDS = 3;
+
+/** Milliseconds: it waits for fifteen quiet seconds in each round, and on a busy machine something late begins them anew. */
+const DEADLINE = 240_000;
 
 it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no timer under 5 s", {
   timeout: DEADLINE,
@@ -58,18 +67,24 @@ it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no ti
   await eventually("idle agents", () =>
     ["team-lead", "calm"].every((name) => readStatus(ref, name)?.state === "idle"),
   );
-  const since = performance.timeOrigin + performance.now();
-  // From here on all wait anew, and find nothing to do.
-  for (const name of ["team-lead", "calm"]) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
-  utimesSync(ref.paths.config, 1, 1);
-  for (const [who, argv] of [
-    ["the lead", /^run /],
-    ["the teammate", /--agent-name calm /],
-    ["the sidebar", /^sidebar/],
-  ] as const) {
-    const idle = await eventually(`quiet around ${who}`, () => quietPart(armed, argv, since), 60_000);
-    expect([who, idle]).toEqual([who, []]);
+  let found: readonly (readonly [string, Entry[]])[] = [];
+  for (
+    let round = 0;
+    round < ROUNDS && (round === 0 || found.some(([, entries]) => entries.length > 0));
+    round += 1
+  ) {
+    const since = performance.timeOrigin + performance.now();
+    // From here on all wait anew, and find nothing to do.
+    for (const name of ["team-lead", "calm"]) expect(ring(readStatus(ref, name)?.bell ?? "")).toBe("rung");
+    utimesSync(ref.paths.config, 1, 1 + round);
+    found = await Promise.all(
+      WAITING.map(async ([who, argv]) => {
+        const idle = await eventually(`quiet around ${who}`, () => quietPart(armed, argv, since), 60_000);
+        return [who, idle] as const;
+      }),
+    );
   }
+  expect(found).toEqual(WAITING.map(([who]) => [who, []]));
   person.type("C-c");
   expect(await person.code()).toBe(130);
   await leaves(t, nothing(["work:cat"]));
