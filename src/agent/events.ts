@@ -1,5 +1,6 @@
 import type { TokenCount } from "../schema/tokens.ts";
-import type { AssistantMessage } from "./model/model.ts";
+import type { HookResult } from "./hooks/result.ts";
+import type { AssistantMessage, StopReason } from "./model/model.ts";
 
 /** Everything an agent does, as it does it; the whole interface to any screen, log or account. */
 export type AgentEvent =
@@ -9,6 +10,18 @@ export type AgentEvent =
   | { readonly type: "message"; readonly message: AssistantMessage }
   /** What calls of a model took, whatever became of them; US dollars, 0 where no price is known. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
+  /** One call of a model is over, with all its tries. */
+  | {
+      readonly type: "model_called";
+      readonly model: string;
+      readonly outcome: "answered" | "interrupted" | "failed";
+      readonly stopReason?: StopReason;
+      /** Why it failed. */
+      readonly failure?: string;
+      readonly usage: TokenCount;
+      readonly costUsd: number;
+      readonly ms: number;
+    }
   /** The oldest part of the conversation is being summarised. */
   | { readonly type: "compacting" }
   /** It was; in tokens, as far as they can be told. */
@@ -31,8 +44,17 @@ export type AgentEvent =
       readonly type: "permission_decided";
       readonly tool: string;
       readonly allowed: boolean;
-      /** The note of the one who was asked, else why it was refused; what was allowed without a note has none. */
+      /** Whether somebody was asked; else rules and mode decided. */
+      readonly asked: boolean;
+      /** The note of the one who was asked, else why it was decided so; what somebody allowed without a note has none. */
       readonly reason?: string;
+    }
+  /** A command of a hook has ended. */
+  | {
+      readonly type: "hook_ran";
+      readonly event: string;
+      readonly result: HookResult["kind"];
+      readonly ms: number;
     }
   /** What a person is to know of a hook: it failed, stopped something, or said so itself. */
   | { readonly type: "hook"; readonly event: string; readonly text: string }

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import type { AgentEvent } from "./events.ts";
 import {
@@ -38,8 +39,23 @@ export type ModelAnswer =
       readonly limit?: number | undefined;
     };
 
-/** Calls the model and tells what it says while it says it. Never rejects. */
+/** Calls the model and tells what it says while it says it, and what it took. Never rejects. */
 export async function streamAnswer(
+  model: Model,
+  request: ModelRequest,
+  signal: AbortSignal,
+  emit: (event: AgentEvent) => void,
+): Promise<ModelAnswer> {
+  const begun = steadyNow();
+  const answer = await callOnce(model, request, signal, emit);
+  const { outcome, spent } = answer;
+  const how = outcome === "answered" ? { stopReason: answer.stopReason } : { failure: answer.failure };
+  const ms = Math.round(steadyNow() - begun);
+  emit({ type: "model_called", model: model.name, outcome, ...how, ...spent, ms });
+  return answer;
+}
+
+async function callOnce(
   model: Model,
   request: ModelRequest,
   signal: AbortSignal,

@@ -253,7 +253,11 @@ async function permitAndExecute(
   };
   const decision = withHook(decide(question), ahead?.permission);
   const permitted: ToolContext = { ...context, isWithheld: (path) => isWithheld(path, question) };
-  if (decision.behavior === "allow") return tool.execute(input, permitted);
+  if (decision.behavior === "allow") {
+    const { reason } = decision;
+    emit({ type: "permission_decided", tool: tool.name, allowed: true, asked: false, reason });
+    return tool.execute(input, permitted);
+  }
   let answer: PermissionAnswer = { allowed: false };
   if (decision.behavior === "ask") {
     emit({ type: "permission_asked", tool: tool.name, summary });
@@ -280,6 +284,7 @@ async function permitAndExecute(
     type: "permission_decided",
     tool: tool.name,
     allowed,
+    asked: decision.behavior === "ask",
     ...(reason === undefined ? {} : { reason }),
   });
   if (!allowed) {

@@ -80,7 +80,8 @@ const content = z.array(z.looseObject({ type: z.string() }));
 const keys = z._default(z.array(z.string()), []);
 const costUsd = z._default(z.number(), 0);
 
-const line = z.discriminatedUnion("type", [
+/** A line of the file; a message in it is taken as it is. */
+export const transcriptLine = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("session"), sessionId: z.string() }),
   z.looseObject({
     type: z.literal("user"),
@@ -103,6 +104,8 @@ const line = z.discriminatedUnion("type", [
     costUsd,
   }),
 ]);
+
+export type TranscriptLine = z.infer<typeof transcriptLine>;
 
 /** How a line that begins a conversation anew starts: behind a line's end, which is in no JSON text, so nothing else does. */
 const COMPACTED = '\n{"type":"compacted"';
@@ -205,10 +208,10 @@ function newestCompaction(bytes: Buffer, end: number): number {
 }
 
 /** A line that is no entry of ours (a newer version's, a damaged one) is passed over; the rest still counts. */
-function readLine(text: string): z.infer<typeof line> | undefined {
+function readLine(text: string): TranscriptLine | undefined {
   if (text === "") return undefined;
   try {
-    const parsed = line.safeParse(JSON.parse(text));
+    const parsed = transcriptLine.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : undefined;
   } catch {
     // Not JSON: a damaged line, which says nothing that could be used.

@@ -1,5 +1,5 @@
 import { type Agent, createAgent } from "../agent/agent.ts";
-import { Hooks } from "../agent/hooks/hooks.ts";
+import { type HookOptions, Hooks } from "../agent/hooks/hooks.ts";
 import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
 import { isAboutAll } from "../agent/permission-rules.ts";
@@ -98,7 +98,9 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   const transcript = transcriptPath(ctx.home.root, sessionId);
   const setting = settings.hooks;
   const { passSecrets } = settings.teams;
-  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, passSecrets, notice });
+  const ran: HookOptions["ran"] = (event, result, ms) =>
+    worker.onEvent({ type: "hook_ran", event, result, ms });
+  const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, passSecrets, notice, ran });
   const { maxContinuations } = settings.teams.hooks;
   const { name } = worker;
   const { team } = ctx.ref;

@@ -9,11 +9,13 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Milliseconds; without it there is no end but the look's own and the signal's. */
   readonly timeoutMs?: number | undefined;
+  /** Directories outside of the team's whose changes count, too. */
+  readonly beside?: readonly string[];
 }
 
 /** Rings when anything of a team changes on disk; the slow check is the net for what no watch tells of. */
-export function teamBell({ paths }: TeamRef): Bell {
-  return anyBell([openTreeBell([paths.dir, paths.tasks]), slowBell()]);
+export function teamBell({ paths }: TeamRef, beside: readonly string[] = []): Bell {
+  return anyBell([openTreeBell([paths.dir, paths.tasks, ...beside]), slowBell()]);
 }
 
 /**
@@ -23,10 +25,10 @@ export function teamBell({ paths }: TeamRef): Bell {
 export async function follow(
   ref: TeamRef,
   look: () => Promise<boolean> | boolean,
-  { signal, timeoutMs }: FollowOptions,
+  { signal, timeoutMs, beside }: FollowOptions,
 ): Promise<"done" | "timeout" | "interrupted"> {
   const deadline = timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs;
-  const bell = teamBell(ref);
+  const bell = teamBell(ref, beside);
   try {
     for (;;) {
       if (await look()) return "done";

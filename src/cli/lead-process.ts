@@ -21,6 +21,7 @@ import { Rings } from "../wakeup/rings.ts";
 import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
+import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
@@ -151,7 +152,8 @@ async function openLead(
     onChildBell: () => children.ring(),
     inProcess: inside,
   });
-  const view = createPaneView({ ...screen, write: writerOf(call), name: LEAD_NAME });
+  const pane = createPaneView({ ...screen, write: writerOf(call), name: LEAD_NAME });
+  const view = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
   view.header({
     team: ref.team,
     model: plan.model,

@@ -14,6 +14,8 @@ export interface PaneViewOptions {
   width(): number;
   /** No colours: not a terminal, or NO_COLOR. */
   readonly plain: boolean;
+  /** Shows messages and results whole instead of their first rows. */
+  readonly whole?: boolean;
 }
 
 /** Who is at work here, for the first lines of a pane. */
@@ -67,7 +69,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     received(from, text, color) {
       page.begin("message");
       page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
-      for (const row of excerpt(text, MESSAGE_ROWS, page.width() - 2)) page.row(`  ${row}`);
+      for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
     },
     queued: (from) => page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet)),
     typed(line) {
@@ -101,6 +103,9 @@ export function createPaneView(options: PaneViewOptions): PaneView {
 interface Page {
   readonly paint: Paint;
   readonly own: Ink;
+  /** Rows of a message or notice, and of a tool's result, that are shown. */
+  readonly messageRows: number;
+  readonly resultRows: number;
   width(): number;
   begin(block: Block): void;
   row(text: string): void;
@@ -123,9 +128,12 @@ function pageOf(options: PaneViewOptions): Page {
     stripper = undefined;
     sheet.begin(block);
   };
+  const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
   return {
     paint,
     own: paletteIndex(options.color),
+    messageRows,
+    resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,
     width: () => Math.max(LEAST_WIDTH, options.width()),
     begin,
     row: sheet.row,
@@ -153,7 +161,7 @@ function pageOf(options: PaneViewOptions): Page {
     },
     notice(sign, text, ink) {
       begin("notice");
-      const rows = excerpt(text, MESSAGE_ROWS, Math.max(LEAST_WIDTH, options.width()) - 2);
+      const rows = excerpt(text, messageRows, Math.max(LEAST_WIDTH, options.width()) - 2);
       for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
     },
   };
@@ -163,7 +171,6 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
   const { paint, notice } = page;
   /** The call whose result would stand right below it. */
   let open: string | undefined;
-  let asked = false;
 
   const toolStarted = ({ id, tool, summary }: Extract<AgentEvent, { type: "tool_started" }>): void => {
     page.begin("tool");
@@ -176,16 +183,20 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
     const text = event.display ?? event.content;
     page.begin("tool");
     const whose = open === id ? "" : `${gridText(tool)}: `;
-    const rows = excerpt(`${whose}${text.trim() === "" ? "(no output)" : text}`, RESULT_ROWS);
+    const rows = excerpt(`${whose}${text.trim() === "" ? "(no output)" : text}`, page.resultRows);
     for (const [i, row] of rows.entries()) {
       const shown = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
       page.row(paint(isError ? TONE.bad : TONE.quiet, shown));
     }
   };
-  const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
+  const decided = ({
+    tool,
+    allowed,
+    asked,
+    reason,
+  }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
     // What a rule allowed without asking anybody is no news.
     if (!asked && allowed) return;
-    asked = false;
     const decision = `${tool} ${allowed ? "allowed when asked" : "refused"}`;
     notice(allowed ? "✓" : "✗", reason === undefined ? decision : `${decision}: ${reason}`, TONE.quiet);
   };
@@ -209,7 +220,6 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
         break;
       case "permission_asked":
         // The question itself is put by `permission`, which knows the request's id.
-        asked = true;
         break;
       case "permission_decided":
         decided(event);
@@ -231,6 +241,8 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
         );
         break;
       case "spent":
+      case "model_called":
+      case "hook_ran":
       case "subagent":
         // Said of calls that are shown; not a thing to see.
         return;

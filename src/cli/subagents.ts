@@ -102,10 +102,12 @@ function permissionsOf(
 function told({ worker }: SharedParts, { description: what }: SubagentCall, event: AgentEvent): void {
   switch (event.type) {
     case "spent":
+    case "model_called":
     case "throttled":
     case "permission_asked":
     case "permission_decided":
     case "hook":
+    case "hook_ran":
       worker.onEvent(event);
       break;
     case "tool_started":

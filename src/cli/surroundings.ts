@@ -3,6 +3,7 @@ import { loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../agent/prompts/skills.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import { mcpConfig } from "./mcp-config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -21,7 +22,7 @@ export interface Surroundings {
  * @param tell says, one line for each, what cannot be had and why
  */
 export async function openSurroundings(
-  ctx: Pick<LeadContext, "home" | "cwd" | "env">,
+  ctx: Pick<LeadContext, "home" | "ref" | "actor" | "cwd" | "env">,
   settings: Settings,
   tell: (line: string) => void,
 ): Promise<Surroundings> {
@@ -29,6 +30,13 @@ export async function openSurroundings(
   const memory = loadMemory(root, ctx.cwd);
   const { skills, flaws } = loadSkills(root, ctx.cwd);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
+  recordEvent(ctx.ref, {
+    type: "memory_loaded",
+    agentId: `${ctx.actor}@${ctx.ref.team}`,
+    files: memory.files.map(({ path }) => path),
+    size: memory.files.reduce((size, { text }) => size + text.length, 0),
+    skills: skills.length,
+  });
   const servers = await openServers(ctx, settings, tell);
   const sections = [memorySection(memory.files), skillsSection(skills)].filter(
     (section) => section !== undefined,

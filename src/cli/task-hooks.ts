@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { readStatus } from "../team/records.ts";
 import type { TaskGate } from "../team/task-gate.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import type { AnyCall } from "./command.ts";
 import { line } from "./paint.ts";
 import { managedFile, projectFiles, readSettingsText, userFile } from "./settings-files.ts";
@@ -29,6 +30,8 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
     env: { ...io.env, ...settings.env },
     passSecrets: settings.teams.passSecrets,
     notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
+    ran: (event, result, ms) =>
+      recordEvent(ref, { type: "hook", agentId: `${actor}@${ref.team}`, event, result, ms }),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
 }

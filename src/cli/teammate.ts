@@ -11,6 +11,7 @@ import { findMember } from "../team/members.ts";
 import { modeGiven } from "../team/restarts.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
+import { debugged } from "./debug-view.ts";
 import type { Io } from "./io.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
@@ -33,7 +34,8 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const { ref, flags, sessionId, bell, status, signal } = ready;
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const view = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
+  const pane = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
+  const view = debugged(pane, { root: ref.home.root, sessionId, env: io.env });
   const self: Self = { ...ready, config, member, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({

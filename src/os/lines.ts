@@ -6,8 +6,9 @@ const NEWLINE = 0x0a;
 /**
  * Appends whole lines in one write, so that two writers' lines never mix; a torn line that a killed writer left at the
  * end is closed first, so that it takes nothing with it.
+ * @returns bytes that the file had before
  */
-export function appendLines(path: string, lines: string, sync: boolean): void {
+export function appendLines(path: string, lines: string, sync: boolean): number {
   const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
     const { size } = fstatSync(fd);
@@ -15,6 +16,7 @@ export function appendLines(path: string, lines: string, sync: boolean): void {
     const isTorn = size > 0 && readPart(fd, size - 1, size)[0] !== NEWLINE;
     writeFileSync(fd, isTorn ? `\n${lines}` : lines);
     if (sync) fsyncSync(fd);
+    return size;
   } finally {
     closeSync(fd);
   }

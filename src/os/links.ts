@@ -1,6 +1,6 @@
-import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { systemCode } from "../errors.ts";
-import { isMissing } from "./fs.ts";
+import { isMissing, temporaryBeside } from "./fs.ts";
 
 /**
  * A symbolic link as a record: it comes into being with its whole text in one system call or not at all, and points
@@ -25,6 +25,18 @@ export function readRecordLink(path: string): string | undefined {
     return readlinkSync(path);
   } catch (error) {
     if (isMissing(error) || systemCode(error) === "EINVAL") return undefined;
+    throw error;
+  }
+}
+
+/** Makes a symbolic link, in one step in the place of whatever had the name. @throws a system error; nothing is changed then */
+export function replaceRecordLink(path: string, text: string): void {
+  const temporary = temporaryBeside(path);
+  symlinkSync(text, temporary);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

@@ -37,3 +37,28 @@ function escapeAttribute(text: string): string {
     .replace(/"/g, "&quot;")
     .replace(/\s+/g, " ");
 }
+
+const ENVELOPE = /<teammate_message teammate_id="([^"]*)"[^>]*>\n([\s\S]*?)\n<\/teammate_message>/g;
+
+/** A turn's text as its parts: messages, and what stands between them; in order, and none is empty. */
+export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | { readonly text: string })[] {
+  const parts: (Pick<Envelope, "from" | "body"> | { readonly text: string })[] = [];
+  let end = 0;
+  const between = (to: number): void => {
+    const words = text.slice(end, to).trim();
+    if (words !== "") parts.push({ text: words });
+  };
+  for (const { index, 0: whole, 1: from = "", 2: body = "" } of text.matchAll(ENVELOPE)) {
+    between(index);
+    parts.push({ from: unescaped(from), body: unescaped(body) });
+    end = index + whole.length;
+  }
+  between(text.length);
+  return parts;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
+
+function unescaped(text: string): string {
+  return text.replace(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+}

@@ -137,6 +137,11 @@ export function transcriptPath(root: string, sessionId: string): string {
   return join(root, "teams-sessions", `${sessionId}.jsonl`);
 }
 
+/** Where the debug log of a session is kept. */
+export function debugPath(root: string, sessionId: string): string {
+  return join(root, "debug", `${sessionId}.txt`);
+}
+
 /** The one plan file of a member. */
 export function planPath(root: string, team: TeamDir, agent: string): string {
   const stem = agent === LEAD_NAME ? team : `${team}-${agentFileName(agent)}`;

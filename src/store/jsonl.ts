@@ -29,16 +29,21 @@ export interface JsonLines<T> {
 
 /** Reads the whole lines from a byte offset on; a torn last line is left for the next read, a missing file has none. */
 export function readJsonLines<T>(path: string, schema: z.core.$ZodType<T>, fromOffset = 0): JsonLines<T> {
+  const { texts, offset } = readTextLines(path, fromOffset);
+  const lines = texts.flatMap((text) => parseLine(text, schema));
+  return { lines, offset, bad: texts.length - lines.length };
+}
+
+/** The same as they are, but for empty ones. */
+export function readTextLines(
+  path: string,
+  fromOffset = 0,
+): { readonly texts: readonly string[]; readonly offset: number } {
   const bytes = readFrom(path, fromOffset);
   const end = bytes?.lastIndexOf(NEWLINE) ?? -1;
-  if (bytes === undefined || end < 0) return { lines: [], offset: fromOffset, bad: 0 };
-  const texts = bytes
-    .subarray(0, end)
-    .toString("utf8")
-    .split("\n")
-    .filter((line) => line.trim() !== "");
-  const lines = texts.flatMap((text) => parseLine(text, schema));
-  return { lines, offset: fromOffset + end + 1, bad: texts.length - lines.length };
+  if (bytes === undefined || end < 0) return { texts: [], offset: fromOffset };
+  const texts = bytes.subarray(0, end).toString("utf8").split("\n");
+  return { texts: texts.filter((line) => line.trim() !== ""), offset: fromOffset + end + 1 };
 }
 
 export interface BackwardReading {
@@ -60,6 +65,11 @@ export function* jsonLinesBackwards<T>(
   for (const text of linesBackwards(path, maxBytes)) {
     if (text.includes(holding)) yield* parseLine(text, schema);
   }
+}
+
+/** What one line is of this shape: nothing where it is no JSON, or of another. */
+export function parseJsonLine<T>(schema: z.core.$ZodType<T>): (text: string) => readonly T[] {
+  return (text) => parseLine(text, schema);
 }
 
 function parseLine<T>(text: string, schema: z.core.$ZodType<T>): T[] {

@@ -3,6 +3,7 @@ import { livenessOf, ownIdentity } from "../os/identity.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { type Ending, ending } from "../schema/ending.ts";
 import type { StatusRecord } from "../schema/status.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import { updateTeam } from "./config.ts";
 import type { TeamRef } from "./ref.ts";
 
@@ -48,16 +49,20 @@ export function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
  * @param change what else of the config changes with it; undefined when there is no such event (any more)
  * @returns the ending, for {@link workOff}; undefined when it is somebody else's or done
  */
-export function claimEnding(
+export async function claimEnding(
   ref: TeamRef,
   found: NewEnding,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<Ending | undefined> {
-  return record(ref, (config) => {
+  const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
     const next = change(config);
     return next && { config: next, taken: { ...found, ...claim(), tries: 1 } };
   });
+  const { name, how } = found;
+  if (taken !== undefined)
+    recordEvent(ref, { type: "member", what: "ended", agentId: `${name}@${ref.team}`, how });
+  return taken;
 }
 
 /** Claims an ending that its claimer has left unfinished. @returns undefined when another was quicker */

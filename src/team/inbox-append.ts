@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import { changeInbox, type Warn } from "./inbox-file.ts";
 import { messageKey } from "./inbox-text.ts";
 import { appendJournal, journalled } from "./journal.ts";
@@ -66,9 +67,25 @@ async function writeBatch(
       // Under the lock: the receiver's lines about a message stand behind this one.
       { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
     );
+    for (const { message } of fresh) recordMessage(ref, agent, message);
   } finally {
     close();
   }
+}
+
+/** Behind the lock, for which others wait. */
+function recordMessage(ref: TeamRef, to: string, message: InboxMessage): void {
+  const { from, text } = message;
+  recordEvent(ref, {
+    type: "message",
+    agentId: `${from}@${ref.team}`,
+    messageId: messageKey(message),
+    from,
+    to,
+    size: text.length,
+    // As we write them; whoever must know for sure parses the text.
+    protocol: /^\{"type":"([a-z_]{1,64})"/.exec(text)?.[1],
+  });
 }
 
 /** Each sender hears it, and one that sends many at once hears it once. */

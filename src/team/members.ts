@@ -6,6 +6,7 @@ import { agentId, freeName, newAgentName, sameName, splitAddress } from "../sche
 import { didYouMean } from "../schema/nearest.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { formatJson } from "../store/format-json.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import { readTeam, updateTeam } from "./config.ts";
 import { dropInbox, resetInbox } from "./inbox-file.ts";
 import { clearRun } from "./records.ts";
@@ -46,8 +47,10 @@ export async function addMembers(
 ): Promise<TeamMember[]> {
   const { unique = false, now = systemClock.now() } = options;
   for (const { name } of inputs) newAgentName(name);
-  return lockInTeam(ref, ref.paths.config, async (held) => {
+  let parentSessionId: string | undefined;
+  const members = await lockInTeam(ref, ref.paths.config, async (held) => {
     const config = readTeam(ref);
+    parentSessionId = config.leadSessionId;
     const added: TeamMember[] = [];
     for (const input of inputs) {
       const taken = [...config.members, ...added].map(({ name }) => name);
@@ -66,6 +69,9 @@ export async function addMembers(
     replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
     return added;
   });
+  for (const { agentId, agentType, backendType: backend } of members)
+    recordEvent(ref, { type: "member", what: "joined", agentId, agentType, parentSessionId, backend });
+  return members;
 }
 
 /**
@@ -171,6 +177,7 @@ export async function removeMember(ref: TeamRef, name: string): Promise<void> {
   });
   clearRun(ref, name);
   await dropInbox(ref, name);
+  recordEvent(ref, { type: "member", what: "taken_back", agentId: `${name}@${ref.team}` });
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {

@@ -6,6 +6,7 @@ import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task
 import { formatJson } from "../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held, LockOptions } from "../store/lock.ts";
+import { recordEvent } from "../telemetry/events.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
 import { withAssignment } from "./task-news.ts";
@@ -28,8 +29,8 @@ export interface NewTask {
  * @param reserved the id, if {@link reserveTaskId} gave one for it
  * @throws TeamError TASK_NOT_FOUND when a task that it waits for is not there; then nothing was added
  */
-export function createTask(ref: TeamRef, input: NewTask, reserved?: string): Promise<Task> {
-  return lockTasks(ref, async (held) => {
+export async function createTask(ref: TeamRef, input: NewTask, reserved?: string): Promise<Task> {
+  const created = await lockTasks(ref, async (held) => {
     const blockedBy = [...new Set(input.blockedBy ?? [])];
     for (const blocker of blockedBy) getTask(ref, blocker);
     const id = reserved ?? String(highestId(ref) + 1);
@@ -39,6 +40,23 @@ export function createTask(ref: TeamRef, input: NewTask, reserved?: string): Pro
     if (blockedBy.length === 0) write();
     else await changeLinks(ref, { created: id }, filesOf(ref), write);
     return task;
+  });
+  recordTask(ref, "created", created);
+  return created;
+}
+
+/** @param before as a change found it */
+function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task: Task, before?: Task): void {
+  const owner = ownerOf(task);
+  const whose = owner ?? (before && ownerOf(before));
+  recordEvent(ref, {
+    type: "task",
+    what,
+    agentId: whose === undefined ? undefined : `${whose}@${ref.team}`,
+    taskId: task.id,
+    status: task.status,
+    owner,
+    ...(before && { statusBefore: before.status, ownerBefore: ownerOf(before) }),
   });
 }
 
@@ -161,7 +179,17 @@ export async function changeTask(
   getTask(ref, id);
   const path = ref.paths.task(id);
   const missing = (): TeamError => taskNotFound(ref, id);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: taskNumbered(id), missing, change }), options);
+  let before: Task | undefined;
+  const noting = (task: Task): Task | undefined => {
+    before = task;
+    return change(task);
+  };
+  const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
+  const after = await changeInTeam(ref, path, plan, options);
+  // What was only noted in it (a lease, a link, who was told) is no event.
+  if (before !== undefined && (before.status !== after.status || ownerOf(before) !== ownerOf(after)))
+    recordTask(ref, "changed", after, before);
+  return after;
 }
 
 export interface TaskLinks {
@@ -225,13 +253,14 @@ function filesOf(ref: TeamRef): TaskFiles {
  * @param assertMay gets the newest content under the task's lock, where nobody can claim it meanwhile
  * @throws TeamError TASK_NOT_FOUND, and what `assertMay` throws; then the task is there as before
  */
-export function deleteTask(
+export async function deleteTask(
   ref: TeamRef,
   id: string,
   assertMay: (task: Task) => void = () => undefined,
 ): Promise<void> {
-  return lockTasks(ref, async (held) => {
-    const { blocks, blockedBy } = getTask(ref, id);
+  const deleted = await lockTasks(ref, async (held) => {
+    const task = getTask(ref, id);
+    const { blocks, blockedBy } = task;
     const namedBy = [...new Set([...blocks, ...blockedBy])];
     await changeLinks(ref, { deleted: id, namedBy }, filesOf(ref), async () => {
       raiseWatermark(ref, id, held);
@@ -241,7 +270,9 @@ export function deleteTask(
         removeFile(ref.paths.task(id));
       });
     });
+    return task;
   });
+  recordTask(ref, "deleted", deleted);
 }
 
 /** Whether some task that it waits for is not completed; one that was deleted blocks nobody. */

@@ -19,10 +19,15 @@ export function worthNotice(turn: TurnSummary, lastResult: string | undefined): 
   return turn.toolCalls > 0 || (turn.text !== "" && turn.text !== lastResult);
 }
 
+/** As a notice names it. */
+export function idleReason(outcome: TurnSummary["outcome"]): string {
+  return { completed: "available", interrupted: "interrupted", failed: "failed" }[outcome];
+}
+
 /** The fields of `idle_notification` that tell of a turn. `toolCalls` is ours: a lead's model is not woken by plain words. */
 export function noticeOf(turn: TurnSummary, peerSummary: string | undefined): Record<string, unknown> {
   return {
-    idleReason: { completed: "available", interrupted: "interrupted", failed: "failed" }[turn.outcome],
+    idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
     ...(turn.text === "" ? {} : { result: cut(turn.text) }),
     ...(turn.failure === undefined ? {} : { failureReason: cut(turn.failure) }),

@@ -22,6 +22,8 @@ export interface PlanGateOptions {
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   readonly clock: Clock;
+  /** Told of each change of the mode. */
+  onMode?(mode: PermissionMode, before: PermissionMode): void;
 }
 
 /** The agent's permission mode, and the plan that it waits with: nothing of a plan runs before the matching approval (S64). */
@@ -61,7 +63,7 @@ export class PlanGate {
   /** @returns why it is not changed; undefined when it is */
   setMode(mode: PermissionMode): string | undefined {
     const why = this.#forbidden(mode);
-    if (why === undefined) this.#mode = mode;
+    if (why === undefined) this.#change(mode);
     return why;
   }
 
@@ -116,8 +118,14 @@ export class PlanGate {
     if (this.#request === undefined || message.requestId !== this.#request) return false;
     closeRequest(this.#options.ref, this.#request);
     this.#request = undefined;
-    if (message.approved) this.#mode = this.#approvedMode(message.permissionMode);
+    if (message.approved) this.#change(this.#approvedMode(message.permissionMode));
     return true;
+  }
+
+  #change(mode: PermissionMode): void {
+    const before = this.#mode;
+    this.#mode = mode;
+    if (mode !== before) this.#options.onMode?.(mode, before);
   }
 
   /** An approval without a mode gives the one it was spawned with; `plan` and `delegate` become `default`. */

@@ -8,6 +8,9 @@ import type { InboxEntry } from "../team/mailbox.ts";
 /** Who a typed line is from, for a playbook's `{{message.from}}`. */
 export const PERSON = "user";
 
+/** Stands above what a person typed. */
+export const TYPED_MARK = "[typed in your pane by the user]\n";
+
 /** Who says that something ended in the background. */
 const SYSTEM = "system";
 
@@ -27,7 +30,7 @@ export function composeTurn(
     ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
     ...notices,
     ...remarks,
-    ...typed.map((line) => `[typed in your pane by the user]\n${line}`),
+    ...typed.map((line) => `${TYPED_MARK}${line}`),
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf, TeamError } from "../errors.ts";
-import type { Clock } from "../os/clock.ts";
+import { type Clock, steadyNow } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
 import { defined } from "../schema/defined.ts";
@@ -19,9 +19,10 @@ import { noteTurn } from "../team/restarts.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { actAtOnce } from "./at-once.ts";
 import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation } from "./cut-turn.ts";
-import { type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
+import { idleReason, type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
+import { OwnEvents } from "./own-events.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
 import { Queue, type TurnMaterial } from "./queue.ts";
@@ -82,6 +83,7 @@ export class Worker {
   readonly desk: PermissionDesk;
   readonly #options: WorkerOptions;
   readonly #mail: Mail;
+  readonly #events: OwnEvents;
   readonly #queue: Queue;
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
@@ -107,7 +109,11 @@ export class Worker {
     this.name = name;
     this.ref = ref;
     this.color = color;
-    this.plan = new PlanGate(options);
+    this.#events = new OwnEvents(ref, name);
+    this.plan = new PlanGate({
+      ...options,
+      onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
+    });
     this.desk = new PermissionDesk({
       ref,
       agent: name,
@@ -151,6 +157,7 @@ export class Worker {
     signal.addEventListener("abort", stopped);
     if (signal.aborted) stopped();
     status.happened("ready");
+    this.#events.record({ type: "agent", what: "started" });
     const mail = this.#mail.run();
     try {
       await this.#loop();
@@ -162,7 +169,9 @@ export class Worker {
     }
     // Not behind a failure: who saw it begin and finds its process gone says that it crashed.
     status.happened("ended");
-    return this.#end ?? "stopped";
+    const end = this.#end ?? "stopped";
+    this.#events.record({ type: "agent", what: "ended", how: end });
+    return end;
   }
 
   /**
@@ -223,6 +232,7 @@ export class Worker {
     if (event.type === "throttled") status.happened("throttled", event.reason);
     else if (status.state === "throttled") status.happened("went_on");
     if (event.type === "spent") status.spent(event.usage, event.costUsd);
+    this.#events.ofAgent(event);
     const waitsFor = this.#throttle.hear(event);
     if (waitsFor !== undefined && role === "teammate") void this.#inTeam(() => this.#tellThrottled(waitsFor));
     view.event(event);
@@ -316,8 +326,14 @@ export class Worker {
     const turn = new AbortController();
     this.#turn = turn;
     this.#turnKeys = keys;
+    const begun = steadyNow();
+    this.#events.record({ type: "agent", what: "turn_started", messages: keys.length });
     try {
-      await this.#turnEnded(await run(turn.signal), keys, turn.signal);
+      const result = await run(turn.signal);
+      const ms = Math.round(steadyNow() - begun);
+      const { outcome, toolCalls } = result;
+      this.#events.record({ type: "agent", what: "turn_ended", outcome, toolCalls, ms });
+      await this.#turnEnded(result, keys, turn.signal);
     } finally {
       this.#turn = undefined;
       this.#turnKeys = [];
@@ -347,6 +363,7 @@ export class Worker {
     const behind = this.#made?.inBackground ?? 0;
     status.happened("turn_ended", behind === 0 ? "" : `${behind} in the background`);
     if (!goesIdle) return;
+    this.#events.record({ type: "idle", reason: idleReason(result.outcome) });
     if (role === "teammate") view.idle();
     await this.#inTeam(() => patchMember(this.ref, this.name, { isActive: false }));
   }

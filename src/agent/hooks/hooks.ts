@@ -1,3 +1,4 @@
+import { steadyNow } from "../../os/clock.ts";
 import { runCommandGroup } from "../../os/command-group.ts";
 import type { Env } from "../../os/env.ts";
 import { maskText, secretsOf } from "../../os/secrets.ts";
@@ -16,6 +17,8 @@ export interface HookOptions {
   readonly passSecrets?: readonly string[];
   /** What a person is to know of: a hook that failed, or said something for them. One line each. */
   notice(event: HookEvent, text: string): void;
+  /** Told of each command that has ended, and how many milliseconds it took. */
+  ran?(event: HookEvent, result: HookResult["kind"], ms: number): void;
 }
 
 /** What all hooks of one event come to together. */
@@ -88,7 +91,8 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, env, passSecrets } = this.#options;
+    const { cwd, env, passSecrets, ran } = this.#options;
+    const begun = steadyNow();
     const printed = { stdout: new Head(), stderr: new Head() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
@@ -99,7 +103,9 @@ export class Hooks {
       onOutput: (stream, bytes) => printed[stream].add(bytes),
     });
     const masked = (head: Head): string => maskText(head.text, this.#secrets);
-    return hookResult({ ...end, stdout: masked(printed.stdout), stderr: masked(printed.stderr) });
+    const result = hookResult({ ...end, stdout: masked(printed.stdout), stderr: masked(printed.stderr) });
+    ran?.(event, result.kind, Math.round(steadyNow() - begun));
+    return result;
   }
 
   #tell(event: HookEvent, command: string, result: HookResult): void {

@@ -8,6 +8,7 @@ import type { Env } from "../../os/env.ts";
 import type { BackendType } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
 import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
@@ -39,6 +40,7 @@ const OPTIONS = {
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
   detach: { summary: "lead in a detached tmux session and return at once" },
+  debug: { summary: "write down what the agents decide and why: teams logs <agent> --debug" },
   keep: { summary: "keep the team's files at the end" },
   report: { value: "file", summary: "where the built-in audit writes its report (AUDIT.md)" },
 } as const;
@@ -126,6 +128,7 @@ async function checked(call: RunCall): Promise<Checked> {
     keep: options.keep,
     sidebar: !options.noSidebar,
     env: {
+      ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
       ...(record === undefined ? {} : { [RECORDING]: join(homeOf(io.env).root, "recordings", run) }),

@@ -9,6 +9,7 @@ import type { WantedWorktree } from "../../lead/worktree-start.ts";
 import { operand } from "../../os/shell-words.ts";
 import { defined } from "../../schema/defined.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
 import { loadPlaybook, playbookFile } from "../make-model.ts";
@@ -42,6 +43,7 @@ export const command = defineCommand({
     here: { summary: "split this window instead of using the team's own" },
     window: { summary: "in a tmux window for itself" },
     session: { summary: "in a tmux session of the team's own" },
+    debug: { summary: "write down what it decides and why: teams logs <name> --debug" },
     unique: { summary: "take name-2, name-3, … where the name is taken" },
   },
   examples: [
@@ -57,7 +59,8 @@ export const command = defineCommand({
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "takes --with-changes with --worktree only.");
-    const ctx = await leadContext(call, open, settings);
+    const lead = await leadContext(call, open, settings);
+    const ctx = options.debug ? { ...lead, env: { ...lead.env, [DEBUG_VARIABLE]: "1" } } : lead;
     if (options.model !== undefined && isScripted(options.model)) {
       // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
       loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));

@@ -110,11 +110,14 @@ describe("a turn", () => {
     expect(kinds().filter((kind, i, all) => kind !== all[i - 1])).toEqual([
       "turn_started",
       "text",
+      "model_called",
       "message",
       "spent",
       "tool_started",
+      "permission_decided",
       "tool_ended",
       "text",
+      "model_called",
       "message",
       "spent",
       "turn_ended",
@@ -250,7 +253,7 @@ describe("permissions", () => {
     expect(asked).toMatchObject([{ tool: "Bash", summary: "echo ran", input: { command: "echo ran" } }]);
     expect(resultsOf(ada.messages)[0]).toBe("ran\n\nNote with the permission: only this once");
     expect(kinds()).toEqual(expect.arrayContaining(["permission_asked", "permission_decided"]));
-    const decided = { type: "permission_decided", tool: "Bash", allowed: true };
+    const decided = { type: "permission_decided", tool: "Bash", allowed: true, asked: true };
     expect(events).toContainEqual({ ...decided, reason: "only this once" });
   });
 
@@ -258,7 +261,7 @@ describe("permissions", () => {
     const ada = agent({ turns, allow: { mode: () => "default", ask: async () => ({ allowed: true }) } });
     await ada.run(input("x"), never);
     expect(events.filter(({ type }) => type === "permission_decided")).toEqual([
-      { type: "permission_decided", tool: "Bash", allowed: true },
+      { type: "permission_decided", tool: "Bash", allowed: true, asked: true },
     ]);
   });
 

@@ -146,17 +146,18 @@ describe("notices", () => {
   });
 
   test("what a rule allowed by itself is no news; an answer and a refusal are", () => {
-    const decided = (allowed: boolean): AgentEvent => ({
+    const decided = (allowed: boolean, asked = false): AgentEvent => ({
       type: "permission_decided",
       tool: "Bash",
       allowed,
+      asked,
       reason: "rule Bash(git:*)",
     });
     expect(pane((view) => view.event(decided(true)))).toBe("");
     expect(pane((view) => view.event(decided(false)))).toBe("✗ Bash refused: rule Bash(git:*)\n");
     const asked = pane((view) => {
       view.event({ type: "permission_asked", tool: "Bash", summary: "ls" });
-      view.event(decided(true));
+      view.event(decided(true, true));
       view.event(decided(true));
     });
     expect(asked).toBe("✓ Bash allowed when asked: rule Bash(git:*)\n");
@@ -164,7 +165,7 @@ describe("notices", () => {
 
   test("says of what was allowed when asked just that, and the note", () => {
     const asked = { type: "permission_asked", tool: "Bash", summary: "ls" } as const;
-    const allowed = { type: "permission_decided", tool: "Bash", allowed: true } as const;
+    const allowed = { type: "permission_decided", tool: "Bash", allowed: true, asked: true } as const;
     const shown = (decided: AgentEvent): string =>
       pane((view) => {
         view.event(asked);

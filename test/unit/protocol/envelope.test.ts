@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
+import { formatEnvelopes, readEnvelopes } from "../../../src/protocol/envelope.ts";
 
 test("a message is a tag with its sender, and several are joined by a blank line", () => {
   expect(
@@ -45,6 +45,22 @@ test("whatever is said, one message is one pair of tags", () => {
     fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
       const text = formatEnvelopes([{ from: parts.join(""), body: parts.join("") }]);
       expect(text.match(/<\s*\/?\s*teammate_message/g)).toHaveLength(2);
+    }),
+  );
+});
+
+test("what is read of a turn are its messages as they were sent, and what stood between them", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("<", ">", "&", "&lt;", '"', "</teammate_message>", "\n"),
+    fc.string(),
+  );
+  const body = fc.array(piece).map((pieces) => pieces.join(""));
+  const messages = fc.array(fc.record({ from: body, body }), { minLength: 1 });
+  fc.assert(
+    fc.property(messages, (sent) => {
+      const read = readEnvelopes(`${formatEnvelopes(sent)}\n\nand this`);
+      const plain = sent.map(({ from, body }) => ({ from: from.replace(/\s+/g, " "), body }));
+      expect(read).toEqual([...plain, { text: "and this" }]);
     }),
   );
 });

@@ -1,0 +1,51 @@
+import { EXIT } from "../../errors.ts";
+import { systemClock } from "../../os/clock.ts";
+import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
+import { parseJsonLine } from "../../store/jsonl.ts";
+import { openLineFeed } from "../../store/line-feed.ts";
+import { olderLog } from "../../telemetry/bounded-log.ts";
+import { defineCommand } from "../command.ts";
+import { eventText } from "../event-text.ts";
+import { follow } from "../follow.ts";
+import { openTeam } from "../team.ts";
+import { momentOption } from "../text.ts";
+
+export const command = defineCommand({
+  name: "events",
+  summary: "What happened in a team: starts, turns, model calls, tasks, messages, permissions",
+  args: [{ name: "name", summary: "the team", optional: true }],
+  options: {
+    follow: { short: "f", summary: "wait for more and print them as they come" },
+    type: { value: "type", summary: "only events of a type", choices: EVENT_TYPES, many: true },
+    since: { value: "time", summary: "from a time on, or of the last so many seconds" },
+  },
+  examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
+  notes:
+    "They stay on this machine, in events.jsonl of the team's directory, and hold ids, names, sizes, tokens and times: no\n" +
+    "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
+  async run({ args, options, io, out }) {
+    const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
+    const since = momentOption(options.since, "since", systemClock.now());
+    const isWanted = ({ type, ts }: TeamEvent): boolean =>
+      (options.type.length === 0 || options.type.some((one) => one === type)) &&
+      (since === undefined || Date.parse(ts) >= since);
+    const { events } = ref.paths;
+    const feed = openLineFeed(events, parseJsonLine(teamEvent), olderLog(events));
+    if (!options.follow) {
+      const found = feed.look().filter(isWanted);
+      out.answer({ events: found }, () =>
+        found.length === 0 ? "No events." : found.map((event) => eventText(event, out)).join("\n"),
+      );
+      return EXIT.done;
+    }
+    await follow(
+      ref,
+      () => {
+        for (const event of feed.look()) if (isWanted(event)) out.item(event, () => eventText(event, out));
+        return false;
+      },
+      { signal: io.interruption() },
+    );
+    return EXIT.interrupted;
+  },
+});

@@ -1,0 +1,61 @@
+import type { AgentEvent } from "../agent/events.ts";
+import { TeamError } from "../errors.ts";
+import type { EventFacts, EventOf } from "../schema/event.ts";
+import { readTeam } from "../team/config.ts";
+import { memberOf } from "../team/members.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { recordEvent } from "../telemetry/events.ts";
+
+/** Writes down what one agent does, in its own name. */
+export class OwnEvents {
+  readonly #ref: TeamRef;
+  readonly #name: string;
+  #who: EventOf | undefined;
+
+  constructor(ref: TeamRef, name: string) {
+    this.#ref = ref;
+    this.#name = name;
+  }
+
+  /** Of what its agent does, what is for the record. */
+  ofAgent(event: AgentEvent): void {
+    const facts = factsOf(event);
+    if (facts !== undefined) this.record(facts);
+  }
+
+  record(facts: EventFacts): void {
+    this.#who ??= whoIs(this.#ref, this.#name);
+    recordEvent(this.#ref, { ...this.#who, ...facts });
+  }
+}
+
+function factsOf(event: AgentEvent): EventFacts | undefined {
+  switch (event.type) {
+    case "model_called": {
+      const { model, outcome, stopReason, usage: tokens, costUsd, ms } = event;
+      return { type: "model", model, outcome, stopReason, tokens, costUsd, ms };
+    }
+    case "permission_decided": {
+      const { tool, allowed, asked } = event;
+      return { type: "permission", tool, allowed, asked };
+    }
+    case "hook_ran": {
+      const { event: name, result, ms } = event;
+      return { type: "hook", event: name, result, ms };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** As much of it as can be read: an event is no reason to fail. */
+function whoIs(ref: TeamRef, name: string): EventOf {
+  const agentId = `${name}@${ref.team}`;
+  try {
+    const config = readTeam(ref);
+    return { agentId, agentType: memberOf(config, name)?.agentType, parentSessionId: config.leadSessionId };
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return { agentId };
+  }
+}

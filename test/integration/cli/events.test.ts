@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import type { TeamEvent } from "../../../src/schema/event.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+
+async function team(): Promise<Cli> {
+  const teams = cliIn();
+  await teams(["create", "review"]);
+  await teams(["task", "add", "one"]);
+  await teams(["send", "team-lead", "hello", "--as", "team-lead"]);
+  return teams;
+}
+
+describe("events", () => {
+  it("prints what happened, a line each, and with --json what is in the file", async () => {
+    const teams = await team();
+    const lines = (await teams(["events"])).out.trim().split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\d [\d:.]+ - task created, task id 1, status pending$/),
+      expect.stringMatching(
+        / team-lead message message id [0-9a-f-]+, from team-lead, to team-lead, size 5$/,
+      ),
+    ]);
+    const { events } = (await teams(["events", "review", "--json"])).json<{ events: TeamEvent[] }>();
+    expect(events).toMatchObject([
+      { type: "task", team: "review", taskId: "1" },
+      { type: "message", agentId: "team-lead@review" },
+    ]);
+  });
+
+  it("leaves out what is not of the type or the time asked for", async () => {
+    const teams = await team();
+    const types = async (...words: string[]) =>
+      (await teams(["events", "--json", ...words]))
+        .json<{ events: TeamEvent[] }>()
+        .events.map(({ type }) => type);
+    expect(await types("--type", "task")).toEqual(["task"]);
+    expect(await types("--type", "task", "--type", "message")).toEqual(["task", "message"]);
+    expect(await types("--since", "2999-01-01")).toEqual([]);
+    expect((await teams(["events", "--type", "nonsense"])).code).toBe(2);
+    expect((await teams(["events", "--type", "model"])).out).toBe("No events.\n");
+  });
+
+  it("follows, one object a line", async () => {
+    const teams = await team();
+    const stop = new AbortController();
+    let out = "";
+    const following = teams(["events", "-f", "--json"], {
+      signal: stop.signal,
+      onOut: (text) => {
+        out += text;
+      },
+    });
+    await eventually("what was there", () => out.split("\n").length === 3);
+    await teams(["task", "add", "two"]);
+    await eventually("the new one", () => out.split("\n").length === 4);
+    stop.abort();
+    expect((await following).code).toBe(130);
+    const types = out
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text).type);
+    expect(types).toEqual(["task", "message", "task"]);
+  });
+});

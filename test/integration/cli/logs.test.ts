@@ -1,0 +1,134 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { debugged } from "../../../src/cli/debug-view.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { addMembers } from "../../../src/team/members.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startWorker } from "../../support/worker.ts";
+
+/** An agent that has had a turn with each message that it was sent. */
+async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions" = "bypassPermissions") {
+  const teams = cliIn();
+  await teams(["create", "review"]);
+  const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");
+  await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
+  const env = { TEAMS_DEBUG: "1" };
+  const dev = await startWorker(ref, {
+    turns,
+    mode,
+    wrap: (options) => ({
+      ...options,
+      view: debugged(options.view, { root: teams.root, sessionId: "session-dev", env }),
+    }),
+  });
+  onTestFinished(async () => void (await dev.stop().catch(() => undefined)));
+  const say = async (text: string): Promise<void> => {
+    const before = dev.inputs.length;
+    await deliver(ref, { from: "team-lead", to: "dev", text });
+    await eventually(
+      "its turn",
+      () => dev.inputs.length > before && readStatus(ref, "dev")?.state === "idle",
+    );
+  };
+  return { teams, dev, say };
+}
+
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+
+/** A command that follows, to its end. */
+function following(teams: Cli, words: readonly string[]) {
+  const stop = new AbortController();
+  let out = "";
+  const ended = teams(words, {
+    signal: stop.signal,
+    onOut: (text) => {
+      out += text;
+    },
+  });
+  return {
+    out: () => out,
+    stop: async () => {
+      stop.abort();
+      expect((await ended).code).toBe(130);
+    },
+  };
+}
+
+describe("logs", () => {
+  it("prints a conversation as a person reads it, whole: who said what, what was called, what came back", async () => {
+    const { teams, dev, say } = await talk([
+      { say: "I look.", tools: [bash("seq 11 19")] },
+      { say: "Nine rows." },
+      { say: "You typed." },
+    ]);
+    await say('find "a < b" & tell <me>');
+    await dev.worker.typed("thank you");
+    await eventually("the typed turn", () => dev.inputs.length === 2);
+    await eventually("its end", async () => (await teams(["logs", "dev"])).out.includes("You typed."));
+    const { out } = await teams(["logs", "dev"]);
+    expect(out).toContain('◂ team-lead\n  find "a < b" & tell <me>\n');
+    expect(out).toMatch(/I look\.[\s\S]*● Bash\(seq 11 19\)\n {2}⎿ 11\n( {4}1[2-8]\n){7} {4}19\n/);
+    expect(out).toMatch(/Nine rows\.[\s\S]*› thank you[\s\S]*You typed\./);
+    expect(out).not.toMatch(/teammate_message|tool_use|typed in your pane|ESC|\{"/);
+  });
+
+  it("gives the lines of the file with --raw, and all of them as one object with --json", async () => {
+    const { teams, say } = await talk([{ say: "ok" }]);
+    await say("begin");
+    const raw = (await teams(["logs", "dev", "--raw"])).out.trim().split("\n");
+    expect(raw.map((line) => JSON.parse(line).type)).toEqual(["session", "user", "assistant"]);
+    const { entries } = (await teams(["logs", "dev", "--json"])).json<{ entries: { type: string }[] }>();
+    expect(entries.map((entry) => JSON.stringify(entry))).toEqual(raw);
+  });
+
+  it("follows what comes", async () => {
+    const { teams, say } = await talk([{ say: "first" }, { say: "second" }]);
+    await say("one");
+    const log = following(teams, ["logs", "dev", "-f"]);
+    await eventually("what was there", () => log.out().includes("first"));
+    await say("two");
+    await eventually("what came", () => log.out().includes("second"));
+    // Where nothing of the team changes beside it, and sooner than the slow check.
+    const message = { role: "assistant", content: [{ type: "text", text: "third" }] };
+    appendFileSync(
+      join(teams.root, "teams-sessions", "session-dev.jsonl"),
+      `${JSON.stringify({ type: "assistant", message })}\n`,
+    );
+    await eventually("the line", () => log.out().includes("third"), 4_000);
+    await log.stop();
+    expect(log.out().split("first")).toHaveLength(2);
+  });
+
+  it("prints with --debug what was decided and why", async () => {
+    const { teams, say } = await talk([
+      { error: { status: 529, type: "overloaded_error", times: 1 }, tools: [bash("echo word")] },
+      { say: "done" },
+    ]);
+    const log = following(teams, ["logs", "dev", "--debug", "-f"]);
+    await say("begin");
+    const { out } = await teams(["logs", "dev", "--debug"]);
+    expect(out).toMatch(/turn begins with a message of team-lead \(5 characters\)/);
+    expect(out).toMatch(/model try 1 failed: 529 overloaded_error \(529\); the next in \d+ ms/);
+    expect(out).toMatch(/permission for Bash: allowed by rules and mode: .*bypassPermissions/);
+    expect(out).toMatch(/turn completed/);
+    const { lines } = (await teams(["logs", "dev", "--debug", "--json"])).json<{ lines: string[] }>();
+    expect(`${lines.join("\n")}\n`).toBe(out);
+    await eventually("the same", () => log.out() === out);
+    await log.stop();
+  });
+
+  it("says of an agent that writes none how to have one, and of a lead by hand that it has no conversation", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const { code, err } = await teams(["logs", "team-lead"]);
+    expect(code).toBe(1);
+    expect(err).toContain("teams inbox team-lead --all");
+    expect((await teams(["logs", "nobody"])).code).toBe(3);
+    expect((await teams(["logs", "team-lead", "--raw", "--debug"])).code).toBe(2);
+  });
+});

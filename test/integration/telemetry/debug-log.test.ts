@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { debugged } from "../../../src/cli/debug-view.ts";
+import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
+import { recordEvent } from "../../../src/telemetry/events.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+import { NO_VIEW } from "../../support/views.ts";
+
+const ON = { TEAMS_DEBUG: "1" };
+
+function open(env: Readonly<Record<string, string>> = ON, sessionId = "s-1", root = temporaryDirectory()) {
+  const problems: unknown[] = [];
+  const problem = (error: unknown): void => void problems.push(error);
+  return { log: openDebugLog({ root, sessionId, env, problem }), root, problems };
+}
+
+describe("a debug log", () => {
+  it("is there where the environment asks for it, for its owner alone, and latest leads to the newest", () => {
+    expect([open({}).log, open({ TEAMS_DEBUG: "0" }).log]).toEqual([undefined, undefined]);
+    const { log, root } = open();
+    log?.note("first\nof two lines");
+    open(ON, "s-2", root).log?.note("second");
+    const file = join(root, "debug", "s-1.txt");
+    expect(readFileSync(file, "utf8")).toMatch(
+      /^\S+Z an agent begins with session s-1\n\d{4}-\d\d-\d\dT[\d:.]+Z first of two lines\n$/,
+    );
+    expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readlinkSync(join(root, "debug", "latest"))).toBe("s-2.txt");
+  });
+
+  it("holds no secret, also not one that the end of a line cuts in half (S75)", () => {
+    const { log } = open({ ...ON, API_KEY: "sesame-open-wide" });
+    log?.note(`${"x".repeat(1_990)}sesame-open-wide`);
+    expect(readFileSync(log?.path ?? "", "utf8")).not.toContain("sesame");
+  });
+
+  it("that cannot be written fails nothing, and is said once", () => {
+    const { log, problems } = open();
+    rmSync(log?.path ?? "");
+    mkdirSync(log?.path ?? "");
+    log?.note("one");
+    log?.note("two");
+    expect(problems).toHaveLength(1);
+  });
+
+  it("hears that no events can be written", () => {
+    const root = temporaryDirectory();
+    debugged(NO_VIEW, { root, sessionId: "s", env: ON });
+    const events = join(root, "events.jsonl");
+    mkdirSync(events);
+    recordEvent({ team: "crew", paths: { events } }, { type: "idle", reason: "available" });
+    expect(readFileSync(join(root, "debug", "s.txt"), "utf8")).toContain("events are not written: EISDIR");
+  });
+});
