@@ -22,8 +22,8 @@ const known = fc.record(
 const printed = fc.oneof(
   known.map((answer) => JSON.stringify(answer)),
   json.map((value) => JSON.stringify(value)),
-  fc.string(),
-  fc.string().map((text) => `{${text}`),
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: "binary" }).map((text) => `{${text}`),
 );
 
 test("whatever a hook prints is one of the four kinds, in words that act on no terminal", () => {

@@ -4,7 +4,7 @@ import type { PermissionRules } from "../../../src/agent/permission-rules.ts";
 import { decide, type PermissionQuestion, withHook } from "../../../src/agent/permissions.ts";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
 import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
-import { PERMISSION_MODES } from "../../../src/schema/config.ts";
+import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
 import { cases } from "../../support/fuzz.ts";
 
 const WORK = "/home/ada/work";
