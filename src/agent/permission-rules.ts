@@ -109,9 +109,8 @@ export function isAboutAll(rule: string, tool: string): boolean {
   return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool);
 }
 
-/** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`). */
-/** `mcp__server` names all tools of that server. */
-function namesTool(name: string, tool: string): boolean {
+/** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`); `mcp__server` names all of that server. */
+export function namesTool(name: string, tool: string): boolean {
   if (name.startsWith("mcp__") && tool.startsWith(`${name}__`)) return true;
   return name.endsWith("*") ? tool.startsWith(name.slice(0, -1)) : name === tool;
 }

@@ -2,7 +2,7 @@ import { join, resolve as resolvePath } from "node:path";
 import { realPathOf } from "../os/fs.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { allowance, type PermissionRules, type RuleSubject, refusingRule } from "./permission-rules.ts";
-import { isInside, isProtectedPath } from "./protected-paths.ts";
+import { areNotes, isInside, isProtectedPath } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
 import type { ToolAccess } from "./tools/tool.ts";
 
@@ -22,6 +22,8 @@ export interface PermissionQuestion {
   readonly planFile?: string | undefined;
   /** Directories whose files nothing but a person lets change: the root. */
   readonly protectedDirs?: readonly string[] | undefined;
+  /** The directory of its own notes, with every link resolved as it was found: a link that comes later leads out of it. */
+  readonly notes?: string | undefined;
   readonly home?: string | undefined;
   /** Whether this agent only coordinates in delegate mode (the lead does, a teammate asks). */
   readonly coordinator?: boolean | undefined;
@@ -106,6 +108,7 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (asked !== undefined) return part(guard(`The rule ${asked} asks first.`));
   if (mode === "bypassPermissions") return part(allow("The mode bypassPermissions asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
+  if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
   if (access.kind === "write" && !isThePlan(question, resolved)) {
     // By either name: what a link is called may be what a program reads.
     const names = [...access.paths, ...resolved.paths];
@@ -232,6 +235,10 @@ function areInside(paths: readonly string[], directories: readonly string[]): bo
   return (
     paths.length > 0 && paths.every((path) => directories.some((directory) => isInside(path, directory)))
   );
+}
+
+function isOwnNote({ access, notes }: PermissionQuestion, { paths }: Resolved): boolean {
+  return (access.kind === "read" || access.kind === "write") && notes !== undefined && areNotes(paths, notes);
 }
 
 function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Resolved): boolean {

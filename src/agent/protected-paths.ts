@@ -41,3 +41,14 @@ export function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/"));
 }
+
+/** Whether all these are notes of an agent: Markdown files in its directory for them, not hidden. All absolute and normal. */
+export function areNotes(paths: readonly string[], directory: string): boolean {
+  const isNote = (path: string): boolean =>
+    isInside(path, directory) && path.endsWith(".md") && !relative(directory, path).split(sep).some(isHidden);
+  return paths.length > 0 && paths.every(isNote);
+}
+
+function isHidden(name: string): boolean {
+  return name.startsWith(".");
+}

@@ -45,6 +45,8 @@ export interface AgentPermissions {
   readonly planFile?: string;
   /** Directories that only a person lets change: the root. */
   readonly protectedDirs?: readonly string[];
+  /** Where it keeps notes of its own, with every link resolved. */
+  readonly notes?: string;
   /** Whether it only coordinates in delegate mode: a lead. */
   readonly coordinator?: boolean;
   /** Ends when it is answered, or rejects once the signal aborts. */
@@ -248,6 +250,7 @@ async function permitAndExecute(
     outputDirs: permissions.outputDirs,
     planFile: permissions.planFile,
     protectedDirs: permissions.protectedDirs,
+    notes: permissions.notes,
     home: context.env.HOME,
     coordinator: permissions.coordinator,
   };

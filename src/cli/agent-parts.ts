@@ -2,10 +2,11 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import { type HookOptions, Hooks } from "../agent/hooks/hooks.ts";
 import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
-import { isAboutAll } from "../agent/permission-rules.ts";
-import { agentTypeOf } from "../agent/prompts/agent-types.ts";
+import { type AgentType, agentTypeOf } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
+import type { Notes } from "../agent/prompts/notes.ts";
 import type { AgentPermissions } from "../agent/tool-calls.ts";
+import { chooseTools } from "../agent/tools/choose.ts";
 import { outputDirectory } from "../agent/tools/output-file.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
@@ -24,12 +25,14 @@ import { RestGate } from "../worker/rest-gate.ts";
 import { teamNews } from "../worker/team-news.ts";
 import { RECORDING } from "./recording.ts";
 import { bypassForbidden, furtherDirectories } from "./settings.ts";
-import { type SharedParts, subagentRunner, toolsOfOwn } from "./subagents.ts";
+import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
 
 export interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
   readonly model: Model;
   readonly agentType: string;
+  /** What agents of its type have noted. */
+  readonly notes?: Notes | undefined;
   readonly sessionId: string;
   readonly spawn: SpawnOptions;
   readonly allowedTools?: readonly string[] | undefined;
@@ -42,7 +45,9 @@ export interface AgentParts extends SharedParts {
 
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */
 export function assembleAgent(parts: AgentParts): Agent {
-  const { ctx, worker, settings } = parts;
+  const { ctx, worker, settings, notes } = parts;
+  const type = agentTypeOf(parts.agentType, parts.types);
+  const deny = deniedRules(parts, type);
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
   const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
   const hooks = hooksOf(parts, env);
@@ -53,23 +58,25 @@ export function assembleAgent(parts: AgentParts): Agent {
     rules: () => ({
       allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
       ask: settings.permissions.ask,
-      deny: deniedRules(parts),
+      deny,
     }),
     workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings, ctx)],
     outputDirs: [outputDirectory(ctx.cwd)],
     planFile: worker.plan.planFile,
     protectedDirs: [ctx.home.root],
+    ...(notes === undefined ? {} : { notes: notes.directory }),
     coordinator: parts.role === "lead",
     ask: (request, signal) => worker.ask(request, signal),
   };
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings.teams;
   const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
+  const tools = toolsOf({ ...parts, hooks, subagent }, type, deny);
   return createAgent({
     model: parts.model,
-    tools: toolsOf({ ...parts, hooks, subagent }),
+    tools,
     hooks,
-    system: () => systemPrompt(parts),
+    system: () => systemPrompt(parts, { type, tools }),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
       sessionId: parts.sessionId,
       secrets: secretsOf(ctx.env),
@@ -88,8 +95,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   });
 }
 
-function deniedRules({ settings, disallowedTools = [] }: AgentParts): readonly string[] {
-  return [...settings.permissions.deny, ...disallowedTools];
+function deniedRules({ settings, disallowedTools = [] }: AgentParts, type: AgentType): readonly string[] {
+  return [...settings.permissions.deny, ...(type.disallowedTools ?? []), ...disallowedTools];
 }
 
 /** The hooks of its settings, with the worker's leave to rest in their hands. */
@@ -120,21 +127,28 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
 }
 
 /** What its type has, of that what it was given, and nothing that a rule denies whatever it is called with. */
-function toolsOf(parts: AgentParts & Pick<TeamToolContext, "hooks" | "subagent">): AnyTool[] {
-  const named = toolsOfOwn(parts.agentType, parts);
-  const denied = deniedRules(parts);
-  return [...named, ...teamTools(parts)].filter(({ name }) => !denied.some((rule) => isAboutAll(rule, name)));
+function toolsOf(
+  parts: AgentParts & Pick<TeamToolContext, "hooks" | "subagent">,
+  type: AgentType,
+  deny: readonly string[],
+): AnyTool[] {
+  return [...toolsOfOwn(type, parts, parts.notes, deny), ...chooseTools(teamTools(parts), { without: deny })];
 }
 
 /** Made anew before each call of the model, so that it names who is there now. */
-function systemPrompt(parts: AgentParts): string {
-  const { ctx, role, agentType, alone, surroundings } = parts;
+function systemPrompt(
+  parts: AgentParts,
+  own: { readonly type: AgentType; readonly tools: readonly AnyTool[] },
+): string {
+  const { ctx, role, alone, notes } = parts;
   const facts = teamFacts(parts);
   const section = role === "lead" ? leadSection({ ...facts, alone }) : teammateSection(facts);
+  const tools = own.tools.map(({ name }) => name);
   return composeSystem({
-    agentType: agentTypeOf(agentType),
+    agentType: own.type,
+    tools,
     cwd: ctx.cwd,
-    append: [...(surroundings?.sections ?? []), section],
+    append: [...surroundingSections(parts, tools), notes?.section ?? "", section],
   });
 }
 

@@ -1,3 +1,4 @@
+import type { AgentTypes } from "../agent/prompts/agent-types.ts";
 import { TeamError } from "../errors.ts";
 import type { Backends, LeadContext } from "../lead/context.ts";
 import { systemClock } from "../os/clock.ts";
@@ -36,7 +37,12 @@ export async function leadContext(
 export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): LeadContext {
   const { env, cwd, program } = call.io;
   const callerPane = env.TMUX && env.TMUX_PANE ? { callerPane: env.TMUX_PANE } : {};
-  return { home, ref, actor, env, clock: systemClock, cwd, backends: NO_BACKENDS, program, ...callerPane };
+  const agentTypes = async (directory: string): Promise<AgentTypes> => {
+    const { agentTypesIn } = await import("./agent-types.ts");
+    return agentTypesIn(home.root, directory);
+  };
+  const own = { env, clock: systemClock, cwd, backends: NO_BACKENDS, agentTypes, program, ...callerPane };
+  return { home, ref, actor, ...own };
 }
 
 const NO_BACKENDS: Backends = {

@@ -1,4 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
+import { DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -18,6 +19,7 @@ import type { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
+import { openType } from "./agent-types.ts";
 import type { AnyCall } from "./command.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
@@ -139,7 +141,9 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       names: settings.teams.models,
       prices: settings.teams.prices,
     });
-  const surroundings = await openSurroundings(ctx, settings, (line) => lead.view.note(line));
+  const tell = (line: string): void => lead.view.note(line);
+  const own = await openType(ctx.home.root, ctx.cwd, DEFAULT_AGENT_TYPE, tell);
+  const surroundings = await openSurroundings(ctx, settings, tell);
   lead.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
@@ -148,7 +152,8 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     model: await modelFor(LEAD_NAME, undefined),
     modelFor,
     surroundings,
-    agentType: "general-purpose",
+    agentType: DEFAULT_AGENT_TYPE,
+    ...own,
     sessionId,
     settings,
     spawn: {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import type { TypeFiles } from "../agent/prompts/type-files.ts";
 import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { platform } from "../os/env.ts";
-import { entryOf, readText, realPathOf } from "../os/fs.ts";
+import { entryOf, listDir, readText, realPathOf } from "../os/fs.ts";
 import { lookAt } from "../os/user-files.ts";
 
 /** The user's own. */
@@ -18,11 +19,17 @@ export function managedFile(): string {
 
 /** The files of a project that are there; in the home directory they are the user's own. */
 export function projectFiles(root: string, cwd: string): string[] {
-  const directory = join(cwd, ".claude");
-  if (isSame(directory, root)) return [];
+  const directory = projectDirectory(root, cwd);
+  if (directory === undefined) return [];
   return ["settings.json", "settings.local.json"]
     .map((name) => join(directory, name))
     .filter((file) => entryOf(file) !== undefined);
+}
+
+/** The directory with a project's files for agents; undefined in the home directory, where they are the user's own. */
+function projectDirectory(root: string, cwd: string): string | undefined {
+  const directory = join(cwd, ".claude");
+  return isSame(directory, root) ? undefined : directory;
 }
 
 function isSame(directory: string, root: string): boolean {
@@ -53,4 +60,28 @@ export function readSettingsText(file: string): string | undefined {
   throw new TeamError("CORRUPT_FILE", `${file} is no file of settings.`, {
     hint: "Put one there, or nothing.",
   });
+}
+
+/** The agent types that a project brings, trusted or not. */
+export function projectTypeFiles(root: string, cwd: string): TypeFiles[] {
+  const directory = projectDirectory(root, cwd);
+  return directory === undefined
+    ? []
+    : typeFiles(join(directory, "agents")).map((files) => ({ ...files, inside: cwd }));
+}
+
+/** The agent types in a directory, as far as the names of files tell. */
+export function typeFiles(directory: string): TypeFiles[] {
+  const names = entriesOf(directory).filter((name) => name.endsWith(".md"));
+  return names.length === 0 ? [] : [{ directory, names }];
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return listDir(directory);
+  } catch (error) {
+    // What cannot be looked into, or is a loop of links, holds no types.
+    if (isSystemError(error)) return [];
+    throw error;
+  }
 }

@@ -8,7 +8,7 @@ import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { permissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
-import { managedFile, projectFiles, readSettingsText, userFile } from "./settings-files.ts";
+import { managedFile, projectFiles, projectTypeFiles, readSettingsText, userFile } from "./settings-files.ts";
 import { trustIn } from "./trust.ts";
 
 const rules = z._default(z.array(z.string()), []);
@@ -100,7 +100,8 @@ export interface LoadedSettings extends Settings {
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
   const files = projectFiles(root, cwd);
-  const isTrusted = files.length > 0 && trustIn(root, cwd) === true;
+  const others = brought(root, cwd);
+  const isTrusted = files.length + others.length > 0 && trustIn(root, cwd) === true;
   const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
   const layers = [
     readLayer(userFile(root)),
@@ -110,9 +111,7 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
   const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
   return {
     ...parseSettings(root, merged),
-    ignored: isTrusted
-      ? []
-      : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...brought(cwd)],
+    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...others],
   };
 }
 
@@ -150,10 +149,13 @@ export function worktreeSettings({ teams }: Settings): WorktreeSettings {
   return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
 }
 
-/** What else a project can bring. */
-function brought(cwd: string): string[] {
-  const paths = [join(cwd, ".mcp.json"), join(cwd, ".claude", "agents")];
-  return paths.filter((path) => entryOf(path) !== undefined);
+/** What else a project brings. */
+function brought(root: string, cwd: string): string[] {
+  const servers = join(cwd, ".mcp.json");
+  return [
+    ...(entryOf(servers) === undefined ? [] : [servers]),
+    ...projectTypeFiles(root, cwd).map(({ directory, names }) => `${directory}: ${names.join(", ")}`),
+  ];
 }
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -2,12 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { AgentOptions } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { Model } from "../agent/model/model.ts";
-import { agentTypeOf, toolsOfType } from "../agent/prompts/agent-types.ts";
+import type { PermissionRules } from "../agent/permission-rules.ts";
+import { type AgentType, agentTypeOf } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
+import { type Notes, openNotes } from "../agent/prompts/notes.ts";
 import { SUBAGENT_SECTION } from "../agent/prompts/subagent.ts";
 import { runSubagent } from "../agent/subagent.ts";
 import type { AgentPermissions } from "../agent/tool-calls.ts";
-import { isAmong } from "../agent/tools/names.ts";
+import { chooseTools } from "../agent/tools/choose.ts";
+import { withNoteTools } from "../agent/tools/for-notes.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
@@ -29,17 +32,36 @@ export interface SharedParts {
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   /** What the user and the project give it. */
-  readonly surroundings?: Pick<Surroundings, "tools" | "sections">;
+  readonly surroundings?: Pick<Surroundings, "tools" | "memory" | "skills">;
+  /** The types that count for it; the built-in ones without them. */
+  readonly types?: readonly AgentType[];
+  /** Where it has the notes of a project; its working directory without it. */
+  readonly notesIn?: string;
 }
 
-/** The tools of an agent that are not about its team: of its type, and of those only the ones that are named. */
+/**
+ * The tools of an agent that are not about its team: of its type, of those only the ones that are named, and nothing that a
+ * rule denies as a whole.
+ */
 export function toolsOfOwn(
-  agentType: string,
+  type: AgentType,
   { tools, surroundings }: Pick<SharedParts, "tools" | "surroundings">,
-): AnyTool[] {
+  notes: Notes | undefined,
+  deny: readonly string[],
+): readonly AnyTool[] {
   const all = [...builtinTools(), ...(surroundings?.tools ?? [])];
-  const own = toolsOfType(agentTypeOf(agentType), all);
-  return tools === undefined ? own : own.filter(({ name }) => isAmong(name, tools));
+  const typed = chooseTools(all, { base: type.tools });
+  const base = notes === undefined ? typed : withNoteTools(all, typed, notes.directory);
+  return chooseTools(base, { only: tools, without: deny });
+}
+
+/** What the user and the project tell an agent with these tools: who has not the one that loads skills has no use for their list. */
+export function surroundingSections(
+  { surroundings }: Pick<SharedParts, "surroundings">,
+  tools: readonly string[],
+): string[] {
+  const { memory = "", skills = "" } = surroundings ?? {};
+  return [memory, tools.includes("Skill") ? skills : ""];
 }
 
 /** What a subagent has from the agent that it works for. */
@@ -47,29 +69,36 @@ type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "hooks"
 
 /** Runs subagents of this agent: its rights and hooks, a model and a conversation of their own. */
 export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamToolContext["subagent"] {
-  const { ctx, settings, surroundings } = parts;
+  const { ctx, settings } = parts;
   return async (call, signal) => {
     const id = randomUUID();
     const { agentType } = call;
+    const type = agentTypeOf(agentType, parts.types);
+    const notes = notesOf(parts, type);
+    const permissions = permissionsOf(call, type, notes, inherited.permissions);
+    const tools = toolsOfOwn(type, parts, notes, rulesOf(permissions).deny);
+    const names = tools.map(({ name }) => name);
+    const model = call.model ?? type.model;
     return runSubagent(
       {
         ...inherited,
         id,
         agentType,
         prompt: call.prompt,
-        model: await parts.modelFor(agentType, call.model === "inherit" ? undefined : call.model),
-        tools: toolsOfOwn(agentType, parts),
+        model: await parts.modelFor(agentType, model === "inherit" ? undefined : model),
+        tools,
         system: composeSystem({
-          agentType: agentTypeOf(agentType),
+          agentType: type,
+          tools: names,
           cwd: ctx.cwd,
-          append: [...(surroundings?.sections ?? []), SUBAGENT_SECTION],
+          append: [...surroundingSections(parts, names), notes?.section ?? "", SUBAGENT_SECTION],
         }),
         transcript: openTranscript(transcriptPath(ctx.home.root, id), {
           sessionId: id,
           secrets: secretsOf(ctx.env),
         }),
         cwd: ctx.cwd,
-        permissions: permissionsOf(call, inherited.permissions),
+        permissions,
         onEvent: (event) => told(parts, call, event),
         maxContinuations: settings.teams.hooks.maxContinuations,
         clock: ctx.clock,
@@ -79,23 +108,38 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
   };
 }
 
-/** The agent's own, at this very moment, and what the call adds to them. */
+function notesOf({ ctx, worker, notesIn = ctx.cwd }: SharedParts, type: AgentType): Notes | undefined {
+  const notes = openNotes(type, ctx.home.root, notesIn);
+  if (notes === undefined || "directory" in notes) return notes;
+  worker.onEvent({ type: "subagent", what: type.name, doing: notes.flaw });
+  return undefined;
+}
+
+/** The agent's own, at this very moment, and what the call and its type add to them. */
 function permissionsOf(
   { mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
+  type: AgentType,
+  notes: Notes | undefined,
   own: AgentPermissions,
 ): AgentPermissions {
+  const { notes: _agents, ...rest } = own;
   return {
-    ...own,
+    ...rest,
+    ...(notes === undefined ? {} : { notes: notes.directory }),
     mode: () => mode ?? own.mode(),
     rules: () => {
-      const rules = typeof own.rules === "function" ? own.rules() : own.rules;
+      const rules = rulesOf(own);
       return {
         ...rules,
         allow: [...rules.allow, ...allowedTools],
-        deny: [...rules.deny, ...disallowedTools],
+        deny: [...rules.deny, ...(type.disallowedTools ?? []), ...disallowedTools],
       };
     },
   };
+}
+
+function rulesOf({ rules }: AgentPermissions): PermissionRules {
+  return typeof rules === "function" ? rules() : rules;
 }
 
 /** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */

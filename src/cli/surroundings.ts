@@ -11,8 +11,9 @@ import type { Settings } from "./settings.ts";
 export interface Surroundings {
   /** Those of MCP servers and skills; for an agent whose type has all tools. */
   readonly tools: readonly AnyTool[];
-  /** Sections of the system prompt: memory files, the list of skills. */
-  readonly sections: readonly string[];
+  /** Sections of the system prompt: the memory files, the list of skills; undefined where there are none. */
+  readonly memory: string | undefined;
+  readonly skills: string | undefined;
   /** Ends the programs that were started. */
   close(): Promise<void>;
 }
@@ -38,12 +39,10 @@ export async function openSurroundings(
     skills: skills.length,
   });
   const servers = await openServers(ctx, settings, tell);
-  const sections = [memorySection(memory.files), skillsSection(skills)].filter(
-    (section) => section !== undefined,
-  );
   return {
     tools: [...(skills.length === 0 ? [] : [skillTool(skills)]), ...servers.tools],
-    sections,
+    memory: memorySection(memory.files),
+    skills: skillsSection(skills),
     close: servers.close,
   };
 }

@@ -111,14 +111,23 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
 /** Loads what an agent needs, at its first need. */
 async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
-  const [{ assembleAgent }, { leadContext }, { loadSettings }, { makeModel }, { openSurroundings }] =
-    await Promise.all([
-      import("./agent-parts.ts"),
-      import("./context.ts"),
-      import("./settings.ts"),
-      import("./make-model.ts"),
-      import("./surroundings.ts"),
-    ]);
+  const [
+    { assembleAgent },
+    { leadContext },
+    { loadSettings },
+    { makeModel },
+    { openSurroundings },
+    { openType },
+    { typesDirectory },
+  ] = await Promise.all([
+    import("./agent-parts.ts"),
+    import("./context.ts"),
+    import("./settings.ts"),
+    import("./make-model.ts"),
+    import("./surroundings.ts"),
+    import("./agent-types.ts"),
+    import("../lead/types-directory.ts"),
+  ]);
   const settings = loadSettings(ref.home.root, io.cwd);
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
@@ -134,7 +143,9 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
       names: settings.teams.models,
       prices: settings.teams.prices,
     });
-  const surroundings = await openSurroundings(ctx, settings, (line) => self.view.note(line));
+  const tell = (line: string): void => self.view.note(line);
+  const own = await openType(ref.home.root, typesDirectory(member, io.cwd), flags.agentType, tell);
+  const surroundings = await openSurroundings(ctx, settings, tell);
   self.ends.push(surroundings.close);
   return assembleAgent({
     ctx,
@@ -144,6 +155,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     modelFor,
     surroundings,
     agentType: flags.agentType,
+    ...own,
     sessionId: self.sessionId,
     settings,
     spawn: {},

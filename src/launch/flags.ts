@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../schema/permission-modes.ts";
+import { toolList } from "../schema/tool-list.ts";
 
 /** What a teammate's command line says (protocol.md section 6, the `--agent-*` chain). */
 export interface AgentFlags {
@@ -124,23 +125,6 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
     ...optional("model", last("--model")),
     ...optional("resume", last("--resume")),
   };
-}
-
-/** Names parted by commas or blanks; those inside of a rule's brackets belong to it: `Bash(git log:*),Read`. */
-export function toolList(values: readonly string[] | undefined): string[] | undefined {
-  return values?.flatMap(splitTools);
-}
-
-function splitTools(value: string): string[] {
-  const tools = [""];
-  let depth = 0;
-  for (const char of value) {
-    if (char === "(") depth += 1;
-    if (char === ")") depth = Math.max(0, depth - 1);
-    if (depth === 0 && /[\s,]/.test(char)) tools.push("");
-    else tools.push(`${tools.pop() ?? ""}${char}`);
-  }
-  return tools.filter((tool) => tool !== "");
 }
 
 function permissionMode(value: string | undefined): PermissionMode | undefined {

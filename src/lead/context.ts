@@ -1,3 +1,4 @@
+import type { AgentTypes } from "../agent/prompts/agent-types.ts";
 import type { Backend } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
@@ -27,6 +28,8 @@ export interface LeadContext {
   readonly clock: Clock;
   readonly cwd: string;
   readonly backends: Backends;
+  /** The agent types that count for whoever works in a directory; the built-in ones alone without it. */
+  readonly agentTypes?: (directory: string) => Promise<AgentTypes>;
   /** The caller's own pane, inside tmux. */
   readonly callerPane?: string;
   /** Program and leading arguments that start this command line again: node and the built file. */

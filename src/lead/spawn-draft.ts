@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import * as z from "zod/mini";
+import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import type { SpawnRequest } from "../backend/backend.ts";
 import { TeamError } from "../errors.ts";
 import { withoutRepository } from "../git/git.ts";
@@ -14,10 +15,11 @@ import { LEAD_NAME, newAgentName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { NewMember } from "../team/members.ts";
 import { readStatus } from "../team/records.ts";
-import { modeToInherit } from "../team/restarts.ts";
 import type { LeadContext } from "./context.ts";
+import { leadsMode } from "./modes.ts";
 import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
-import { spawnModel, spawnType } from "./spawn-settings.ts";
+import { spawnMode, spawnModel, spawnType } from "./spawn-settings.ts";
+import { TYPES_DIRECTORY } from "./types-directory.ts";
 import type { WantedWorktree } from "./worktree-start.ts";
 
 export interface SpawnInput {
@@ -36,6 +38,8 @@ export interface SpawnInput {
   readonly worktree?: WantedWorktree;
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
+  /** The most that the spawner may give, where it is a lead's model: its own mode. */
+  readonly most?: PermissionMode;
 }
 
 /** A member that has joined, and how its process is started. */
@@ -45,20 +49,40 @@ export interface Start {
   readonly request: SpawnRequest;
 }
 
+/** Where a teammate is to work, whether or not that is there. */
+export function directoryOf(ctx: LeadContext, input: SpawnInput): string {
+  return resolve(ctx.cwd, input.cwd ?? ".");
+}
+
 /**
- * What joins the team for an input, with what it inherits from the lead.
- * @param forbidden why bypassPermissions is not to be had: it is refused then, and not inherited
+ * What joins the team for an input, with what it has of its type and inherits from the lead.
+ * @param types those that count where it is to work; the built-in ones without them
+ * @param forbidden why bypassPermissions is not to be had: it is refused then, and neither inherited nor had of a type
  * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
  */
 export function draftOf(
   ctx: LeadContext,
   config: TeamConfig,
   input: SpawnInput,
-  forbidden?: string | undefined,
+  {
+    types,
+    forbidden,
+  }: { readonly types?: AgentTypes | undefined; readonly forbidden?: string | undefined } = {},
 ): NewMember {
   const lead = config.members.find((member) => member.name === LEAD_NAME);
-  const mode = modeOf(input, lead, forbidden);
-  const cwd = resolve(ctx.cwd, input.cwd ?? ".");
+  const type = spawnType(input.agentType, types);
+  const mode = spawnMode({ ...input, forbidden }, leadsMode(config), type.permissionMode);
+  const cwd = directoryOf(ctx, input);
+  const only = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
+  if (only !== undefined) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${JSON.stringify(only)} is no tool's name; ${input.name} was not started.`,
+      {
+        hint: "--tools takes names; what a tool may be called with is said with --allowed-tools and --disallowed-tools.",
+      },
+    );
+  }
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is no directory; ${input.name} was not started.`, {
       hint: "Make it first, or name another with --cwd.",
@@ -66,8 +90,9 @@ export function draftOf(
   }
   return defined({
     name: newAgentName(input.name),
-    agentType: spawnType(input.agentType),
-    model: spawnModel(input.model, lead?.model, ctx.env),
+    agentType: type.name,
+    model: spawnModel(input.model, lead?.model, ctx.env, type.model),
+    color: type.color,
     prompt: input.prompt ?? "",
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",
@@ -75,28 +100,21 @@ export function draftOf(
     mode,
     allowedTools: input.allowedTools?.slice(),
     disallowedTools: input.disallowedTools?.slice(),
-    metadata: input.tools?.length ? { [TOOLS]: input.tools.slice() } : undefined,
+    metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
   });
-}
-
-function modeOf(
-  { name, permissionMode: given }: SpawnInput,
-  lead: TeamMember | undefined,
-  forbidden: string | undefined,
-): PermissionMode {
-  if (given === "bypassPermissions" && forbidden !== undefined) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `bypassPermissions is forbidden by ${forbidden}; ${name} was not started.`,
-      { hint: "Name another: --permission-mode acceptEdits" },
-    );
-  }
-  const mode = given ?? (lead && modeToInherit(lead)) ?? "default";
-  return mode === "delegate" || (mode === "bypassPermissions" && forbidden !== undefined) ? "default" : mode;
 }
 
 /** Key in a member's metadata: the only tools that it has, for when it is started again. */
 const TOOLS = "_tools";
+
+function metadataOf({ tools, worktree }: SpawnInput, typesIn: string | undefined): NewMember["metadata"] {
+  const metadata = {
+    ...(tools?.length && { [TOOLS]: tools.slice() }),
+    // A worktree has what is committed alone, and its branch may have another.
+    ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
+  };
+  return Object.keys(metadata).length === 0 ? undefined : metadata;
+}
 
 /** As what a member is started again: what it was spawned with. */
 export function inputOf({ name, allowedTools, disallowedTools, metadata }: TeamMember): SpawnInput {
@@ -125,7 +143,7 @@ export function startOf(
     teamName: ctx.ref.team as string,
     agentColor: member.color,
     parentSessionId: config.leadSessionId,
-    agentType: member.agentType ?? spawnType(undefined),
+    agentType: member.agentType ?? DEFAULT_AGENT_TYPE,
     planModeRequired: member.planModeRequired ?? false,
     permissionMode: mode.success ? mode.data : undefined,
     allowedTools: input.allowedTools?.slice(),

@@ -12,7 +12,7 @@ import { readStatus, removeRun, writePlace } from "../team/records.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
 import { awaitSettled } from "./settle-ending.ts";
 import { beginSnapshot } from "./shell-snapshot.ts";
-import { draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
+import { directoryOf, draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
 import { type StartedWorktree, startWorktree, type WorktreeSettings } from "./worktree-start.ts";
 
 export interface SpawnOptions {
@@ -33,6 +33,7 @@ export interface SpawnedTeammate {
   readonly model: string;
   readonly color: string;
   readonly planModeRequired: boolean;
+  readonly mode: string;
   readonly cwd: string;
   /** Where it has one of its own, and the branch that is checked out in it. */
   readonly worktree: string | null;
@@ -57,7 +58,12 @@ export async function spawnTeammates(
 ): Promise<readonly SpawnedTeammate[]> {
   requireNoNesting(ctx);
   const config = readTeam(ctx.ref);
-  const drafts = inputs.map((input) => draftOf(ctx, config, input, options.bypassForbidden));
+  const drafts = await Promise.all(
+    inputs.map(async (input) => {
+      const types = await ctx.agentTypes?.(directoryOf(ctx, input));
+      return draftOf(ctx, config, input, { types, forbidden: options.bypassForbidden });
+    }),
+  );
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitSettled(ctx, name);
@@ -206,6 +212,7 @@ function describe(
       model: member.model ?? "",
       color: member.color ?? "",
       planModeRequired: member.planModeRequired ?? false,
+      mode: member.mode ?? "default",
       cwd: member.cwd,
       worktree: member.worktreePath ?? null,
       branch: worktreeOf(member)?.branch ?? null,

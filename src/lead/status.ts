@@ -35,6 +35,8 @@ export interface MemberStatus {
   readonly agentId: string;
   readonly agentType: string | null;
   readonly model: string | null;
+  /** What it may do unasked; null where nobody said. */
+  readonly mode: string | null;
   readonly color: string | null;
   readonly backend: string | null;
   readonly state: AgentState;
@@ -178,6 +180,7 @@ function memberStatus(
     agentId: member.agentId,
     agentType: member.agentType ?? null,
     model: member.model ?? null,
+    mode: member.mode ?? null,
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
     state: verdict.state,

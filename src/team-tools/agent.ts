@@ -1,17 +1,19 @@
 import * as z from "zod/mini";
 import { TOO_MANY_TASKS } from "../agent/background.ts";
+import { type AgentType, type AgentTypes, BUILTIN_TYPES_ALONE } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import { failed } from "../agent/tools/paths.ts";
 import type { ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { requireNoNesting } from "../lead/context.ts";
-import { exceeds } from "../lead/modes.ts";
+import { leadsMode } from "../lead/modes.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
 import type { SpawnInput } from "../lead/spawn-draft.ts";
-import { spawnType } from "../lead/spawn-settings.ts";
+import { spawnMode, spawnType } from "../lead/spawn-settings.ts";
 import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { readTeam } from "../team/config.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 const input = z.object({
@@ -22,7 +24,9 @@ const input = z.object({
       z.describe("What it is to do, whole: it knows nothing of your conversation"),
     ),
   description: z._default(z.string(), "").check(z.describe("Three to five words")),
-  subagent_type: z.optional(z.string()).check(z.describe("Agent type; general-purpose by default")),
+  subagent_type: z
+    .optional(z.string())
+    .check(z.describe("One of the agent types; general-purpose by default")),
   name: z
     .optional(z.string())
     .check(
@@ -49,10 +53,14 @@ type Call = z.infer<typeof input>;
 export const agent: TeamTool = (own) => ({
   name: "Agent",
   alias: "Task",
-  description:
+  description: `${
     own.role === "lead"
       ? "With a name: starts a teammate in its own pane, which works beside you and reports by messages; you are told when it is ready. Without one: runs a subagent with a context of its own, whose result comes back here; several in one message run side by side."
-      : "Runs a subagent with a context of its own on one piece of work; its result comes back here. Several in one message run side by side. Leave name out: only the lead starts teammates.",
+      : "Runs a subagent with a context of its own on one piece of work; its result comes back here. Several in one message run side by side. Leave name out: only the lead starts teammates."
+  }
+
+Agent types:
+${typesOf(own).types.map(typeLine).join("\n")}`,
   input,
   // Several of one turn start together, and each waits for its own alone.
   parallel: true,
@@ -65,33 +73,31 @@ export const agent: TeamTool = (own) => ({
     refusing(async () => {
       const { name } = call;
       if (name !== undefined) requireNoNesting(own.ctx);
-      checkRights(call, own.worker.plan.mode);
       return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
     }),
 });
 
-/** @throws TeamError PERMISSION_DENIED where the call would give more than its maker has */
-function checkRights({ name, mode, allowedTools }: Call, own: PermissionMode): void {
-  const whom = name ?? "a subagent";
-  if (mode !== undefined && exceeds(mode, own)) {
-    throw new TeamError("PERMISSION_DENIED", `You work in mode ${own} and cannot start ${whom} in ${mode}.`, {
-      hint: "Leave mode out: it then has yours.",
-    });
-  }
-  if (allowedTools?.length && own !== "bypassPermissions") {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `You work in mode ${own} and cannot let ${whom} use ${allowedTools.join(", ")} unasked.`,
-      { hint: "Leave allowedTools out: it then asks where you would be asked." },
-    );
-  }
+/** The types that its agent can name. */
+function typesOf({ types }: TeamToolContext): AgentTypes {
+  return types === undefined ? BUILTIN_TYPES_ALONE : { ...BUILTIN_TYPES_ALONE, types };
+}
+
+function typeLine({ name, description }: AgentType): string {
+  return `- ${name}${description === "" ? "" : `: ${description}`}`;
+}
+
+/** The most that it can give to others: its own mode, and of a lead that only coordinates the one from before. */
+function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
+  const { mode } = worker.plan;
+  return mode === "delegate" ? leadsMode(readTeam(ctx.ref)) : mode;
 }
 
 async function startTeammate(
   call: Call & { readonly name: string },
-  { ctx, spawn }: TeamToolContext,
+  own: TeamToolContext,
 ): Promise<ToolResult> {
-  const [spawned] = await spawnTeammates(ctx, [spawnInput(call)], spawn);
+  const { ctx, spawn } = own;
+  const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), most: mostOf(own) }], spawn);
   if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
   return answer(
     {
@@ -104,6 +110,7 @@ async function startTeammate(
       color: spawned.color,
       team_name: ctx.ref.team,
       plan_mode_required: spawned.planModeRequired,
+      mode: spawned.mode,
       pane_id: spawned.paneId,
       ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
     },
@@ -134,8 +141,10 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
       hint: own.role === "lead" ? "Give it a name, or leave that out." : "Leave it out.",
     });
   }
-  const { prompt, description, model, mode, allowedTools, disallowedTools } = call;
-  const agentType = spawnType(call.subagent_type);
+  const { prompt, description, model, allowedTools, disallowedTools } = call;
+  const type = spawnType(call.subagent_type, typesOf(own));
+  const { name: agentType } = type;
+  const mode = subagentMode(call, type, own);
   const what = description || agentType;
   const wanted = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
   if (!call.run_in_background) return resultOf(agentType, await own.subagent(wanted, context.signal));
@@ -152,6 +161,21 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
     { status: "async_launched", task_id: taskId, agent_type: agentType, output_file: outputFile },
     `It works in the background as ${taskId}.`,
   );
+}
+
+/** @returns undefined for its agent's own, also when that changes @throws TeamError PERMISSION_DENIED */
+function subagentMode(
+  { mode, allowedTools }: Call,
+  type: AgentType,
+  own: TeamToolContext,
+): PermissionMode | undefined {
+  const most = mostOf(own);
+  const wanted = spawnMode(
+    { name: "a subagent", permissionMode: mode, allowedTools, most },
+    most,
+    type.permissionMode,
+  );
+  return wanted === most ? undefined : wanted;
 }
 
 function resultOf(agentType: string, result: SubagentResult): ToolResult {

@@ -1,4 +1,5 @@
 import type { Hooks } from "../agent/hooks/hooks.ts";
+import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { messageOf, TeamError } from "../errors.ts";
@@ -16,6 +17,8 @@ export interface TeamToolContext {
   readonly role: "teammate" | "lead";
   /** Asked before a task is added or completed. */
   readonly hooks?: Hooks | undefined;
+  /** The agent types that it can name; the built-in ones without it. */
+  readonly types?: readonly AgentType[] | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
   /** Runs an agent for one piece of work inside of this one's turn. */

@@ -16,13 +16,14 @@ import { lockInTeam } from "./team-lock.ts";
 /** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
 const MOST_FORMER = 500;
 
-/** What is known of a member when it joins; name, id, colour and time are given to it. */
+/** What is known of a member when it joins; name, id, time and, unless it has one, colour are given to it. */
 export type NewMember = Pick<TeamMember, "name" | "cwd"> &
   Partial<
     Pick<
       TeamMember,
       | "agentType"
       | "model"
+      | "color"
       | "prompt"
       | "planModeRequired"
       | "tmuxPaneId"
@@ -90,7 +91,7 @@ function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: nu
     ...input,
     name,
     agentId: agentId(name, ref.team),
-    color: colorOf(joinedBefore),
+    color: input.color ?? colorOf(joinedBefore),
     joinedAt: now,
   });
 }

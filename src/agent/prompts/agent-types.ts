@@ -1,14 +1,37 @@
-import type { AnyTool } from "../tools/tool.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
 
-/** A kind of agent: what it is told of its part, and which tools it has. */
+/** Where an agent of a type keeps notes from one conversation to the next. */
+export type NotesScope = "user" | "project" | "local";
+
+/** A kind of agent: what it is told of its part, which tools it has, and what it has where its spawner says nothing. */
 export interface AgentType {
   readonly name: string;
   /** For the one who chooses a type. */
   readonly description: string;
   /** Names of its tools beside those of the team; undefined is all. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | undefined;
+  /** Rules for what it never does. */
+  readonly disallowedTools?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  /** One of the eight of the team. */
+  readonly color?: string | undefined;
+  readonly memory?: NotesScope | undefined;
   /** Its part, behind what every agent is told. */
   readonly prompt: string;
+  /** Stands in place of what every agent is told and of its part. */
+  readonly custom?: string | undefined;
+  /** Where it is written; undefined for a built-in one. */
+  readonly file?: string | undefined;
+}
+
+/** The types that count in a directory. */
+export interface AgentTypes {
+  readonly types: readonly AgentType[];
+  /** One sentence for each file that is no type. */
+  readonly flaws: readonly string[];
+  /** Files of a project that nobody has trusted, by path. */
+  readonly ignored: readonly string[];
 }
 
 const READING = ["Read", "Glob", "Grep", "WebFetch"] as const;
@@ -92,14 +115,20 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
   },
 ];
 
-/** The type of this name; a name that is none of ours is a label, and its agent a general one. */
-export function agentTypeOf(name: string): AgentType {
+/** What counts where no file adds a type. */
+export const BUILTIN_TYPES_ALONE: AgentTypes = { types: BUILTIN_AGENT_TYPES, flaws: [], ignored: [] };
+
+/** The type of this name, in any case; undefined where there is none. */
+export function findAgentType(
+  name: string,
+  types: readonly AgentType[] = BUILTIN_AGENT_TYPES,
+): AgentType | undefined {
   const folded = name.toLowerCase();
-  const found = BUILTIN_AGENT_TYPES.find((type) => type.name.toLowerCase() === folded);
-  return found ?? { ...agentTypeOf(DEFAULT_AGENT_TYPE), name };
+  return types.find((type) => type.name.toLowerCase() === folded);
 }
 
-/** The tools of these that a type has. */
-export function toolsOfType<T extends Pick<AnyTool, "name">>(type: AgentType, tools: readonly T[]): T[] {
-  return tools.filter(({ name }) => type.tools?.includes(name) ?? true);
+/** The type of this name; a name that is none is a label, as a foreign spawner may give one, and its agent a general one. */
+export function agentTypeOf(name: string, types: readonly AgentType[] = BUILTIN_AGENT_TYPES): AgentType {
+  const general = (): AgentType => ({ ...agentTypeOf(DEFAULT_AGENT_TYPE), name });
+  return findAgentType(name, types) ?? general();
 }

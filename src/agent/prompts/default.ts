@@ -2,10 +2,12 @@ import { platform } from "../../os/env.ts";
 
 export interface Surroundings {
   readonly cwd: string;
+  /** Names of the tools that it has: it is told of no other. */
+  readonly tools: readonly string[];
 }
 
 /** What every agent of ours is told, whatever its type. */
-export function defaultPrompt({ cwd }: Surroundings): string {
+export function defaultPrompt({ cwd, tools }: Surroundings): string {
   return `You are a coding agent. You work in a terminal, on the files of a person who sees what you do.
 
 # How you work
@@ -21,8 +23,7 @@ not seen work.
 # Tools
 
 - Several calls that do not depend on each other go into one message; those that only read then run side by side.
-- Search with Grep and Glob, read with Read, change with Edit and Write. Bash is for what these cannot do.
-- Read a file before you change it. Name files by their absolute paths.
+${toolLines(tools)}- Name files by their absolute paths.
 - A refused permission is an answer: do not try to reach the same by another way. Ask, or do what remains.
 
 # How you write
@@ -31,4 +32,28 @@ not seen work.
 - Point at code as path:line.
 
 The working directory is ${cwd}. The system is ${platform}.`;
+}
+
+function toolLines(tools: readonly string[]): string {
+  const has = (name: string): boolean => tools.includes(name);
+  const ways = [
+    ["search with", ["Grep", "Glob"]],
+    ["read with", ["Read"]],
+    ["change with", ["Edit", "Write"]],
+  ] as const;
+  const said = ways.flatMap(([verb, names]) => {
+    const own = names.filter(has);
+    return own.length === 0 ? [] : [`${verb} ${own.join(" and ")}`];
+  });
+  const lines = [
+    ...(said.length === 0
+      ? []
+      : [`${capitalized(said.join(", "))}.${has("Bash") ? " Bash is for what these cannot do." : ""}`]),
+    ...(has("Edit") || has("Write") ? ["Read a file before you change it."] : []),
+  ];
+  return lines.map((line) => `- ${line}\n`).join("");
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

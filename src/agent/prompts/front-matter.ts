@@ -30,12 +30,6 @@ export function readDocument(text: string): Document {
   };
 }
 
-/** A field with several words: a list, or one text with commas between them. */
-export function wordsOf(value: unknown): string[] | undefined {
-  const list = Array.isArray(value) ? value : typeof value === "string" ? value.split(",") : undefined;
-  return list?.flatMap((word) => (typeof word === "string" && word.trim() !== "" ? [word.trim()] : []));
-}
-
 /** A field with one text. */
 export function textOfField(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;

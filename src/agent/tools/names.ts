@@ -9,8 +9,3 @@ export const BUILTIN_TOOL_NAMES = [
   "TaskOutput",
   "TaskStop",
 ] as const;
-
-/** Whether a tool is had where these are named: what looks after commands in the background comes with the one that starts them. */
-export function isAmong(name: string, named: readonly string[]): boolean {
-  return named.includes(name) || (/^Task(Output|Stop)$/.test(name) && named.includes("Bash"));
-}

@@ -27,12 +27,13 @@ export const command = defineCommand({
     refuseNesting(call, "make a team");
     const home = homeOf(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
+    const agentType = options.agentType && (await knownType(home.root, io.cwd, options.agentType));
     const { ref } = await createTeam(home, systemClock, {
       name: args.name,
       cwd: io.cwd,
       unique: options.unique,
       ...(options.description === undefined ? {} : { description: options.description }),
-      ...(options.agentType === undefined ? {} : { agentType: options.agentType }),
+      ...(agentType === undefined ? {} : { agentType }),
       ...(mode === undefined ? {} : { mode }),
     });
     const { name, displayName, leadAgentId } = readTeam(ref);
@@ -44,3 +45,12 @@ export const command = defineCommand({
     );
   },
 });
+
+/** As it is written where it is defined. @throws TeamError INVALID_TYPE */
+async function knownType(root: string, cwd: string, name: string): Promise<string> {
+  const [{ agentTypesIn }, { spawnType }] = await Promise.all([
+    import("../agent-types.ts"),
+    import("../../lead/spawn-settings.ts"),
+  ]);
+  return spawnType(name, await agentTypesIn(root, cwd)).name;
+}

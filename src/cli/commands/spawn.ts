@@ -2,21 +2,23 @@ import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
-import { toolList } from "../../launch/flags.ts";
+import { leadsMode } from "../../lead/modes.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
-import type { SpawnInput } from "../../lead/spawn-draft.ts";
+import { directoryOf, type SpawnInput } from "../../lead/spawn-draft.ts";
 import type { WantedWorktree } from "../../lead/worktree-start.ts";
 import { operand } from "../../os/shell-words.ts";
 import { defined } from "../../schema/defined.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
+import { toolList } from "../../schema/tool-list.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
+import { agentTypesIn } from "../agent-types.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";
 import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
 import { bypassForbidden, loadSettings, worktreeSettings } from "../settings.ts";
-import { openTeam } from "../team.ts";
+import { deciderOf, openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
 export const command = defineCommand({
@@ -25,7 +27,10 @@ export const command = defineCommand({
   args: [{ name: "name", summary: "what the teammate is called" }],
   options: {
     prompt: { value: "text", summary: "its first message; - reads it from stdin" },
-    agentType: { value: "type", summary: "general-purpose, Explore, Plan, Bash, reviewer, …" },
+    agentType: {
+      value: "type",
+      summary: "general-purpose, Explore, Plan, reviewer, …, or one of agents/*.md",
+    },
     model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
     plan: { summary: "it acts only after its plan was approved" },
     permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
@@ -79,7 +84,10 @@ export const command = defineCommand({
       tools: toolList(options.tools),
       cwd: options.cwd,
       worktree: wantedWorktree(options),
+      most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
     });
+    const { flaws } = await agentTypesIn(open.home.root, directoryOf(ctx, input));
+    for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // A set-up command takes its time, and is ended by Ctrl-C together with what was made for it.
     const signal = settings.teams.worktreeSetup !== undefined && input.worktree && io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;

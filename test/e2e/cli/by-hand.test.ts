@@ -35,7 +35,19 @@ const PLAYBOOK = {
 };
 
 const KEYS_OF_A_MEMBER = [
-  ...["name", "agentId", "agentType", "model", "color", "backend", "state", "activity", "paneId", "pid"],
+  ...[
+    "name",
+    "agentId",
+    "agentType",
+    "model",
+    "mode",
+    "color",
+    "backend",
+    "state",
+    "activity",
+    "paneId",
+    "pid",
+  ],
   ...[
     "alive",
     "cwd",
@@ -103,6 +115,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
     agentId: "dev@crew",
     agentType: "general-purpose",
     model: model[1],
+    mode: "default",
     color: "blue",
     backend: "tmux",
     state: "idle",

@@ -432,6 +432,7 @@ describe("the status of a team", () => {
       agentId: "dev@crew",
       agentType: "general-purpose",
       model: `scripted:${join(place.home, "play.json")}`,
+      mode: "bypassPermissions",
       color: "blue",
       backend: "process",
       state: "idle",

@@ -28,6 +28,7 @@ describe("a spawn", () => {
       model: `scripted:${join(place.home, "play.json")}`,
       color: "blue",
       planModeRequired: false,
+      mode: "bypassPermissions",
       cwd: place.home,
       worktree: null,
       branch: null,

@@ -52,8 +52,12 @@ test("bypassPermissions is neither given nor inherited where it is forbidden, an
   const ref = await testTeam();
   await giveMode(ref, LEAD_NAME, "bypassPermissions");
   const draft = (mode: PermissionMode | undefined, forbidden?: string) =>
-    draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...(mode && { permissionMode: mode }) }, forbidden)
-      .mode;
+    draftOf(
+      contextOf(ref),
+      readTeam(ref),
+      { name: "dev", ...(mode && { permissionMode: mode }) },
+      { forbidden },
+    ).mode;
   expect([draft(undefined), draft("bypassPermissions")]).toEqual(["bypassPermissions", "bypassPermissions"]);
   expect([draft(undefined, "a setting"), draft("acceptEdits", "a setting")]).toEqual([
     "default",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readDocument, textOfField, wordsOf } from "../../../src/agent/prompts/front-matter.ts";
+import { readDocument, textOfField } from "../../../src/agent/prompts/front-matter.ts";
 
 test.each([
   [
@@ -30,12 +30,6 @@ test.each([
   expect(() => readDocument(text)).toThrow(/./);
 });
 
-test("a field with words is a list, or one text with commas; other things are none", () => {
-  expect([wordsOf("a, b ,,c"), wordsOf(["a", " b", 7]), wordsOf(7), wordsOf(undefined)]).toEqual([
-    ["a", "b", "c"],
-    ["a", "b"],
-    undefined,
-    undefined,
-  ]);
+test("a field with one text is that text, and other things are none", () => {
   expect([textOfField(" a "), textOfField(" "), textOfField(3)]).toEqual(["a", undefined, undefined]);
 });

@@ -500,3 +500,34 @@ test("what its own commands printed may be read outside of the working directori
   expect(ask("default", "Read", read(file), { outputDirs, resolve })).toBe("ask");
   expect(ask("default", "Read", read(file), { outputDirs, rules: rules({ deny: ["Read"] }) })).toBe("deny");
 });
+
+describe("the notes of an agent", () => {
+  const NOTES = "/home/ada/.claude/agent-memory/scribe";
+  const notes = (mode: PermissionMode, access: ToolAccess, more: Partial<PermissionQuestion> = {}) =>
+    ask(mode, "Write", access, { notes: NOTES, ...more });
+
+  test.each<[string, ToolAccess, string]>([
+    ["are written without asking", write(`${NOTES}/MEMORY.md`), "allow"],
+    ["also further down", write(`${NOTES}/more/build.md`), "allow"],
+    ["are read", read(`${NOTES}/more/build.md`), "allow"],
+    ["are Markdown alone", write(`${NOTES}/run.sh`), "ask"],
+    ["are not hidden", write(`${NOTES}/.git/hooks/x.md`), "ask"],
+    ["are not another's", write(`${NOTES}-2/MEMORY.md`), "ask"],
+    ["are not the settings beside them", write("/home/ada/.claude/settings.json"), "ask"],
+  ])("%s", (_title, access, answer) => {
+    expect(notes("default", access)).toBe(answer);
+  });
+
+  test("stand below what is denied, asked for, or planned", () => {
+    const note = write(`${NOTES}/MEMORY.md`);
+    expect(notes("default", note, { rules: rules({ deny: ["Write"] }) })).toBe("deny");
+    expect(notes("default", note, { rules: rules({ ask: ["Write"] }) })).toBe("ask");
+    expect(notes("plan", note)).toBe("deny");
+    expect(notes("dontAsk", note)).toBe("allow");
+  });
+
+  test("are where links lead, not what they are called", () => {
+    const resolve = (path: string) => path.replace(`${NOTES}/link.md`, "/home/ada/.bashrc");
+    expect(notes("default", write(`${NOTES}/link.md`), { resolve })).toBe("ask");
+  });
+});

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { resolveModelName } from "../../../src/agent/model/resolve-name.ts";
-import { agentTypeOf, BUILTIN_AGENT_TYPES, toolsOfType } from "../../../src/agent/prompts/agent-types.ts";
+import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../src/agent/prompts/agent-types.ts";
 import { composeSystem } from "../../../src/agent/prompts/compose.ts";
+import { chooseTools } from "../../../src/agent/tools/choose.ts";
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import { toolSpecs } from "../../../src/agent/tools/specs.ts";
 
 const namesOf = (type: string): string[] =>
-  toolsOfType(agentTypeOf(type), builtinTools()).map(({ name }) => name);
+  chooseTools(builtinTools(), { base: agentTypeOf(type).tools }).map(({ name }) => name);
 
 const COMMANDS = ["Bash", "TaskOutput", "TaskStop"];
 
@@ -38,7 +39,12 @@ describe("agent types", () => {
 });
 
 describe("the system prompt", () => {
-  const parts = { agentType: agentTypeOf("reviewer"), cwd: "/work", append: ["# Your team\n\nada", ""] };
+  const parts = {
+    agentType: agentTypeOf("reviewer"),
+    tools: namesOf("reviewer"),
+    cwd: "/work",
+    append: ["# Your team\n\nada", ""],
+  };
 
   test("is the default with the type's part, then what is appended", () => {
     const prompt = composeSystem(parts);
@@ -56,10 +62,36 @@ describe("the system prompt", () => {
   });
 
   test("override goes before custom, custom before default, and the sections stay", () => {
-    expect(composeSystem({ ...parts, custom: "Custom." })).toBe("Custom.\n\n# Your team\n\nada");
-    expect(composeSystem({ ...parts, custom: "Custom.", override: "Mine." })).toBe(
-      "Mine.\n\n# Your team\n\nada",
+    const own = { ...parts, agentType: { ...parts.agentType, custom: "Custom." } };
+    expect(composeSystem(own)).toBe("Custom.\n\n# Your team\n\nada");
+    expect(composeSystem({ ...own, override: "Mine." })).toBe("Mine.\n\n# Your team\n\nada");
+  });
+});
+
+describe("the tools that a prompt speaks of", () => {
+  const spokenOf = (type: string, tools: readonly string[]) => {
+    const prompt = composeSystem({ agentType: agentTypeOf(type), tools, cwd: "/work", append: [] });
+    const known = builtinTools().map(({ name }) => name);
+    return known.filter((name) => new RegExp(`\\b${name}\\b`).test(prompt.replace(/Read (a|the) /g, "")));
+  };
+
+  test.each(BUILTIN_AGENT_TYPES.map(({ name }) => [name]))("are those that %s has", (type) => {
+    const tools = namesOf(type);
+    const spoken = spokenOf(type, tools);
+    expect(tools).toEqual(expect.arrayContaining(spoken));
+    if (tools.includes("Edit")) expect(spoken).toEqual(expect.arrayContaining(["Edit", "Write"]));
+  });
+
+  test("are named as one reads", () => {
+    const lineOf = (type: string) =>
+      composeSystem({ agentType: agentTypeOf(type), tools: namesOf(type), cwd: "/work", append: [] })
+        .split("\n")
+        .find((line) => line.startsWith("- Search with"));
+    expect(lineOf("Explore")).toBe("- Search with Grep and Glob, read with Read.");
+    expect(lineOf("engineer")).toBe(
+      "- Search with Grep and Glob, read with Read, change with Edit and Write. Bash is for what these cannot do.",
     );
+    expect(lineOf("Bash")).toBeUndefined();
   });
 });
 

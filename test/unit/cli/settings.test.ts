@@ -113,7 +113,9 @@ describe("settings", () => {
     const repo = join(directory, "repo");
     mkdirSync(join(repo, ".claude", "agents"), { recursive: true });
     writeFileSync(join(repo, ".mcp.json"), "{}");
-    expect(load({}, directory).ignored).toEqual([join(repo, ".mcp.json"), join(repo, ".claude", "agents")]);
+    writeFileSync(join(repo, ".claude", "agents", "poet.md"), "");
+    const agents = `${join(repo, ".claude", "agents")}: poet.md`;
+    expect(load({}, directory).ignored).toEqual([join(repo, ".mcp.json"), agents]);
   });
 
   it("take all of a project that is trusted: its own over the user's, the local ones over both", () => {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AgentFlags, agentArgv, parseAgentArgv, toolList } from "../../../src/launch/flags.ts";
+import { type AgentFlags, agentArgv, parseAgentArgv } from "../../../src/launch/flags.ts";
 import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
+import { toolList } from "../../../src/schema/tool-list.ts";
 
 const MINIMAL = ["--agent-id", "rev@audit", "--agent-name", "rev", "--team-name", "audit"];
 

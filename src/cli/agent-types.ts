@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import {
+  type AgentType,
+  type AgentTypes,
+  BUILTIN_TYPES_ALONE,
+  findAgentType,
+} from "../agent/prompts/agent-types.ts";
+import type { Notes } from "../agent/prompts/notes.ts";
+import { projectTypeFiles, typeFiles } from "./settings-files.ts";
+import { trustIn } from "./trust.ts";
+
+/**
+ * The agent types that count in a directory: the built-in ones, over them the user's, over those the project's where a
+ * person has trusted it (protocol.md section 1).
+ */
+export async function agentTypesIn(root: string, directory: string): Promise<AgentTypes> {
+  const own = typeFiles(join(root, "agents"));
+  const project = projectTypeFiles(root, directory);
+  const isTrusted = project.length > 0 && trustIn(root, directory) === true;
+  const files = [...own, ...(isTrusted ? project : [])];
+  const ignored = isTrusted
+    ? []
+    : project.flatMap((one) => one.names.map((name) => join(one.directory, name)));
+  // YAML is read by nobody who has no such file.
+  if (files.length === 0) return { ...BUILTIN_TYPES_ALONE, ignored };
+  const { readAgentTypes } = await import("../agent/prompts/type-files.ts");
+  return { ...readAgentTypes(files), ignored };
+}
+
+/** The types that count for an agent, the notes of its own, and where those of a project lie. */
+export interface OwnType {
+  readonly types: readonly AgentType[];
+  readonly notes: Notes | undefined;
+  readonly notesIn: string;
+}
+
+/**
+ * What an agent has of its type, and the others that it can name.
+ * @param directory whose types count for it
+ * @param tell says, one line for each, what cannot be had and why
+ */
+export async function openType(
+  root: string,
+  directory: string,
+  name: string,
+  tell: (line: string) => void,
+): Promise<OwnType> {
+  const { types, flaws } = await agentTypesIn(root, directory);
+  for (const flaw of flaws) tell(`no agent type: ${flaw}`);
+  const type = findAgentType(name, types);
+  if (type === undefined) tell(`there is no agent type ${name}: this agent works as a general one`);
+  const own = { types, notesIn: directory };
+  if (type?.memory === undefined) return { ...own, notes: undefined };
+  const { openNotes } = await import("../agent/prompts/notes.ts");
+  const notes = openNotes(type, root, directory);
+  if (notes === undefined || "directory" in notes) return { ...own, notes };
+  tell(notes.flaw);
+  return { ...own, notes: undefined };
+}

@@ -1,0 +1,16 @@
+/** Names parted by commas or blanks; those inside of a rule's brackets belong to it: `Bash(git log:*),Read`. */
+export function toolList(values: readonly string[] | undefined): string[] | undefined {
+  return values?.flatMap(splitTools);
+}
+
+function splitTools(value: string): string[] {
+  const tools = [""];
+  let depth = 0;
+  for (const char of value) {
+    if (char === "(") depth += 1;
+    if (char === ")") depth = Math.max(0, depth - 1);
+    if (depth === 0 && /[\s,]/.test(char)) tools.push("");
+    else tools.push(`${tools.pop() ?? ""}${char}`);
+  }
+  return tools.filter((tool) => tool !== "");
+}

@@ -1,0 +1,135 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const SCRIBE = `---
+name: scribe
+description: Keeps the record.
+tools: Read, Grep
+disallowedTools: Grep
+model: some/model-1
+permissionMode: acceptEdits
+color: pink
+memory: user
+---
+You are the scribe of the project.
+`;
+
+interface Member {
+  readonly name: string;
+  readonly agentType: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly color: string;
+  readonly pid: number;
+}
+
+/** A home with agent types of the user's and of a project's, and a team in it. */
+async function home() {
+  const tmux = privateTmux();
+  for (const directory of [join(tmux.root, "agents"), join(tmux.home, ".claude", "agents")])
+    mkdirSync(directory, { recursive: true });
+  writeFileSync(join(tmux.root, "agents", "scribe.md"), SCRIBE);
+  writeFileSync(join(tmux.root, "agents", "broken.md"), "no front matter");
+  const poet = SCRIBE.replace("name: scribe", "name: poet").replace("acceptEdits", "bypassPermissions");
+  writeFileSync(join(tmux.home, ".claude", "agents", "poet.md"), poet);
+  const teams = teamsIn(tmux.env, tmux.home);
+  expect((await teams(["create", "crew", "--agent-type", "SCRIBE"])).code).toBe(0);
+  return { tmux, teams };
+}
+
+describe("a teammate of a type that a file gives", () => {
+  it("has its prompt, tools, model, mode, colour and notes, in argv, config and status (S16)", async () => {
+    const { tmux, teams } = await home();
+    const notes = join(tmux.root, "agent-memory", "scribe");
+    const write = (id: string, path: string) =>
+      ({ type: "tool_use", id, name: "Write", input: { file_path: path, content: "kept" } }) as const;
+    const uses = [write("w1", join(notes, "MEMORY.md")), write("w2", join(tmux.home, "else.md"))];
+    const api = await startFakeMessagesApi((_, index) =>
+      index === 0
+        ? { kind: "message", stopReason: "tool_use", blocks: uses }
+        : { kind: "message", blocks: [{ type: "text", text: "Done." }] },
+    );
+    onTestFinished(() => api.close());
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const words = ["--agent-type", "Scribe", "--prompt", "Write it down.", "--teammate-mode", "process"];
+    const ended = await teams(["spawn", "kim", ...words, "--json"], { env });
+    const resolved = {
+      name: "kim",
+      agentType: "scribe",
+      model: "some/model-1",
+      mode: "acceptEdits",
+      color: "pink",
+    };
+    expect(ended.json()).toMatchObject(resolved);
+    const { members } = (await teams(["status", "--json"])).json<{ members: Member[] }>();
+    expect(members[0]).toMatchObject({ name: "team-lead", agentType: "scribe" });
+    expect(members[1]).toMatchObject(resolved);
+    const ps = ["-ww", "-o", "args=", "-p", String(members[1]?.pid)];
+    const argv = execFileSync("ps", ps, { encoding: "utf8" });
+    expect(argv).toMatch(/--agent-type scribe --permission-mode acceptEdits --model some\/model-1$/m);
+    const config = JSON.parse(readFileSync(tmux.paths("crew").config, "utf8")) as { members: unknown[] };
+    const { name, agentType, model, mode, color } = resolved;
+    expect(config.members[1]).toMatchObject({ name, agentType, model, mode, color });
+
+    await api.received(2);
+    const [first, second] = api.requests.map(({ body }) => body);
+    const system = JSON.stringify(first.system);
+    expect(first.model).toBe("some/model-1");
+    expect(system).toContain("You are the scribe of the project.");
+    expect(system).toContain("You are kim, a teammate");
+    expect(system).toContain("There is no MEMORY.md yet.");
+    expect(system).not.toContain("You are a coding agent");
+    const tools = (first.tools as { name: string }[]).map((tool) => tool.name);
+    expect(tools).toEqual(expect.arrayContaining(["Read", "Write", "Edit", "SendMessage"]));
+    for (const absent of ["Grep", "Bash", "Glob"]) expect(tools).not.toContain(absent);
+    expect(readFileSync(join(notes, "MEMORY.md"), "utf8")).toBe("kept");
+    expect(existsSync(join(tmux.home, "else.md"))).toBe(false);
+    expect(JSON.stringify(second.messages)).toContain("You have Write for your notes alone");
+  });
+
+  it("is none before the project is trusted, and then as its file says (S70)", async () => {
+    const { tmux, teams } = await home();
+    const spawn = (...more: string[]) =>
+      teams(["spawn", "kim", "--agent-type", "poet", "--teammate-mode", "process", "--json", ...more]);
+    const refused = await spawn();
+    expect([refused.code, refused.error().code]).toEqual([2, "INVALID_TYPE"]);
+    const file = join(tmux.home, ".claude", "agents", "poet.md");
+    expect(refused.error().hint).toContain(`${file} does not count before: teams trust ${tmux.home}`);
+    expect(refused.error().hint).toContain("Types: general-purpose");
+    expect((await teams(["trust"])).code).toBe(0);
+    const asModel = await teams(
+      ["spawn", "ada", "--agent-type", "poet", "--teammate-mode", "process", "--json"],
+      { env: { TEAMS_AGENT: "team-lead@crew" } },
+    );
+    // A lead's model gives no more than it has, whatever a file says; a person does.
+    expect(asModel.json()).toMatchObject({ agentType: "poet", mode: "default" });
+    expect((await spawn()).json()).toMatchObject({ agentType: "poet", mode: "bypassPermissions" });
+    expect((await spawn("--unique", "--permission-mode", "plan", "--model", "haiku")).json()).toMatchObject({
+      name: "kim-2",
+      mode: "plan",
+      model: "haiku",
+    });
+  });
+
+  it("and what is none is refused with all that there are, also for a lead", async () => {
+    const { tmux } = await home();
+    const teams = teamsIn(tmux.env, tmux.home);
+    const ended = await teams(["create", "other", "--agent-type", "wizard", "--json"]);
+    expect(ended.error()).toMatchObject({ code: "INVALID_TYPE", hint: expect.stringContaining(", scribe.") });
+    const broken = join(tmux.root, "agents", "broken.md");
+    expect(ended.error().hint).toContain(`No type: ${broken}: its front matter gives it no name.`);
+    const told = await teams(["spawn", "kim", "--model", "scripted", "--teammate-mode", "process"]);
+    expect(told.err).toContain(`No agent type: ${broken}`);
+    expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);
+    const tools = await teams(["spawn", "kim", "--tools", "Bash(git:*)", "--json"]);
+    expect(tools.error()).toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("no tool's name"),
+    });
+  });
+});
