@@ -152,7 +152,12 @@ async function openLead(
     onChildBell: () => children.ring(),
     inProcess: inside,
   });
-  const pane = createPaneView({ ...screen, write: writerOf(call), name: LEAD_NAME });
+  const pane = createPaneView({
+    ...screen,
+    write: writerOf(call),
+    name: LEAD_NAME,
+    rings: io.terminal.stdout && !call.out.json,
+  });
   const view = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
   view.header({
     team: ref.team,

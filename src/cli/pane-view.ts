@@ -14,6 +14,8 @@ export interface PaneViewOptions {
   width(): number;
   /** No colours: not a terminal, or NO_COLOR. */
   readonly plain: boolean;
+  /** Rings the terminal's bell when it waits for a person, who may look elsewhere. */
+  readonly rings?: boolean;
   /** Shows messages and results whole instead of their first rows. */
   readonly whole?: boolean;
 }
@@ -53,6 +55,9 @@ const LEAST_WIDTH = 20;
 export function createPaneView(options: PaneViewOptions): PaneView {
   const page = pageOf(options);
   const { paint, own, notice } = page;
+  const ring = (): void => {
+    if (options.rings === true) options.write("\x07");
+  };
   return {
     event: eventWriter(page),
     header({ team, agentType, model, cwd, hint }) {
@@ -77,7 +82,10 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(paint("bold", `› ${gridText(line)}`));
     },
     idle: () => notice("○", "idle", TONE.quiet),
-    waiting: (what) => notice("▲", what, TONE.attention),
+    waiting(what) {
+      notice("▲", what, TONE.attention);
+      ring();
+    },
     permission(tool, summary, requestId, always) {
       notice("▲", `May it run? ${gridText(`${tool}(${summary})`)}`, TONE.attention);
       const answers = [
@@ -91,6 +99,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
         const rules = gridText(`always: ${always.join(", ")}`);
         page.row(`  ${paint(TONE.quiet, cutToWidth(rules, page.width() - 2))}`);
       }
+      ring();
     },
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end: (lastWords) => page.end(lastWords),

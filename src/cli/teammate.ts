@@ -94,6 +94,7 @@ function openView(io: Io, member: TeamMember, log: string, inside: Inside | unde
     color,
     width: () => process.stdout.columns ?? 80,
     plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
+    rings: io.terminal.stdout,
   });
 }
 

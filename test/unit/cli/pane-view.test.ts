@@ -3,12 +3,12 @@ import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/cli/pane-view.ts";
 
 /** What a pane of a width shows after something happened. */
-function pane(happens: (view: PaneView) => void, { width = 60, plain = true } = {}): string {
+function pane(happens: (view: PaneView) => void, { width = 60, plain = true, rings = false } = {}): string {
   let out = "";
   const write = (text: string): void => {
     out += text;
   };
-  const view = createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain });
+  const view = createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain, rings });
   happens(view);
   // A word that may go on is shown when the message is whole.
   view.event({ type: "message", message: { role: "assistant", content: [] } });
@@ -96,6 +96,21 @@ describe("a tool's call", () => {
     });
     expect(out).toContain("  ⎿ Read: text of a\n  ⎿ Grep: text of b\n");
   });
+});
+
+test("the bell rings when it waits for a person, and never else (S63)", () => {
+  const bells = (happens: (view: PaneView) => void, rings = true): number =>
+    pane(happens, { rings }).split("\x07").length - 1;
+  expect(bells((view) => view.permission("Bash", "ls\x07", "perm-1", ["Bash(ls)"]))).toBe(1);
+  expect(bells((view) => view.waiting("dev asks to use Bash"))).toBe(1);
+  expect(bells((view) => view.permission("Bash", "ls", "perm-1", []), false)).toBe(0);
+  const others = bells((view) => {
+    view.received("dev", "hi\x07");
+    view.note("news\x07");
+    view.error("broken");
+    view.idle();
+  });
+  expect(others).toBe(0);
 });
 
 describe("notices", () => {
