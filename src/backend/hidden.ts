@@ -9,6 +9,7 @@ import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./arrange
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
 import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { giveBack } from "./stack.ts";
 import { identityCondition, isInOurWindow, TAG, windowOptions } from "./tags.ts";
 
 /**
@@ -39,6 +40,8 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       forgetArrangement(pane.id),
       ...(isInOurWindow(pane) && others.length > 0 ? arrange(rest) : []),
+      // The last one beside the caller leaves the user's window as it was.
+      ...giveBack(seen, [place], new Set([pane.id])),
     ];
   });
 }

@@ -1,7 +1,7 @@
 import type { PlaceRecord } from "../schema/status.ts";
 import { all, equals } from "../tmux/format.ts";
 import type { PaneId, WindowId } from "../tmux/ids.ts";
-import { onlyIf } from "../tmux/keys.ts";
+import { either, onlyIf } from "../tmux/keys.ts";
 import { readLayout } from "../tmux/layout-string.ts";
 import type { Look, PaneView } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
@@ -90,7 +90,7 @@ export function giveBack(
       equals("window_height", String(was.height)),
       equals("window_zoomed_flag", "0"),
     );
-    return [onlyIf(first, isFree, ["select-layout", "-t", window, layout])];
+    return [either(first, isFree, [["select-layout", "-t", window, layout]], [])];
   });
 }
 

@@ -5,7 +5,7 @@ import { optionWords } from "../os/shell-words.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
-import { readPlace } from "../team/records.ts";
+import { readPlace, writePlace } from "../team/records.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
 import { inTurn } from "./layout.ts";
@@ -27,7 +27,14 @@ export async function setHidden(
   const outcome = await inTurn(ctx, () => move(ctx, server, place, { name, hidden }));
   if (outcome === "gone") throw noPane(ctx, name);
   await writeDown(ctx, place.paneId ?? "", hidden && outcome !== "apart");
+  if (hidden && outcome === "moved") leaveCaller(ctx, name, place);
   return outcome;
+}
+
+/** It stands beside its caller no more: at its end there is nothing that it gives back. */
+function leaveCaller({ ref }: LeadContext, name: string, { beside, ...place }: PlaceRecord): void {
+  if (beside === undefined || readPlace(ref, name)?.instance !== place.instance) return;
+  writePlace(ref, name, place);
 }
 
 /** Whether a teammate's pane is written down as hidden. */

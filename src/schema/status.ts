@@ -29,8 +29,8 @@ export const tokenCount = z.object({
 const tmuxServerRecord = z.object({ socket: z.string(), pid: z.number(), procStart: z.string() });
 
 /**
- * `run/<agent>/place.json`, written by the one that spawned: where the agent was put. It stands apart from
- * `status.json` so that each file has one writer.
+ * `run/<agent>/place.json`, written by the one that spawned, and by who hides its pane: where the agent was put. It stands
+ * apart from `status.json`, which the agent alone writes.
  */
 export const placeRecord = z.looseObject({
   /** The uuid of this very start: `@teams_agent` of its pane, and a word of the launch script's arguments. */

@@ -48,9 +48,12 @@ export function placeWithin(
   return { instance, backend: "in-process", logFile: log, within, spawnedAt };
 }
 
-/** Says where an agent was put, in which pid space; the one that spawned it is the one writer. */
+/**
+ * Says where an agent was put, and in which pid space unless the record has one. The one that spawned it writes it, and who
+ * moves its pane.
+ */
 export function writePlace(ref: TeamRef, agent: string, record: PlaceRecord): void {
-  writeRecord(ref, ref.paths.agent(agent).place, { ...record, pidSpace: pidSpace(), bootId: bootId() });
+  writeRecord(ref, ref.paths.agent(agent).place, { pidSpace: pidSpace(), bootId: bootId(), ...record });
 }
 
 /** How the agent's program ended, as its launch script wrote it down. */

@@ -38,10 +38,23 @@ it("--here takes room from the caller's pane alone, and gives it back exactly, w
   await teams("hide", "cyd");
   await teams("shutdown", "ada");
   expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
+  // Nothing of the team's stands there any more: what the user parts from now on stays so.
+  t.tmux("resize-pane", "-t", pane, "-x", "70");
+  const { windows } = belongings(t);
   await teams("kill", "crew", "--force");
   await teams("delete", "crew");
-  expect(belongings(t)).toEqual(before);
+  expect(belongings(t)).toEqual({ ...before, windows: windows?.split("\n")[0] });
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
+});
+
+it("the last one beside the caller that is hidden gives the room back, exactly", async () => {
+  const { t, resized, teams } = await inThree();
+  const before = belongings(t);
+  await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
+  await resized(40, 12);
+  await resized(200, 50);
+  await teams("hide", "ada");
+  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
 });
 
 it("sidebar --split gives its room back exactly, whatever was resized meanwhile", async () => {

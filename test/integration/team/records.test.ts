@@ -40,6 +40,13 @@ test("each record has its file, and is gone when the run is cleared", async () =
   expect(readdirSync(ref.paths.agent("a b").run)).toEqual([]);
 });
 
+test("a place that is written again stays of the pid space that it was of", async () => {
+  const ref = await testTeam(["a"]);
+  const elsewhere = { ...PLACE, pidSpace: "another", bootId: "another" };
+  writePlace(ref, "a", elsewhere);
+  expect(readPlace(ref, "a")).toEqual(elsewhere);
+});
+
 test("a record that cannot be read is none", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
