@@ -6,7 +6,7 @@ import { systemClock } from "../os/clock.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
 import { runInForeground } from "../os/foreground.ts";
 import { removeTree } from "../os/fs.ts";
-import { optionWords as shellOption } from "../os/shell-words.ts";
+import { optionWords as shellOption, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
 import { teamDir } from "../schema/names.ts";
@@ -59,7 +59,7 @@ export async function leadInSession(
       ...sizeOf(),
     });
     if (!how.attach) {
-      await leadStarted(resultFile, session.name, signal);
+      await leadStarted(resultFile, session, signal);
       out.answer(
         { team, session: session.name, attach: session.attach },
         () => line`${team} runs in the tmux session ${session.name}. Go there: ${attach}`,
@@ -91,20 +91,25 @@ async function giveUp(server: TmuxServer, session: TeamSession): Promise<never> 
 }
 
 /** @throws the failure that the lead reported; TeamError SPAWN_FAILED when it said nothing in time, INTERRUPTED */
-async function leadStarted(file: string, session: string, signal: AbortSignal): Promise<void> {
+async function leadStarted(file: string, session: TeamSession, signal: AbortSignal): Promise<void> {
+  const there = session.attach.map(shellWord).join(" ");
   const bell = openWatchBell(file);
   const deadline = systemClock.now() + START_TIMEOUT;
   try {
     while (readReport(file) === undefined) {
       const timeoutMs = deadline - systemClock.now();
       if (timeoutMs <= 0) {
-        throw new TeamError("SPAWN_FAILED", `The lead in the session ${session} has not begun to work.`, {
-          hint: `See what its pane says: tmux attach -t ${session}`,
-        });
+        throw new TeamError(
+          "SPAWN_FAILED",
+          `The lead in the session ${session.name} has not begun to work.`,
+          {
+            hint: `See what its pane says: ${there}`,
+          },
+        );
       }
       if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN), signal })) === "aborted") {
-        throw new TeamError("INTERRUPTED", `The lead in the session ${session} goes on by itself.`, {
-          hint: `Go there: tmux attach -t ${session}`,
+        throw new TeamError("INTERRUPTED", `The lead in the session ${session.name} goes on by itself.`, {
+          hint: `Go there: ${there}`,
         });
       }
     }

@@ -6,6 +6,7 @@ import { Lifelines } from "../../lead/lifelines.ts";
 import { lookAtTasks } from "../../lead/look-at-tasks.ts";
 import { isLed, reconcile } from "../../lead/reconcile.ts";
 import { teamStatus } from "../../lead/status.ts";
+import { shellWord } from "../../os/shell-words.ts";
 import type { Answer } from "../../sidebar/state.ts";
 import { Remembered } from "../../store/remembered.ts";
 import { anyBell } from "../../wakeup/any-bell.ts";
@@ -75,7 +76,9 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
 async function focus(ctx: LeadContext, member: string): Promise<string | undefined> {
   const outcome = await goToFirst(ctx, [member]);
   if (outcome.kind === "switched") return undefined;
-  return outcome.kind === "gone" ? `${member} has no pane.` : `Nobody looks there: ${outcome.argv.join(" ")}`;
+  return outcome.kind === "gone"
+    ? `${member} has no pane.`
+    : `Nobody looks there: ${outcome.argv.map(shellWord).join(" ")}`;
 }
 
 /** @returns what became of it, short enough for the narrow bottom line */

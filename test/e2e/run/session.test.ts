@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { teamsIn } from "../../support/built.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { personInside, personOutside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
@@ -37,6 +37,28 @@ describe("a run in a session of its own", () => {
     const ended = await teamsIn(t.env, t.home)(run(t, "--detach", "-"), { stdin: "Count\nevery file.\n" });
     expect([ended.err, ended.code]).toEqual(["", 0]);
     expect(await goalOf(t)).toBe("Count\nevery file.");
+  });
+
+  it("is told of in words that reach it, also at another server, when nobody waits for it to begin", async () => {
+    const t = privateTmux();
+    const { child, ended } = startTeams(run(t, "--detach", "go"), t.env, t.home);
+    let said = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    const lead = await eventually("the lead's process", () => {
+      try {
+        return Number(t.tmux("list-panes", "-s", "-t", "=teams-crew:", "-F", "#{pane_pid}"));
+      } catch {
+        return undefined;
+      }
+    });
+    process.kill(lead, "SIGSTOP");
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    const [, words = ""] = /Go there: (tmux .*)/.exec(said) ?? [];
+    const shown = words.replace("attach-session", "list-panes -F '#{pane_pid}'");
+    expect(execFileSync("sh", ["-c", shown], { env: t.env, encoding: "utf8" })).toBe(`${lead}\n`);
   });
 
   it("is detached from inside tmux too, and has a terminal of tmux's kind", async () => {
