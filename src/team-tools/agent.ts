@@ -73,9 +73,20 @@ ${typesOf(own).types.map(typeLine).join("\n")}`,
     refusing(async () => {
       const { name } = call;
       if (name !== undefined) requireNoNesting(own.ctx);
+      else requireHands(own);
       return name === undefined ? runSubagent(call, own, context) : startTeammate({ ...call, name }, own);
     }),
 });
+
+/** @throws TeamError PERMISSION_DENIED in a lead that only coordinates: what a subagent does is its own work (S53) */
+function requireHands({ role, worker }: TeamToolContext): void {
+  if (role !== "lead" || worker.plan.mode !== "delegate") return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    "In the mode delegate the lead only coordinates; nothing was started.",
+    { hint: "Give it a name: it is a teammate then." },
+  );
+}
 
 /** The types that its agent can name. */
 function typesOf({ types }: TeamToolContext): AgentTypes {

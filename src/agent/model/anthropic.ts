@@ -31,7 +31,7 @@ export interface AnthropicOptions {
 }
 
 const ANTHROPIC_URL = "https://api.anthropic.com";
-const DEFAULT_MAX_TOKENS = 16_000;
+const DEFAULT_MAX_TOKENS = 32_000;
 /** Part of a window that an answer may take: servers count what is allowed for it as if it had been said. */
 const ANSWER_SHARE = 1 / 4;
 /**
@@ -44,7 +44,7 @@ const IDLE_TIMEOUT_MS = 300_000;
 export function anthropicModel(options: AnthropicOptions): Model {
   const { model, facts = {}, random = Math.random, sleep = pause, clock = systemClock } = options;
   const { window = USUAL_WINDOW } = facts;
-  const { maxTokens = Math.min(DEFAULT_MAX_TOKENS, Math.floor(window * ANSWER_SHARE)) } = options;
+  let { maxTokens = Math.min(DEFAULT_MAX_TOKENS, Math.floor(window * ANSWER_SHARE)) } = options;
   let client: Promise<Anthropic> | undefined;
   return {
     name: model,
@@ -53,13 +53,18 @@ export function anthropicModel(options: AnthropicOptions): Model {
     async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
       signal.throwIfAborted();
       client ??= connect(options);
-      const params = wireRequest(request, model, maxTokens);
       for (let attempt = 1; ; attempt += 1) {
+        const params = wireRequest(request, model, maxTokens);
         const failure = yield* tryOnce(await client, params, signal, clock);
         if (failure === undefined) return;
         if (failure.usage !== undefined) yield { type: "spent", usage: failure.usage };
         signal.throwIfAborted();
         const { kind, status, message } = failure.error;
+        const longest = longestAnswer(message);
+        if (longest !== undefined && longest < maxTokens) {
+          maxTokens = longest;
+          continue;
+        }
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
         if (delayMs === undefined) throw failure.error;
         if (failure.spoke) yield { type: "restart" };
@@ -69,6 +74,12 @@ export function anthropicModel(options: AnthropicOptions): Model {
       }
     },
   };
+}
+
+/** What the server lets a model say at most, of its sentence on a request for more: known from then on. */
+function longestAnswer(message: string): number | undefined {
+  const said = /max_tokens: \d+ > (\d+)/.exec(message)?.[1];
+  return said === undefined ? undefined : Number(said);
 }
 
 async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions): Promise<Anthropic> {

@@ -255,6 +255,36 @@ describe("a call that fails", () => {
     },
   );
 
+  test("a model that says less at once than it is let to is asked for that, from then on", async () => {
+    const server = await serve(({ body }) =>
+      body.max_tokens > 8192
+        ? {
+            kind: "error",
+            status: 400,
+            type: "invalid_request_error",
+            message: `max_tokens: ${body.max_tokens} > 8192, which is the maximum allowed number of output tokens for fake-1`,
+          }
+        : HELLO,
+    );
+    const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl: server.url });
+    for (let i = 0; i < 2; i += 1) {
+      const events: ModelEvent[] = [];
+      for await (const event of model.stream(QUESTION, new AbortController().signal)) events.push(event);
+      expect(textOf(events)).toBe("Hello dear world");
+      expect(events.map(({ type }) => type)).not.toContain("retry");
+    }
+    expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([32_000, 8192, 8192]);
+  });
+
+  test.each([
+    [200_000, 32_000],
+    [32_000, 8_000],
+  ])("of a window of %i tokens an answer may take %i", async (window, answer) => {
+    const server = await serve([HELLO]);
+    await play(server, { facts: { window } });
+    expect(server.requests[0]?.body.max_tokens).toBe(answer);
+  });
+
   test("a request that is wrong is not sent twice", async () => {
     const server = await serve([busy(400, "invalid_request_error")]);
     expect((await play(server)).error).toMatchObject({ kind: "invalid_request", status: 400 });

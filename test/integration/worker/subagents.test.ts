@@ -178,6 +178,20 @@ describe("an agent without a name", () => {
     ]);
   });
 
+  it("is not for a lead that only coordinates (S53)", async () => {
+    const ref = await testTeam([]);
+    const lead = await start(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      mode: "delegate",
+      turns: [{ tools: [call({ prompt: "x" })] }, { say: "done" }],
+      subagents: { "general-purpose": [{ say: "it worked" }] },
+    });
+    await lead.worker.typed("begin");
+    await eventually("the turn's end", () => lead.worker.lastText === "done");
+    expect(JSON.parse(resultsOf(lead)[0] ?? "")).toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+
   it("asks where its agent would ask, in its agent's name", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref, {
