@@ -52,6 +52,8 @@ export interface TurnResult {
 export interface AgentOptions {
   readonly model: Model;
   readonly tools: readonly AnyTool[];
+  /** Which of them the model is told of, asked before each call of it; all without it. */
+  readonly offers?: (tool: AnyTool) => boolean;
   /** Asked before each call of the model if it is a function. */
   readonly system: string | (() => string);
   readonly transcript: Transcript;
@@ -289,11 +291,11 @@ class ConversationAgent implements Agent {
   }
 
   private request(): ModelRequest {
-    const { system, tools, permissions } = this.options;
+    const { system, tools, offers = () => true, permissions } = this.options;
     return {
       system: typeof system === "string" ? system : system(),
       messages: sendable(this.messages),
-      tools: toolSpecs(tools),
+      tools: toolSpecs(tools.filter(offers)),
       ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
     };
   }

@@ -19,6 +19,7 @@ import { transcriptPath } from "../protocol/paths.ts";
 import { agentId, agentName } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import type { TeamToolContext } from "../team-tools/context.ts";
+import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
 import { teamTools } from "../team-tools/registry.ts";
 import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
 import { RestGate } from "../worker/rest-gate.ts";
@@ -75,6 +76,7 @@ export function assembleAgent(parts: AgentParts): Agent {
   return createAgent({
     model: parts.model,
     tools,
+    offers: ({ name }) => !coordinates(parts) || COORDINATION.has(name),
     hooks,
     system: () => systemPrompt(parts, { type, tools }),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
@@ -93,6 +95,13 @@ export function assembleAgent(parts: AgentParts): Agent {
     betweenTools: () => worker.betweenTools(),
     clock: ctx.clock,
   });
+}
+
+/** What a lead has that only coordinates: those of its team. */
+const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
+
+function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
+  return role === "lead" && worker.plan.mode === "delegate";
 }
 
 function deniedRules({ settings, disallowedTools = [] }: AgentParts, type: AgentType): readonly string[] {
@@ -142,7 +151,8 @@ function systemPrompt(
 ): string {
   const { ctx, role, alone, notes } = parts;
   const facts = teamFacts(parts);
-  const section = role === "lead" ? leadSection({ ...facts, alone }) : teammateSection(facts);
+  const section =
+    role === "lead" ? leadSection({ ...facts, alone, delegate: coordinates(parts) }) : teammateSection(facts);
   const tools = own.tools.map(({ name }) => name);
   return composeSystem({
     agentType: own.type,

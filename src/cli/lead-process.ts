@@ -16,6 +16,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { giveMode } from "../team/restarts.ts";
 import { argsOf } from "../tmux/server.ts";
 import { Rings } from "../wakeup/rings.ts";
 import type { Worker, WorkerEnd } from "../worker/worker.ts";
@@ -23,6 +24,7 @@ import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
 import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
+import { leadTyped, switchDelegate } from "./lead-typing.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
@@ -48,10 +50,12 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const watching = new AbortController();
   let end: WorkerEnd = "stopped";
   let kept: readonly WorktreeEnd[] = [];
+  const problem = (error: unknown): void => lead.view.error(messageOf(error));
   const stopReading = readTypedLines(io.terminal.stdout ? io.out : io.err, {
-    line: (line) => worker.typed(line, true),
+    line: (line) => leadTyped(lead, worker, line),
     escape: () => void worker.interrupt(),
-    problem: (error) => lead.view.error(messageOf(error)),
+    shiftTab: () => void switchDelegate(lead).catch(problem),
+    problem,
   });
   const followMode = modeFollower(lead, worker);
   const watch = supervise(lead.ctx, {
@@ -112,15 +116,20 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const { io } = call;
   const home = homeOf(io.env);
   const settings = loadSettings(home.root, io.cwd);
-  const mode = modeOf(plan, settings, io.env);
+  const before = modeOf(plan, settings, io.env);
   const { ref, sessionId } = await createTeam(home, systemClock, {
     name: plan.team,
     cwd: io.cwd,
     model: plan.model,
-    mode,
+    mode: before,
     process: ownIdentity(),
   });
-  return orNoTeam(ref, () => openLead(call, plan, { ref, sessionId, settings, mode }));
+  return orNoTeam(ref, async () => {
+    // Behind the one from before, which its teammates have.
+    if (plan.delegate) await giveMode(ref, LEAD_NAME, "delegate");
+    const mode = plan.delegate ? "delegate" : before;
+    return openLead(call, plan, { ref, sessionId, settings, mode });
+  });
 }
 
 /** A failure before the lead works takes the team that was just made with it: nothing is left half made. */
@@ -163,7 +172,9 @@ async function openLead(
     team: ref.team,
     model: plan.model,
     cwd: io.cwd,
-    hint: io.terminal.stdin ? "type a line to talk to the lead; Esc interrupts it, Ctrl-C ends the team" : "",
+    hint: io.terminal.stdin
+      ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C ends the team"
+      : "",
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   await sayWhere(call, plan, ctx, view);

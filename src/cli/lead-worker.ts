@@ -35,6 +35,8 @@ export interface LeadPlan {
   readonly goal: string;
   readonly model: string;
   readonly mode: PermissionMode | undefined;
+  /** The lead only coordinates from the start, and the mode is what its teammates have. */
+  readonly delegate: boolean;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
   readonly sidebar: boolean;

@@ -6,6 +6,7 @@ export type Typed =
   | { readonly kind: "echo"; readonly text: string }
   | { readonly kind: "line"; readonly line: string }
   | { readonly kind: "escape" }
+  | { readonly kind: "shift-tab" }
   | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP" };
 
 export interface LineEditor {
@@ -32,6 +33,8 @@ const PASTE = "\u001b[200~";
 const PASTED = "\u001b[201~";
 export const PASTES_ON = "\u001b[?2004h";
 export const PASTES_OFF = "\u001b[?2004l";
+
+const SHIFT_TAB = "\u001b[Z";
 
 /** A key's name in full: CSI (`ESC [ … letter`), SS3 (`ESC O letter`). */
 const KEY_NAME = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
@@ -94,6 +97,10 @@ export function lineEditor(): LineEditor {
     line += char;
     return [{ kind: "echo", text: char }];
   };
+  const named = (name: string): Typed[] => {
+    if (name === PASTE || name === PASTED) pasting = name === PASTE;
+    return name === SHIFT_TAB && !pasting ? [{ kind: "shift-tab" }] : [];
+  };
   const escaped = (): Typed[] => [{ kind: "escape" }];
   return {
     push(text) {
@@ -108,9 +115,10 @@ export function lineEditor(): LineEditor {
           continue;
         }
         const name = KEY_NAME.exec(rest)?.[0];
-        if (name === PASTE || name === PASTED) pasting = name === PASTE;
-        if (name !== undefined) rest = rest.slice(name.length);
-        else if (HALF_NAME.test(rest)) {
+        if (name !== undefined) {
+          typed.push(...named(name));
+          rest = rest.slice(name.length);
+        } else if (HALF_NAME.test(rest)) {
           held = rest;
           rest = "";
         } else {

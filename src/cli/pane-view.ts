@@ -33,6 +33,8 @@ export interface PaneHeader {
 /** An agent's own pane: what it says and does, as it does it. */
 export interface PaneView extends WorkerView {
   header(header: PaneHeader): void;
+  /** What somebody here asked this program for; its rows are fit to be shown. */
+  answer(text: string): void;
   /** It agreed to end, and ends. */
   shutdownAgreed(): void;
   /**
@@ -101,6 +103,11 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       }
       ring();
     },
+    answer: (text) =>
+      page.aside(() => {
+        page.begin("message");
+        for (const row of text.split("\n")) page.row(row);
+      }),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end: (lastWords) => page.end(lastWords),
     note: (text) => page.aside(() => notice("·", text, TONE.quiet)),

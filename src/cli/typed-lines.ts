@@ -12,6 +12,8 @@ export interface TypingHandlers {
   line(line: string): Promise<void>;
   /** Esc was pressed. */
   escape(): void;
+  /** Shift+Tab was. */
+  shiftTab?(): void;
   problem(error: unknown): void;
 }
 
@@ -33,6 +35,7 @@ export function readTypedLines(write: (text: string) => void, handlers: TypingHa
     for (const one of typed) {
       if (one.kind === "echo") write(one.text);
       else if (one.kind === "escape") handlers.escape();
+      else if (one.kind === "shift-tab") handlers.shiftTab?.();
       else if (one.kind === "signal") pressed(one.signal);
       else if (one.line.trim() !== "") handlers.line(one.line).catch(handlers.problem);
     }

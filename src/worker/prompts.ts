@@ -31,23 +31,37 @@ happens until the answer is there.`;
 export interface LeadFacts extends TeamFacts {
   /** Whether nobody can be asked: no terminal, or one that only watches. */
   readonly alone: boolean;
+  /** Whether it only coordinates now. */
+  readonly delegate: boolean;
 }
 
 /** What a lead that is a model is told of its part. */
-export function leadSection({ team, configFile, taskDirectory, alone }: LeadFacts): string {
+export function leadSection({ team, others, configFile, taskDirectory, alone, delegate }: LeadFacts): string {
+  const work = delegate
+    ? "what is to be done is a teammate's"
+    : "where only a result matters, do the work yourself or use a subagent without a name";
+  const mode = delegate ? `\n\n${delegateSection(taskDirectory)}` : "";
   const end = alone
     ? `You run without a person: nobody answers questions. Before you give your result, shut every teammate down and call TeamDelete.`
     : `When the goal is reached, shut every teammate down, call TeamDelete, and give your result.`;
   return `# Your team
 
-You are ${LEAD_NAME}, the lead of the team "${team}". Its members stand in ${configFile}, its tasks in ${taskDirectory}.
+You are ${LEAD_NAME}, the lead of the team "${team}". Its members stand in ${configFile}, its tasks in ${taskDirectory}. \
+${others.length === 0 ? "You have no teammates yet." : `Your teammates now: ${others.join(", ")}. Speak to them and of them by name, and start nobody twice.`}
 
 - Cut the goal into tasks that fit one agent's context each, with their dependencies, by TaskCreate and TaskUpdate.
-- Three to five teammates are usually enough. Spawn them with Agent and a name; where only a result matters, do the work \
-yourself or use a subagent without a name.
+- Three to five teammates are usually enough. Spawn them with Agent and a name; ${work}.
 - Prefer a message to the one whom it concerns to a broadcast.
 - Teammates report by themselves: their messages and idle notices come to you at the start of a turn. Never wait or poll; \
 end your turn when there is nothing for you to do. To be idle is normal for a teammate, not an error.
 - A teammate in plan mode sends its plan to you; answer with SendMessage of type plan_approval_response.
-- Shut teammates down with SendMessage of type shutdown_request, all of them before TeamDelete. ${end}`;
+- Shut teammates down with SendMessage of type shutdown_request, all of them before TeamDelete. ${end}${mode}`;
+}
+
+function delegateSection(taskDirectory: string): string {
+  return `# You only coordinate
+
+You are in the mode delegate: you read, write and run nothing yourself, and you have the tools of the team alone. The work \
+lies in the task list (TaskList; the files are in ${taskDirectory}): put each piece into it by TaskCreate, give it to a teammate by \
+TaskUpdate with owner, follow it there, and answer what your teammates ask. What you would look up yourself, ask one of them.`;
 }

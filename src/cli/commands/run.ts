@@ -35,7 +35,7 @@ const OPTIONS = {
   record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
   teammateMode: { value: "mode", summary: "where teammates live", choices: TEAMMATE_MODES },
   permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
-  delegate: { summary: "the lead only coordinates (permission mode delegate)" },
+  delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   session: { summary: "give the team a tmux session of its own" },
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
@@ -114,9 +114,9 @@ async function checked(call: RunCall): Promise<Checked> {
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
   const record = options.record === undefined ? undefined : checkRecording(options.record, io.cwd);
-  const mode = options.delegate
-    ? "delegate"
-    : (options.permissionMode ?? (builtIn ? "bypassPermissions" : undefined));
+  const delegate = options.delegate || options.permissionMode === "delegate";
+  const given = options.permissionMode === "delegate" ? undefined : options.permissionMode;
+  const mode = given ?? (builtIn ? "bypassPermissions" : undefined);
   // Names this very run, also beside another of a team that is called the same.
   const run = randomUUID();
   const plan: LeadPlan = {
@@ -124,6 +124,7 @@ async function checked(call: RunCall): Promise<Checked> {
     goal: goal === "" ? "Play the playbook." : goal,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
+    delegate,
     spawn,
     keep: options.keep,
     sidebar: !options.noSidebar,

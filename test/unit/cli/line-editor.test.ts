@@ -14,6 +14,13 @@ function type(...pieces: readonly string[]): { readonly shown: string; readonly 
 const line = (text: string): Typed => ({ kind: "line", line: text });
 const ESCAPE: Typed = { kind: "escape" };
 
+test("shift and tab together are a key of their own, whole or in pieces, and not in what is pasted", () => {
+  const key: Typed = { kind: "shift-tab" };
+  expect(type("a\u001b[Zb\r")).toEqual({ shown: "ab\n", rest: [key, line("ab")] });
+  expect(type("\u001b", "[", "Z")).toEqual({ shown: "", rest: [key] });
+  expect(type("\u001b[200~a\u001b[Z\u001b[201~\r").rest).toEqual([line("a")]);
+});
+
 describe("a line", () => {
   test("is shown as it is typed and handed on at Enter, by the letter or pasted", () => {
     expect(type("h", "i", "\r")).toEqual({ shown: "hi\n", rest: [line("hi")] });

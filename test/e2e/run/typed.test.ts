@@ -1,0 +1,83 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { personInside } from "../../support/person.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const ask = { name: "AskUserQuestion", input: { question: "What next?" } };
+const write = (file: string) => ({ name: "Write", input: { file_path: file, content: "kept" } });
+
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      {
+        on: { contains: "first goal" },
+        tools: [{ name: "TaskCreate", input: { subject: "Look around" } }, ask],
+      },
+      { say: "I wait for a word." },
+      { on: { contains: "second goal" }, tools: [write("refused.md"), ask] },
+      { say: "It was refused." },
+      { on: { contains: "/etc/hosts" }, tools: [write("written.md")] },
+      { say: "All is done." },
+    ],
+  },
+};
+
+it("a person switches the lead to coordinating and back, asks for tasks and status, and gives further goals", async () => {
+  const t = privateTmux();
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
+  const words = ["run", "--playbook", "play.json", "--permission-mode", "bypassPermissions", "--no-sidebar"];
+  const person = personInside(t, [...words, "first goal"]);
+  await person.sees("I wait for a word.");
+  person.type("/tasks", "Enter");
+  await person.sees(/#1 .*Look around/);
+  person.type("/status", "Enter");
+  await person.sees(/0 of 1 tasks done/);
+  person.type("/nonsense", "Enter");
+  await person.sees("there is no /nonsense");
+  person.type("/delegate", "Enter");
+  await person.sees("permission mode is now delegate");
+  person.type("second goal", "Enter");
+  await person.sees("It was refused.");
+  expect(existsSync(join(t.home, "refused.md"))).toBe(false);
+  // Shift+Tab, as a terminal names it.
+  person.type("BTab");
+  await person.sees("permission mode is now bypassPermissions");
+  person.type("/etc/hosts is the third", "Enter");
+  await person.sees("All is done.");
+  expect(await person.code()).toBe(0);
+  expect(existsSync(join(t.home, "written.md"))).toBe(true);
+});
+
+it("a run with --delegate gives its teammates the mode that it was given, and itself only coordinates (S53)", async () => {
+  const t = privateTmux();
+  const playbook = {
+    version: 1,
+    agents: {
+      "team-lead": [
+        {
+          on: { contains: "goal" },
+          tools: [write("lead.md"), { name: "Agent", input: { name: "ada", prompt: "Write it." } }],
+        },
+        { on: { contains: "is ready" }, say: "She writes." },
+        { on: { contains: "It is written" }, say: "Ended well." },
+      ],
+      ada: [{ on: { contains: "Write it." }, tools: [write("ada.md")] }, { say: "It is written." }],
+    },
+  };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
+  const words = [
+    "run",
+    "--playbook",
+    "play.json",
+    "--permission-mode",
+    "acceptEdits",
+    "--delegate",
+    "--no-sidebar",
+  ];
+  const person = personInside(t, [...words, "the goal"]);
+  await person.sees("Ended well.");
+  expect(await person.code()).toBe(0);
+  expect([existsSync(join(t.home, "lead.md")), existsSync(join(t.home, "ada.md"))]).toEqual([false, true]);
+});

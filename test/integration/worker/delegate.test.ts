@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { giveMode } from "../../../src/team/restarts.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { startWorker } from "../../support/worker.ts";
+
+/** A lead in this mode that plays these turns, and what its model was asked. */
+async function leadOf(mode: PermissionMode, turns: readonly Turn[], members: readonly string[] = []) {
+  const ref = await testTeam(members);
+  await giveMode(ref, LEAD_NAME, "acceptEdits");
+  await giveMode(ref, LEAD_NAME, mode);
+  const requests: ModelRequest[] = [];
+  const playbook = { version: 1 as const, agents: { [LEAD_NAME]: [...turns] } };
+  const scripted = scriptedModel({ playbook, agent: LEAD_NAME, cwd: "/", env: {}, speed: 4 });
+  const model: Model = {
+    ...scripted,
+    stream: (request, signal) => {
+      requests.push(request);
+      return scripted.stream(request, signal);
+    },
+  };
+  const running = await startWorker(ref, { name: LEAD_NAME, role: "lead", mode, model });
+  const said = (text: string) =>
+    eventually(text, () => running.messages.some((m) => JSON.stringify(m).includes(text)));
+  return { ref, running, requests, said };
+}
+
+const toolNames = ({ tools }: ModelRequest): string[] => tools.map(({ name }) => name).sort();
+
+it("a lead that only coordinates is offered the team's tools alone, and told where the work lies (S53)", async () => {
+  const { ref, running, requests, said } = await leadOf(
+    "delegate",
+    [{ say: "one" }, { say: "two" }],
+    ["ada"],
+  );
+  await running.worker.typed("go");
+  await said("one");
+  const first = requests[0] as ModelRequest;
+  expect(toolNames(first)).toEqual(
+    "Agent AskUserQuestion SendMessage TaskCreate TaskGet TaskList TaskUpdate TeamCreate TeamDelete".split(
+      " ",
+    ),
+  );
+  expect(first.system).toContain("# You only coordinate");
+  expect(first.system).toContain(`the files are in ${ref.paths.tasks}`);
+  expect(first.system).not.toContain("do the work yourself");
+  running.worker.plan.setMode("acceptEdits");
+  await running.worker.typed("go on");
+  await said("two");
+  expect(toolNames(requests[1] as ModelRequest)).toEqual(expect.arrayContaining(["Agent", "Bash", "Write"]));
+  expect(requests[1]?.system).not.toContain("You only coordinate");
+  await running.stop();
+});
+
+it("and one that writes all the same, or has a subagent do it, is refused with the reason (S53)", async () => {
+  const turn: Turn = {
+    tools: [
+      { name: "Write", input: { file_path: "x.md", content: "x" } },
+      { name: "Agent", input: { prompt: "Write x.md", description: "writes" } },
+    ],
+  };
+  const { running, said } = await leadOf("delegate", [turn, { say: "done" }]);
+  await running.worker.typed("go");
+  await said("done");
+  const seen = running.shown.filter((shown) => shown.startsWith("ended "));
+  expect(seen).toEqual([
+    expect.stringContaining("the lead only coordinates; give this to a teammate"),
+    expect.stringContaining("the lead only coordinates; nothing was started"),
+  ]);
+  expect(existsSync(join(running.cwd, "x.md"))).toBe(false);
+  await running.stop();
+});
+
+it("a lead that knows nothing any more is told before each call whom it has, so that it starts nobody twice (S49)", async () => {
+  const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], ["ada", "bob"]);
+  await running.worker.typed("go");
+  await said("one");
+  expect(requests[0]?.system).toContain("Your teammates now: ada, bob.");
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "ada", "bob"]);
+  await running.stop();
+});
