@@ -3,8 +3,6 @@ import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { sumOf, type TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskNotice } from "./background.ts";
-import { compactionPoint, tokensOfText } from "./compact.ts";
-import { compact } from "./compaction.ts";
 import { INTERRUPTED, newestTurn, sendable, textOf, toolUsesOf } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Hooks } from "./hooks/hooks.ts";
@@ -25,6 +23,7 @@ import { toolSpecs } from "./tools/specs.ts";
 import type { AnyTool } from "./tools/tool.ts";
 import type { Transcript } from "./transcript.ts";
 import { isCut } from "./turn-cut.ts";
+import { Window } from "./window.ts";
 
 /** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
 export interface TurnInput {
@@ -120,8 +119,6 @@ const MAX_ROUNDS = 500;
 const MAX_CONTINUATIONS = 3;
 /** Times in a row that a conversation which the server found too long is compacted: the guess of its length was wrong each time. */
 const MAX_COMPACTIONS = 3;
-/** Part of a conversation that its server may take when it said no more than that all was too long. */
-const LESS = 0.75;
 const TOO_MANY: Ending = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
@@ -144,11 +141,10 @@ class ConversationAgent implements Agent {
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
   private readonly background: BackgroundTasks;
-  /** Tokens that one request may have. */
-  private window: number | undefined;
+  private readonly window: Window;
 
   constructor(options: AgentOptions) {
-    const { transcript, model } = options;
+    const { transcript, model, facts = () => "" } = options;
     this.options = options;
     this.clock = options.clock ?? systemClock;
     const secrets = secretsOf(options.env);
@@ -157,7 +153,8 @@ class ConversationAgent implements Agent {
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
     this.memory = new Memory(transcript);
-    this.window = model.window;
+    const { memory, emit } = this;
+    this.window = new Window({ model, memory, facts, emit, request: () => this.request() });
   }
 
   get messages(): readonly ConversationMessage[] {
@@ -221,7 +218,7 @@ class ConversationAgent implements Agent {
 
   /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */
   private async round(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
-    const noRoom = await this.makeRoom(turn, signal);
+    const noRoom = this.window.isNearlyFull ? await this.compact(turn, signal) : undefined;
     if (noRoom !== undefined) return noRoom;
     const answer = await this.callModel(turn, signal);
     turn.text = (answer.message && textOf(answer.message)) || turn.text;
@@ -250,8 +247,7 @@ class ConversationAgent implements Agent {
   ): Promise<Ending | undefined> {
     if (kind !== "too_long" || turn.refusedAsLong === MAX_COMPACTIONS) return { outcome: "failed", failure };
     turn.refusedAsLong += 1;
-    const least = Math.min(this.window ?? Number.POSITIVE_INFINITY, limit ?? Number.POSITIVE_INFINITY);
-    this.window = limit === undefined ? Math.floor(Math.min(least, this.length()) * LESS) : least;
+    this.window.wasTooLong(limit);
     return this.compact(turn, signal);
   }
 
@@ -306,42 +302,12 @@ class ConversationAgent implements Agent {
     this.emit({ type: "spent", ...spent });
   }
 
-  /** Compacts a conversation that is near the end of its window, before the next call. */
-  private async makeRoom(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
-    if (this.window === undefined || this.length() <= compactionPoint(this.window)) return undefined;
-    // Whether what is left fits is the server's to say.
-    return this.memory.isCompact ? undefined : this.compact(turn, signal);
-  }
-
-  /** Tokens of the next request, as far as they can be told. */
-  private length(): number {
-    return this.memory.length(() => {
-      const { system, tools } = this.request();
-      return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
-    });
-  }
-
   private async compact(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
-    const { model, facts = () => "" } = this.options;
-    const before = this.length();
-    this.emit({ type: "compacting" });
-    const done = await compact({
-      model,
-      request: this.request(),
-      window: this.window ?? before,
-      signal,
-      facts,
-      emit: this.emit,
-      spent: (spent) => {
-        this.memory.pay(spent);
-        this.count(turn, spent);
-      },
+    const noRoom = await this.window.compact(signal, (spent) => {
+      this.memory.pay(spent);
+      this.count(turn, spent);
     });
-    if (done.outcome === "interrupted") return this.interrupted(signal);
-    if (done.outcome === "failed") return done;
-    this.memory.replace(done.messages);
-    this.emit({ type: "compacted", before, after: this.length() });
-    return undefined;
+    return noRoom?.outcome === "interrupted" ? this.interrupted(signal) : noRoom;
   }
 
   private async runTools(uses: readonly ToolUseBlock[], signal: AbortSignal): Promise<RanTools> {

@@ -1,0 +1,76 @@
+import { compactionPoint, tokensOfText } from "./compact.ts";
+import { type Compaction, compact } from "./compaction.ts";
+import type { AgentEvent } from "./events.ts";
+import type { Memory } from "./memory.ts";
+import type { Model, ModelRequest } from "./model/model.ts";
+import type { Spent } from "./model-call.ts";
+
+export interface WindowOptions {
+  readonly model: Model;
+  readonly memory: Memory;
+  /** The next call of the model as it would be made now. */
+  readonly request: () => ModelRequest;
+  /** What the agent should read of the world as it is now. */
+  readonly facts: () => string;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** How a compaction ended that did not succeed. */
+export type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
+
+/** Part of a conversation that its server may take when it said no more than that all was too long. */
+const LESS = 0.75;
+
+/** Keeps a conversation within its model's window. */
+export class Window {
+  readonly #options: WindowOptions;
+  /** Tokens that one request may have; undefined where there is no bound. */
+  #size: number | undefined;
+
+  constructor(options: WindowOptions) {
+    this.#options = options;
+    this.#size = options.model.window;
+  }
+
+  /** Whether the conversation is to be compacted before the next call. */
+  get isNearlyFull(): boolean {
+    const { memory } = this.#options;
+    // Whether what a compaction left fits is the server's to say.
+    return this.#size !== undefined && !memory.isCompact && this.#length() > compactionPoint(this.#size);
+  }
+
+  /** The server found the conversation too long. @param limit how many tokens it takes, where it said so */
+  wasTooLong(limit: number | undefined): void {
+    const known = this.#size ?? Number.POSITIVE_INFINITY;
+    this.#size = Math.min(known, limit ?? Math.floor(Math.min(known, this.#length()) * LESS));
+  }
+
+  /**
+   * Puts a summary in place of the oldest part.
+   * @param spent told of what each call of the model for it took
+   * @returns why there is no more room than before; undefined when there is
+   */
+  async compact(signal: AbortSignal, spent: (spent: Spent) => void): Promise<NoRoom | undefined> {
+    const { model, memory, request, facts, emit } = this.#options;
+    const before = this.#length();
+    emit({ type: "compacting" });
+    const done = await compact({
+      ...{ model, signal, facts, emit, spent },
+      request: request(),
+      window: this.#size ?? before,
+    });
+    if (done.outcome !== "compacted") return done;
+    memory.replace(done.messages);
+    emit({ type: "compacted", before, after: this.#length() });
+    return undefined;
+  }
+
+  /** Tokens of the next request, as far as they can be told. */
+  #length(): number {
+    const { memory, request } = this.#options;
+    return memory.length(() => {
+      const { system, tools } = request();
+      return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
+    });
+  }
+}
