@@ -9,7 +9,7 @@ import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
-import { optionWords, shellWord } from "../os/shell-words.ts";
+import { operand, optionWords, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { permissionMode } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -38,6 +38,8 @@ import { keptLines } from "./worktree-text.ts";
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
 const END_TIMEOUT = 10_000;
 const STOP_TIMEOUT = 5_000;
+/** The signal of a terminal that has gone: a closed pane, a lost connection, the end of its tmux server. */
+const HANGUP = "SIGHUP";
 
 /** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
 export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
@@ -81,7 +83,8 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     watching.abort();
     await watch;
     for (const stop of lead.ends) await stop();
-    kept = await finish(lead, end, sidebar, worker.lastText);
+    if (signal.reason === HANGUP) leave(lead);
+    else kept = await finish(lead, end, sidebar, worker.lastText);
   }
   return conclude(lead, { end, kept }, worker);
 }
@@ -223,6 +226,12 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
     view.note(`no sidebar: ${messageOf(error)}`);
     return false;
   }
+}
+
+/** A terminal that was lost is nobody's wish to end anything: the team goes on, as behind a lead that was killed (S43, S51). */
+function leave({ ctx, view }: Lead): void {
+  view.note(`the terminal is gone; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
+  view.end("");
 }
 
 /** @returns the worktrees that stay */

@@ -2,15 +2,19 @@ import { join } from "node:path";
 import { callersServer } from "../backend/servers.ts";
 import { closeTeamSession, openTeamSession, type TeamSession } from "../backend/team-session.ts";
 import { EXIT, TeamError } from "../errors.ts";
-import { systemClock } from "../os/clock.ts";
+import { pause, systemClock } from "../os/clock.ts";
 import { createTemporaryDirectory } from "../os/create.ts";
 import { runInForeground } from "../os/foreground.ts";
 import { removeTree } from "../os/fs.ts";
+import { livenessOf } from "../os/identity.ts";
+import { signalProcess } from "../os/process-table.ts";
 import { optionWords as shellOption, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import { rootTag } from "../protocol/paths.ts";
-import { teamDir } from "../schema/names.ts";
-import type { TmuxServer } from "../tmux/server.ts";
+import { LEAD_NAME, teamDir } from "../schema/names.ts";
+import { readStatus } from "../team/records.ts";
+import { type TeamRef, teamRef } from "../team/ref.ts";
+import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import { homeOf } from "./home.ts";
@@ -22,6 +26,8 @@ import { readReport, resultVariable } from "./run-result.ts";
 const START_TIMEOUT = 15_000;
 /** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
 const LOOK_AGAIN = 1_000;
+/** Milliseconds between two looks at a lead that was told to end, for which this terminal waits. */
+const LEAD_END_LOOK = 50;
 /** Options that concern the session and not the lead in it. */
 const OF_THE_CALLER: ReadonlySet<string> = new Set(["detach", "session", "team", "json"]);
 
@@ -68,18 +74,42 @@ export async function leadInSession(
     }
     const [program = "tmux", ...words] = session.attach;
     const code = await runInForeground(program, words, io.env);
-    if (code !== 0 && readReport(resultFile)?.kind !== "ended") await giveUp(server, session);
+    // A terminal that was lost leaves the team at work in its session, as one that was detached does.
+    if (
+      code !== 0 &&
+      !signal.aborted &&
+      readReport(resultFile)?.kind !== "ended" &&
+      !(await wasShown(server, session))
+    )
+      await giveUp(server, session, teamRef(homeOf(io.env), plan.team));
     return sayResult(call, resultFile, attach);
   } finally {
     removeTree(results);
   }
 }
 
+/** Whether a client has looked at it by now, or it is gone: then this terminal could show it. */
+async function wasShown(server: TmuxServer, { id }: TeamSession): Promise<boolean> {
+  try {
+    const words = ["list-sessions", "-F", "#{session_id} #{session_last_attached}"];
+    const found = (await server.call(words)).split("\n").find((row) => row.startsWith(`${id} `));
+    return found === undefined || found !== `${id} `;
+  } catch (error) {
+    if (isNoServer(error)) return true;
+    throw error;
+  }
+}
+
 /**
- * This terminal could not show the session: its lead is told by the hangup, and ends its team.
+ * This terminal could not show the session: its lead is told to end its team, and has its time to do it.
  * @throws TeamError TMUX_ERROR, always; or the failure that the lead reported
  */
-async function giveUp(server: TmuxServer, session: TeamSession): Promise<never> {
+async function giveUp(server: TmuxServer, session: TeamSession, ref: TeamRef): Promise<never> {
+  const lead = readStatus(ref, LEAD_NAME)?.process;
+  const deadline = systemClock.now() + START_TIMEOUT;
+  if (lead !== undefined && livenessOf(lead) === "alive") signalProcess(lead.pid, "SIGTERM");
+  while (lead !== undefined && livenessOf(lead) === "alive" && systemClock.now() < deadline)
+    await pause(LEAD_END_LOOK);
   await closeTeamSession(server, session);
   throw new TeamError(
     "TMUX_ERROR",
@@ -122,8 +152,8 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
 function sayResult({ out }: AnyCall, file: string, attach: string): number {
   const report = readReport(file);
   if (report?.kind !== "ended") {
-    // Detached by hand.
-    out.note(line`The team goes on: ${attach}`);
+    // Detached by hand, or its tmux server has ended.
+    out.note(line`The team goes on: ${attach} (where its server has ended: teams resume)`);
     return EXIT.done;
   }
   const { result } = report;

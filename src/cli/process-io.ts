@@ -36,8 +36,11 @@ export function processIo(end: (status: number) => void): ProcessIo {
     process.stderr.write(`teams: The output could not be written: ${error.message}.\n`);
   };
   const failed = (fd: 1 | 2, error: NodeJS.ErrnoException): void => {
-    // A terminal that went away: its hangup comes as a signal, which a command may want to answer.
-    if (error.code === "EIO") return;
+    // A terminal that went away: whose session's leader keeps the hangup to itself hears of it here alone.
+    if (error.code === "EIO") {
+      interrupted?.abort("SIGHUP");
+      return;
+    }
     if (error.code !== "EPIPE") {
       // What stderr does not take can be said nowhere; the exit status still tells how the command ended.
       if (fd === 2) return;

@@ -75,7 +75,7 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("by %s ends the team, and exits 130", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("by %s ends the team, and exits 130", async (signal) => {
     const t = privateTmux();
     const { child, ended } = startTeams([...playing(t, "lead"), "--json"], t.env, t.home);
     const out = textOf(child.stdout);
@@ -102,15 +102,45 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
-  it("by a hangup that is told twice, as of a terminal that closes, goes on with its end", async () => {
+  it("by a terminal that closes, which is told twice, leaves the team as it is, for resume (S43)", async () => {
     const t = privateTmux();
-    const { child, ended } = startTeams(playing(t, "lead"), t.env, t.home);
+    const teams = teamsIn(t.env, t.home);
+    const { child, ended } = startTeams(playing(t, "worker"), t.env, t.home);
     const out = textOf(child.stdout);
     await atWork(t);
+    expect((await teams(["task", "add", "must survive"])).code).toBe(0);
     child.kill("SIGHUP");
-    await eventually("the first", () => out().includes("ending the team"));
     child.kill("SIGHUP");
-    expect(await ended).toBe(130);
+    expect(await ended).not.toBe(0);
+    expect(out()).toContain("teams resume crew");
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      leadAlive: false,
+      members: [{ name: "team-lead" }, { name: "worker", alive: true }],
+      tasks: { pending: 1 },
+    });
+    expect((await teams(["resume", "crew", "--json"])).json()).toMatchObject({
+      members: [{ name: "worker", outcome: "alive" }],
+    });
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    await leaves(t, nothing());
+  });
+
+  it("by the end of its tmux server leaves the team's members and tasks, for resume (S51)", async () => {
+    const t = privateTmux();
+    const teams = teamsIn(t.env, t.home);
+    personInside(t, playing(t, "worker"));
+    await atWork(t);
+    expect((await teams(["task", "add", "must survive"])).code).toBe(0);
+    await t.killServer();
+    await eventually("the ends", async () => {
+      const { members } = (await teams(["status", "--json"])).json<{ members: { alive: boolean }[] }>();
+      return members.length === 2 && members.every(({ alive }) => !alive);
+    });
+    expect((await teams(["resume", "crew", "--json"])).json()).toMatchObject({
+      members: [{ name: "worker", outcome: "restarted" }],
+    });
+    expect((await teams(["task", "list"])).out).toContain("must survive");
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
     await leaves(t, nothing());
   });
 

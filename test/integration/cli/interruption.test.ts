@@ -32,10 +32,11 @@ it("a second hangup is the same one, told by somebody else", async () => {
   }
 });
 
-it("a terminal that goes away is no error of the program's: the hangup ends it", async () => {
+it("a terminal that goes away is no error of the program's, but a hangup, also where no signal tells of it", async () => {
   const program = start("0");
   expect(await program.line()).toBe("ready");
   program.say("gone");
+  expect(await program.line()).toBe("SIGHUP");
   expect(await program.line()).toBe("here");
 });
 
