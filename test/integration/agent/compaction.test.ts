@@ -294,6 +294,8 @@ describe("a conversation that the server finds too long", () => {
       failure: expect.stringContaining("prompt is too long"),
     });
     expect(api.requests.length).toBeLessThan(20);
+    // Once behind each answer of the server, and never what is compact already.
+    expect(events.filter(({ type }) => type === "compacting")).toHaveLength(3);
   });
 
   test("in the middle of an answer is compacted, and the answer gone on with", async () => {
