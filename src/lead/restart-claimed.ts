@@ -14,7 +14,7 @@ import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";
 import { reconcile } from "./reconcile.ts";
 import { closePlace } from "./settle-ending.ts";
-import { beginSnapshot } from "./shell-snapshot.ts";
+import { shellSnapshot } from "./shell-snapshot.ts";
 import { inputOf, type Start, startOf } from "./spawn-draft.ts";
 
 /** What came of one claimed restart. */
@@ -106,8 +106,9 @@ async function clear(
   if (claims.size === 0) return [];
   const { ref } = ctx;
   const config = readTeam(ref);
-  const snapshot = beginSnapshot(ctx);
-  if (snapshot !== undefined) background?.(snapshot.taken);
+  const snapshot = shellSnapshot(ctx);
+  const taken = snapshot?.take();
+  if (taken !== undefined) background?.(taken);
   const cleared: Cleared[] = [];
   for (const [name, claim] of claims) {
     const member = memberOf(config, name);

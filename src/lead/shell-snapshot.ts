@@ -8,25 +8,30 @@ export const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
 export interface ShellSnapshot {
   /** Known before it is there: until then, commands run without it. */
   readonly file: string;
-  /** When it is whole, or given up. Never rejects. */
-  readonly taken: Promise<unknown>;
+  /** Takes it, once. @returns when it is whole, or given up. Never rejects. */
+  take(): Promise<unknown>;
 }
 
 /** A lead that stays takes one for all that it spawns: its environment does not change. */
-const taken = new WeakMap<LeadContext, ShellSnapshot>();
+const planned = new WeakMap<LeadContext, ShellSnapshot>();
 
-/** Captures the user's shell once for a lead's spawns, beside them: a slow start-up file keeps nobody waiting. */
-export function beginSnapshot(ctx: LeadContext): ShellSnapshot | undefined {
-  const before = taken.get(ctx);
+/** The capture of the user's shell for a lead's spawns, to be taken once they run: a slow start-up file keeps nobody waiting. */
+export function shellSnapshot(ctx: LeadContext): ShellSnapshot | undefined {
+  const before = planned.get(ctx);
   if (before !== undefined) return before;
   const { env } = ctx;
   const shell = env.SHELL ?? "/bin/bash";
   const options = { root: ctx.home.root, shell, env, now: ctx.clock.now() };
   const file = snapshotFile(options);
   if (file === undefined) return undefined;
-  // A shell that fails leaves no file, and its absence is what an agent sees.
-  const snapshot = { file, taken: takeSnapshot({ ...options, file }).catch(() => undefined) };
-  taken.set(ctx, snapshot);
+  let taken: Promise<unknown> | undefined;
+  const take = (): Promise<unknown> => {
+    // A shell that fails leaves no file, and its absence is what an agent sees.
+    taken ??= takeSnapshot({ ...options, file }).catch(() => undefined);
+    return taken;
+  };
+  const snapshot = { file, take };
+  planned.set(ctx, snapshot);
   return snapshot;
 }
 

@@ -11,7 +11,7 @@ import { addMembers, type NewMember, removeMember } from "../team/members.ts";
 import { readStatus, removeRun, writePlace } from "../team/records.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
 import { awaitSettled } from "./settle-ending.ts";
-import { beginSnapshot } from "./shell-snapshot.ts";
+import { shellSnapshot } from "./shell-snapshot.ts";
 import { directoryOf, draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
 import { type StartedWorktree, startWorktree, type WorktreeSettings } from "./worktree-start.ts";
 
@@ -98,8 +98,7 @@ async function startDrafts(
     drafts.map((draft) => ({ ...draft, backendType: backend.type })),
     { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
   );
-  const snapshot = beginSnapshot(ctx);
-  if (snapshot !== undefined) options.background?.(snapshot.taken);
+  const snapshot = shellSnapshot(ctx);
   const housed = members.map((member, i) => house(ctx, member, inputs[i] ?? { name: member.name }, options));
   const houses = await Promise.all(housed);
   const ready = houses.filter((one) => one.ok);
@@ -110,6 +109,9 @@ async function startDrafts(
     for (const { name } of members) await undo(ctx, name);
     throw error;
   });
+  // Behind their start, which a shell's own start-up files would take a processor from.
+  const taken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
+  if (taken !== undefined) options.background?.(taken);
   const outcomes = [...houses.filter((one) => !one.ok), ...launched];
   const failed = outcomes.filter((outcome) => !outcome.ok);
   const left = await takeBackAll(
