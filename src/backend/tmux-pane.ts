@@ -129,29 +129,31 @@ async function makePanes(
 ): Promise<Made> {
   const [first] = requests;
   if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
-  await prepareLaunches(requests.map(scriptOf));
-  try {
-    return await withLock(join(dirname(first.paths.run), "panes"), async () => {
-      const seen = await look(server, PLAN_OPTIONS);
-      const plan = planPanes(seen, first, requests.length, placement);
-      const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
-        start: !seen.running,
-        serverPid: seen.serverPid,
-      });
-      const made = parseMade(lines);
-      // Of a server that did not run, the version is unknown until it refuses.
-      if (made.size === 0 && !seen.running) requireSupported(await server.version());
-      const [some] = made.values();
-      const settled =
-        some === undefined
-          ? { errors: [] }
-          : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
-      return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
+  const preparing = prepareLaunches(requests.map(scriptOf));
+  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
+    // What they fork runs side by side.
+    const [seen] = await Promise.all([look(server, PLAN_OPTIONS), preparing]);
+    const plan = planPanes(seen, first, requests.length, placement);
+    const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
+      start: !seen.running,
+      serverPid: seen.serverPid,
     });
-  } catch (error) {
-    for (const { paths } of requests) discardLaunch(paths);
-    throw error;
-  }
+    const made = parseMade(lines);
+    // Of a server that did not run, the version is unknown until it refuses.
+    if (made.size === 0 && !seen.running) requireSupported(await server.version());
+    const [some] = made.values();
+    const settled =
+      some === undefined
+        ? { errors: [] }
+        : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
+    return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
+  });
+  const [prepared, panes] = await Promise.allSettled([preparing, making]);
+  // Nothing is taken away there: what is not ours under one of its names was left as it is.
+  if (prepared.status === "rejected") throw prepared.reason;
+  if (panes.status === "fulfilled") return panes.value;
+  for (const { paths } of requests) discardLaunch(paths);
+  throw panes.reason;
 }
 
 /** What is stacked is in the first of the plan's hosts. */

@@ -10,7 +10,12 @@ import { type LaunchScriptInput, launchScript } from "./script.ts";
  * and takes away what an earlier run of the same name left (`exit.json`, `crash.json`, `status.json` are that run's).
  */
 export async function prepareLaunches(inputs: readonly LaunchScriptInput[]): Promise<void> {
-  await prepareStarts(inputs.map(({ paths }) => paths));
+  const starts = prepareStarts(inputs.map(({ paths }) => paths));
+  // The scripts are written while the fork is under way.
+  await Promise.all([starts, writeScripts(inputs)]);
+}
+
+async function writeScripts(inputs: readonly LaunchScriptInput[]): Promise<void> {
   for (const input of inputs) {
     replaceFile(input.paths.launchScript, launchScript(input), { mode: 0o700, sync: false });
   }
