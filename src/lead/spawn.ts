@@ -4,6 +4,7 @@ import { TeamError } from "../errors.ts";
 import { plainText } from "../protocol/messages.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import type { PlaceRecord } from "../schema/status.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
@@ -104,11 +105,14 @@ async function startDrafts(
   const ready = houses.filter((one) => one.ok);
   const starts = ready.map(({ member, input }) => startOf(ctx, config, member, input, snapshot));
   const kind = options.placement ?? "team-window";
-  const launched = await launch(ctx, backend, starts, { kind, arrived }).catch(async (error: unknown) => {
-    await takeBackAll(ready);
-    for (const { name } of members) await undo(ctx, name);
-    throw error;
-  });
+  const panes = paneRecorder(ctx);
+  const launched = await launch(ctx, backend, starts, { kind, arrived, panes }).catch(
+    async (error: unknown) => {
+      await takeBackAll(ready);
+      for (const { name } of members) await undo(ctx, name);
+      throw error;
+    },
+  );
   // Behind their start, which a shell's own start-up files would take a processor from.
   const taken = launched.some(({ ok }) => ok) ? snapshot?.take() : undefined;
   if (taken !== undefined) options.background?.(taken);
@@ -118,7 +122,7 @@ async function startDrafts(
     ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
   );
   for (const { name } of failed) await undo(ctx, name);
-  await recordPlaces(ctx, outcomes);
+  await panes.done();
   const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
   if (failed.length > 0) throw spawnFailure(failed, spawned, left);
   return spawned;
@@ -153,12 +157,16 @@ async function takeBackAll(houses: readonly Housed[]): Promise<readonly string[]
   return left;
 }
 
+interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived"> {
+  readonly panes: PaneRecorder;
+}
+
 /** Prompt first, then the process: it finds its first message when it looks. */
 async function launch(
   ctx: LeadContext,
   backend: Backend,
   starts: readonly Start[],
-  { kind, arrived }: Pick<Placement, "kind"> & Pick<Joining, "arrived">,
+  { kind, arrived, panes }: Launching,
 ): Promise<readonly SpawnOutcome[]> {
   if (starts.length === 0) return [];
   for (const { member, input } of starts) {
@@ -169,7 +177,10 @@ async function launch(
   const outcomes = backend.spawn(
     starts.map(({ request }) => ({
       ...request,
-      placed: (place) => writePlace(ctx.ref, request.name, place),
+      placed: (place) => {
+        writePlace(ctx.ref, request.name, place);
+        panes.placed(request.name, place);
+      },
     })),
     placement,
   );
@@ -177,18 +188,38 @@ async function launch(
   return outcomes;
 }
 
-async function recordPlaces(ctx: LeadContext, outcomes: readonly SpawnOutcome[]): Promise<void> {
-  const panes = new Map(
-    outcomes.flatMap((one) => (one.ok ? [[one.name, one.place.paneId ?? ""] as const] : [])),
-  );
-  if (panes.size === 0) return;
-  await updateTeam(ctx.ref, (config) => ({
-    ...config,
-    members: config.members.map((member) => {
-      const paneId = panes.get(member.name);
-      return paneId === undefined ? member : { ...member, tmuxPaneId: paneId };
-    }),
-  }));
+interface PaneRecorder {
+  placed(name: string, place: PlaceRecord): void;
+  /** When all that was placed is written down. */
+  done(): Promise<void>;
+}
+
+/** Writes into the team's file which pane each has, while their agents start: those placed together in one change. */
+function paneRecorder({ ref }: LeadContext): PaneRecorder {
+  const waiting = new Map<string, string>();
+  let last: Promise<void> = Promise.resolve();
+  const record = async (): Promise<void> => {
+    const panes = new Map(waiting);
+    waiting.clear();
+    if (panes.size === 0) return;
+    await updateTeam(ref, (config) => ({
+      ...config,
+      members: config.members.map((member) => {
+        const paneId = panes.get(member.name);
+        return paneId === undefined ? member : { ...member, tmuxPaneId: paneId };
+      }),
+    }));
+  };
+  return {
+    placed(name, place) {
+      if (place.paneId === undefined) return;
+      waiting.set(name, place.paneId);
+      last = last.then(record);
+      // Thrown where it is waited for.
+      last.catch(() => undefined);
+    },
+    done: () => last,
+  };
 }
 
 /** Takes back what a failed start left in the team; the backend has taken back the rest. */
