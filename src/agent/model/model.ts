@@ -52,6 +52,8 @@ export interface InputOrigin {
   readonly requestId?: string;
   /** Type of the newest protocol message. */
   readonly protocolType?: string;
+  /** Where the newest message only says that somebody is idle: the newest that came with it and says more, for a recording. */
+  readonly telling?: string;
 }
 
 export interface ToolSpec {

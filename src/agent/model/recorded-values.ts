@@ -27,7 +27,8 @@ export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Tu
     const tool = toolUsesOf(call)[0]?.name;
     return tool === undefined ? undefined : { tool };
   }
-  const [line = ""] = newest.origin.text.trim().split("\n", 1);
+  const { text, telling = text } = newest.origin;
+  const [line = ""] = telling.trim().split("\n", 1);
   const words = line.split(/\s+/).slice(0, WORDS);
   if (line === "") return undefined;
   if (!words.some((word) => isOfThisRun(word, run))) return { contains: words.join(" ") };

@@ -26,6 +26,12 @@ describe("what a recorded turn waits for", () => {
     expect(on).toEqual(contains === undefined ? undefined : { contains });
   });
 
+  it("is what says more, where the newest only says that somebody is idle", () => {
+    const origin = { text: "ada is idle.", from: "ada", telling: "It is done." };
+    const together: ConversationMessage = { role: "user", content: [], origin };
+    expect(recordedCondition(request(ANSWER, together), RUN)).toEqual({ contains: "It is done." });
+  });
+
   it("is the result of a tool behind a call", () => {
     const call: ConversationMessage = {
       role: "assistant",
