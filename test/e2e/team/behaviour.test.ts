@@ -1,0 +1,213 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { interruptAgent } from "../../../src/lead/interrupt.ts";
+import { killTeammates } from "../../../src/lead/kill.ts";
+import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { addTask } from "../../../src/team/task-flow.ts";
+import { listTasks } from "../../../src/team/tasks.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { markedProcesses } from "../../support/leftovers.ts";
+import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+
+const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tells = (recipient: string, content: string): Turn => ({
+  tools: [{ name: "SendMessage", input: { type: "message", recipient, content, summary: "says it" } }],
+});
+/** Minutes of work, by a command that nothing but SIGKILL ends. */
+const STUBBORN = "trap '' TERM HUP; touch working; while :; do sleep 1; done";
+
+describe.each(PLACES)("teammates in %s", (place) => {
+  it("have their own directory, identity and process marker", async () => {
+    const team = await supervisedTeam(place, {
+      "*": [
+        bash(
+          'pwd > "$TEAMS_HOME/$TEAMS_AGENT.pwd"; echo "$TEAMS_INSTANCE" >> "$TEAMS_HOME/$TEAMS_AGENT.pwd"',
+        ),
+      ],
+    });
+    const { t } = team;
+    for (const name of ["ann", "bob"]) mkdirSync(join(t.home, name));
+    await team.spawn(...["ann", "bob"].map((name) => ({ name, cwd: name, prompt: "Begin." })));
+    const told = (name: string) => join(t.root, `${name}@crew.pwd`);
+    await eventually("both", () => ["ann", "bob"].every((name) => existsSync(told(name))));
+    await team.idle("ann", "bob");
+    for (const name of ["ann", "bob"]) {
+      const instance = readStatus(team.ref, name)?.instance;
+      expect(readFileSync(told(name), "utf8")).toBe(`${join(t.home, name)}\n${instance}\n`);
+    }
+  });
+
+  it("talk to each other and to the lead, which reads only summaries of what they said", async () => {
+    const team = await supervisedTeam(place, {
+      ann: [tells("bob", "the secret word is swordfish"), { say: "I told bob." }],
+      bob: [{ on: { contains: "swordfish" }, ...tells(LEAD_NAME, "bob knows it") }],
+    });
+    await team.spawn("ann", "bob");
+    await team.send("ann", "Tell bob.");
+    const [first, second] = await eventually("two messages and two notices", async () => {
+      const all = await team.inbox();
+      return all.filter((text) => text.includes("idle_notification")).length === 2 && all;
+    });
+    expect([first, second].filter((text) => text === "bob knows it")).toHaveLength(1);
+    const notices = (await team.inbox()).filter((text) => text.includes("idle_notification"));
+    expect(notices.some((text) => text.includes("[to bob] says it"))).toBe(true);
+    expect((await team.inbox()).join()).not.toContain("swordfish");
+  });
+
+  it("handle every message that is sent around the change from working to idle, once (S22)", async () => {
+    const team = await supervisedTeam(place, { bob: [{ say: "Heard.", repeat: true }] });
+    await team.spawn("bob");
+    const sent = Array.from({ length: 100 }, (_, i) => `message ${i} ends`);
+    for (const text of sent) await team.send("bob", text);
+    await eventually("all read", () => {
+      const all = transcriptOf(team.ref, "bob");
+      return sent.every((text) => all.includes(text));
+    });
+    await team.idle("bob");
+    // As a turn reads it; what it is about stands beside it once more.
+    const read = transcriptOf(team.ref, "bob").matchAll(/\\n(message \d+ ends)\\n/g);
+    expect([...read].map(([, text]) => text)).toEqual(sent);
+  });
+
+  it("do nothing of a plan before its approval; a rejection goes back to planning (S64)", async () => {
+    const write = (content: string): Turn => ({
+      tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content } }],
+    });
+    const submit: Turn = { tools: [{ name: "ExitPlanMode", input: {} }] };
+    const team = await supervisedTeam(place, {
+      bob: [write("First, touch done."), submit, write("Better: touch done."), submit, bash("touch done")],
+    });
+    await team.spawn({ name: "bob", plan: true, prompt: "Plan it." });
+    const first = await eventually("a plan", () => listApprovals(team.ref)[0]);
+    expect(readStatus(team.ref, "bob")?.state).toBe("awaiting-approval");
+    await answerApproval(team.ctx, first.id, { approve: false, note: "Think again." });
+    const second = await eventually("another", () =>
+      listApprovals(team.ref).find(({ id }) => id !== first.id),
+    );
+    expect(existsSync(join(team.t.home, "done"))).toBe(false);
+    await answerApproval(team.ctx, second.id, { approve: true });
+    await eventually("the work", () => existsSync(join(team.t.home, "done")));
+  });
+
+  it("ask for a permission, and go on with the answer (S61)", async () => {
+    const team = await supervisedTeam(
+      place,
+      { bob: [bash("touch made"), bash("touch unwanted"), { say: "So be it." }] },
+      { mode: "default" },
+    );
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    for (const [approve, file] of [
+      [true, "made"],
+      [false, "unwanted"],
+    ] as const) {
+      const asked = await eventually("the question", () => listApprovals(team.ref)[0]);
+      expect(asked).toMatchObject({ kind: "permission", from: "bob", summary: `Bash(touch ${file})` });
+      await eventually("its state", () => readStatus(team.ref, "bob")?.state === "needs-input");
+      await answerApproval(team.ctx, asked.id, { approve });
+    }
+    await team.idle("bob");
+    expect(["made", "unwanted"].map((file) => existsSync(join(team.t.home, file)))).toEqual([true, false]);
+  });
+
+  it("agree to a shutdown and leave, or refuse it and stay", async () => {
+    const refuse = {
+      type: "shutdown_response",
+      request_id: "{{request_id}}",
+      approve: false,
+      content: "I am not done.",
+    };
+    const team = await supervisedTeam(place, {
+      ann: [{ say: "Idle." }],
+      bob: [{ on: { contains: "shutdown" }, tools: [{ name: "SendMessage", input: refuse }] }],
+    });
+    await team.spawn("ann", "bob");
+    expect(await shutdownTeammates(team.ctx, ["ann", "bob"], { timeoutMs: 15_000 })).toEqual(
+      expect.arrayContaining([
+        { name: "ann", outcome: "approved" },
+        { name: "bob", outcome: "rejected", reason: "I am not done." },
+      ]),
+    );
+    const { members, former } = readTeam(team.ref);
+    expect(members.map(({ name }) => name)).toEqual([LEAD_NAME, "bob"]);
+    expect(former).toMatchObject([{ name: "ann", how: "shutdown" }]);
+    await eventually("her files gone", () => !existsSync(team.ref.paths.agent("ann").run));
+    await eventually("the news", async () =>
+      (await team.inbox()).some((text) => text.includes("ann has shut down.")),
+    );
+  });
+
+  it("are ended past the deadline with all that they started, and their tasks come free (S40, S56)", async () => {
+    const team = await supervisedTeam(place, { bob: [bash(STUBBORN)] });
+    await team.spawn("bob");
+    await addTask(team.ref, LEAD_NAME, { subject: "endless", description: "", owner: "bob" });
+    await team.send("bob", "Begin.");
+    await eventually("the work", () => existsSync(join(team.t.home, "working")));
+    const before = markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"));
+    expect(before.length).toBeGreaterThan(0);
+    expect(await killTeammates(team.ctx, ["bob"], { timeoutMs: 300 })).toEqual([
+      { name: "bob", outcome: "killed", left: [] },
+    ]);
+    expect(readTeam(team.ref).former).toMatchObject([{ name: "bob", how: "killed" }]);
+    expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
+    expect(listTasks(team.ref)).toMatchObject([{ status: "pending" }]);
+    expect(listTasks(team.ref)[0]?.owner).toBeUndefined();
+  });
+
+  it("can be ended by a command in another process", async () => {
+    const team = await supervisedTeam(place, { bob: [bash(STUBBORN)] });
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await eventually("the work", () => existsSync(join(team.t.home, "working")));
+    const teams = teamsIn(team.ctx.env, team.t.home);
+    const { code, json } = await teams(["kill", "bob", "--force", "--json"]);
+    expect([code, json()]).toMatchObject([0, { kills: [{ name: "bob", outcome: "killed", left: [] }] }]);
+    expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
+    expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
+  });
+
+  it("crash alone: the lead is told with the last lines, their tasks come free, the others go on (S34)", async () => {
+    const team = await supervisedTeam(place, { ann: [{ say: "Still here.", repeat: true }] });
+    await team.spawn("ann", { name: "bob", model: "scripted:no-such-play.json" });
+    await team.send("bob", "Begin.");
+    const news = await eventually("the news", async () =>
+      (await team.inbox()).find((text) => text.includes("bob crashed")),
+    );
+    expect(news).toContain("exit code");
+    expect(news).toContain("no-such-play.json");
+    const { members } = await teamStatus(team.ctx);
+    expect(members).toMatchObject([
+      {},
+      { name: "ann", alive: true },
+      { name: "bob", state: "crashed", alive: false },
+    ]);
+    await team.send("ann", "And you?");
+    await eventually("ann", () => transcriptOf(team.ref, "ann").includes("Still here."));
+  });
+
+  it("are interrupted in the middle of a command, and take the next message", async () => {
+    const team = await supervisedTeam(place, {
+      bob: [
+        bash("touch working; sleep 300"),
+        { on: { contains: "again" }, ...tells(LEAD_NAME, "here I am") },
+      ],
+    });
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await eventually("the work", () => existsSync(join(team.t.home, "working")));
+    await interruptAgent(team.ctx, "bob");
+    await team.idle("bob");
+    await team.send("bob", "Once again.");
+    await eventually("the answer", async () => (await team.inbox()).includes("here I am"));
+  });
+});
+
+function transcriptOf(ref: Parameters<typeof readStatus>[0], name: string): string {
+  const file = readStatus(ref, name)?.transcript ?? "";
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
