@@ -5,6 +5,8 @@ import { ownPid, type ProcessRow, processTable, signalProcess, startedWithAny } 
 export interface TreeRoot {
   /** The launch script: what the place runs. */
   readonly root: { readonly pid: number; readonly procStart: string };
+  /** The process that it lived in, where it had none of its own: what is marked below that is looked for too. */
+  readonly host?: { readonly pid: number; readonly procStart: string };
   /** The instance's uuid, which everything it started carries in its environment. */
   readonly marker: string;
 }
@@ -60,7 +62,7 @@ async function signalUntilGone(
  */
 export function treeMembers(
   table: readonly ProcessRow[],
-  { root }: TreeRoot,
+  { root, host }: TreeRoot,
   ever: ReadonlyMap<number, string>,
   marked: (pid: number) => boolean,
 ): readonly ProcessRow[] {
@@ -85,7 +87,10 @@ export function treeMembers(
   );
   const related = below(seeds);
   // A server that a marked process started hands the mark to panes of the user: neither it nor they are the agent's.
-  const markedRows = table.filter((row) => !related.has(row) && !servers.has(row) && marked(row.pid));
+  const hosted = below(table.filter((row) => row.pid === host?.pid && row.procStart === host.procStart));
+  const beyond = below([...hosted].filter(isTmuxServer));
+  const isForeign = (row: ProcessRow): boolean => servers.has(row) && (!hosted.has(row) || beyond.has(row));
+  const markedRows = table.filter((row) => !related.has(row) && !isForeign(row) && marked(row.pid));
   const foreign = below([...related].filter(isTmuxServer));
   return [...below([...related, ...markedRows])].filter(
     (row) => row.pid !== ownPid && row.pid > 1 && !isTmuxServer(row) && !foreign.has(row),

@@ -88,7 +88,21 @@ const LOOK_AGAIN_MS = 250;
 
 /** Teammates in the process of their lead: each with its own conversation, records, environment and directory. */
 export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
-  return new InProcess(options);
+  const home = new InProcess(options);
+  // An object of its own functions, as every backend is: who stands between takes it apart.
+  return {
+    type: "in-process",
+    spawn: (requests) => home.spawn(requests),
+    present: (places) => home.present(places),
+    capture: async ({ logFile }, lines) => (logFile === undefined ? undefined : tailOfLog(logFile, lines)),
+    sight: async ({ logFile }) => (logFile === undefined ? undefined : sightOfLog(logFile)),
+    end: (place, graceMs) => home.end(place, graceMs),
+    close: (places) => home.close(places),
+    agents: () => home.agents(),
+    watch: (listener) => home.watch(listener),
+    whenAllIdle: () => home.whenAllIdle(),
+    lookForWishes: () => home.lookForWishes(),
+  };
 }
 
 /** One agent that lives here. */
@@ -129,8 +143,8 @@ class Resident implements InProcessAgent {
   }
 }
 
-class InProcess implements InProcessBackend {
-  readonly type = "in-process";
+/** All that live here. */
+class InProcess {
   readonly #options: InProcessOptions;
   readonly #clock: Clock;
   readonly #residents = new Map<string, Resident>();
@@ -158,14 +172,6 @@ class InProcess implements InProcessBackend {
 
   async present(places: readonly PlaceRecord[]): Promise<ReadonlySet<string>> {
     return new Set(places.filter((place) => this.#isThere(place)).map(({ instance }) => instance));
-  }
-
-  async capture({ logFile }: PlaceRecord, lines: number): Promise<readonly string[] | undefined> {
-    return logFile === undefined ? undefined : tailOfLog(logFile, lines);
-  }
-
-  async sight({ logFile }: PlaceRecord): ReturnType<Backend["sight"]> {
-    return logFile === undefined ? undefined : sightOfLog(logFile);
   }
 
   async end(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
@@ -285,7 +291,8 @@ class InProcess implements InProcessBackend {
   async #takeBack(resident: Resident): Promise<void> {
     const { instance, paths } = resident.request;
     this.#want(resident);
-    await endTree({ root: { pid: 0, procStart: "" }, marker: instance }, { graceMs: LEFTOVER_GRACE_MS });
+    const tree = { root: { pid: 0, procStart: "" }, host: ownIdentity(), marker: instance };
+    await endTree(tree, { graceMs: LEFTOVER_GRACE_MS });
     await this.#end(resident, LEFTOVER_GRACE_MS);
     this.#forget(instance);
     discardLaunch(paths);

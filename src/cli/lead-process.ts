@@ -1,4 +1,4 @@
-import { inProcessBackend } from "../backend/in-process.ts";
+import { type InProcessBackend, inProcessBackend } from "../backend/in-process.ts";
 import { callersSocket } from "../backend/servers.ts";
 import { EXIT, messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -24,7 +24,8 @@ import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
 import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
-import { leadTyped, switchDelegate } from "./lead-typing.ts";
+import { readKeys } from "./lead-keys.ts";
+import { type LeadScreen, leadScreen } from "./lead-screen.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
@@ -32,7 +33,6 @@ import { runInside } from "./run-inside.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { bypassForbidden, type LoadedSettings, loadSettings } from "./settings.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
-import { readTypedLines } from "./typed-lines.ts";
 import { keptLines } from "./worktree-text.ts";
 
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
@@ -52,13 +52,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const watching = new AbortController();
   let end: WorkerEnd = "stopped";
   let kept: readonly WorktreeEnd[] = [];
-  const problem = (error: unknown): void => lead.view.error(messageOf(error));
-  const stopReading = readTypedLines(io.terminal.stdout ? io.out : io.err, {
-    line: (line) => leadTyped(lead, worker, line),
-    escape: () => void worker.interrupt(),
-    shiftTab: () => void switchDelegate(lead).catch(problem),
-    problem,
-  });
+  const stopReading = readKeys(lead, worker, signal);
   const followMode = modeFollower(lead, worker);
   const watch = supervise(lead.ctx, {
     signal: watching.signal,
@@ -155,18 +149,20 @@ async function openLead(
   const children = new Rings(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
-  const screen = {
+  const paper = {
     width: () => process.stdout.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
-  const inside = inProcessBackend({ runWorker: runInside(own, screen) });
+  const inside = inProcessBackend({ runWorker: runInside(own, paper) });
   const ctx = await leadContext(own, open, settings, {
     onChildBell: () => children.ring(),
     inProcess: inside,
   });
+  const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
+  const screen = place.backend === inside ? screenOf(call, ref, inside, paper.plain) : undefined;
   const pane = createPaneView({
-    ...screen,
-    write: writerOf(call),
+    ...paper,
+    write: screen === undefined ? writerOf(call) : (text: string) => screen.write(text),
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
   });
@@ -180,8 +176,20 @@ async function openLead(
       : "",
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
-  await sayWhere(call, plan, ctx, view);
-  return { call, plan, ctx, settings, sessionId, view, mode, children, inside, ends: [] };
+  sayWhere(call, ctx, view, place, screen !== undefined);
+  return { call, plan, ctx, settings, sessionId, view, mode, children, inside, screen, ends: [] };
+}
+
+/** Where a person sits at both ends, and sees what the lead does. */
+function screenOf(
+  { io, out, options }: AnyCall,
+  ref: TeamRef,
+  inside: InProcessBackend,
+  plain: boolean,
+): LeadScreen | undefined {
+  if (!io.terminal.stdin || !io.terminal.stdout || out.json || options.quiet) return undefined;
+  const size = () => ({ width: process.stdout.columns ?? 80, height: process.stdout.rows ?? 24 });
+  return leadScreen({ ref, inside, out: io.out, size, plain });
 }
 
 /** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
@@ -207,8 +215,17 @@ function modeOf(plan: LeadPlan, settings: LoadedSettings, env: Env): PermissionM
 }
 
 /** Where the teammates will be, for someone who does not see their panes appear. */
-async function sayWhere(call: AnyCall, plan: LeadPlan, ctx: LeadContext, view: PaneView): Promise<void> {
-  const { backend, why } = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
+function sayWhere(
+  call: AnyCall,
+  ctx: LeadContext,
+  view: PaneView,
+  { backend, why }: Awaited<ReturnType<LeadContext["backends"]["choose"]>>,
+  isHere: boolean,
+): void {
+  if (isHere) {
+    view.note("teammates work in this process: Shift+Down shows them, Ctrl+T the tasks");
+    return;
+  }
   if (call.io.env.TMUX) return;
   // tmux's own words: they hold wherever they are typed, also where another root is the default.
   const attach = `${["tmux", ...argsOf(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;

@@ -21,6 +21,7 @@ import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import { openType } from "./agent-types.ts";
 import type { AnyCall } from "./command.ts";
+import type { LeadScreen } from "./lead-screen.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
@@ -61,6 +62,8 @@ export interface Lead {
   readonly children: Rings;
   /** Where teammates live in this process. */
   readonly inside: InProcessBackend;
+  /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
+  readonly screen: LeadScreen | undefined;
   /** What it has started for itself, to be ended with it. */
   readonly ends: (() => Promise<void>)[];
 }
@@ -169,7 +172,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
 
 /** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
 async function onSilent(
-  { ctx, view, settings }: Lead,
+  { ctx, view, settings, screen }: Lead,
   { plan, desk }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
@@ -181,8 +184,10 @@ async function onSilent(
     directories: furtherDirectories(settings, ctx),
   });
   if (how === "person") {
+    const where =
+      screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
     view.waiting(
-      `${message.from} asks to use ${protocol.tool_name}: teams approve ${operand(protocol.request_id)}, or answer in its pane`,
+      `${message.from} asks to use ${protocol.tool_name}: teams approve ${operand(protocol.request_id)}, or ${where}`,
     );
   }
 }

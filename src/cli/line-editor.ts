@@ -7,7 +7,11 @@ export type Typed =
   | { readonly kind: "line"; readonly line: string }
   | { readonly kind: "escape" }
   | { readonly kind: "shift-tab" }
+  | { readonly kind: "key"; readonly key: ViewKey }
   | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP" };
+
+/** Keys that choose what is looked at, where there is something to choose. */
+export type ViewKey = "up" | "down" | "tasks" | "page-up" | "page-down";
 
 export interface LineEditor {
   /** Takes what the terminal gave. An escape at its end may be the start of a key's name and is kept. */
@@ -16,6 +20,10 @@ export interface LineEditor {
   readonly isPending: boolean;
   /** Nothing followed: the escape was the key itself. */
   settle(): readonly Typed[];
+  /** What is typed and not entered. */
+  readonly line: string;
+  /** Takes that back. */
+  clear(): readonly Typed[];
 }
 
 /** Characters of a line; what is typed beyond is not taken. More than a terminal's own limit of 4096. */
@@ -35,6 +43,13 @@ export const PASTES_ON = "\u001b[?2004h";
 export const PASTES_OFF = "\u001b[?2004l";
 
 const SHIFT_TAB = "\u001b[Z";
+const VIEW_KEYS: Readonly<Record<string, ViewKey>> = {
+  "\u0014": "tasks",
+  "\u001b[1;2A": "up",
+  "\u001b[1;2B": "down",
+  "\u001b[5~": "page-up",
+  "\u001b[6~": "page-down",
+};
 
 /** A key's name in full: CSI (`ESC [ … letter`), SS3 (`ESC O letter`). */
 const KEY_NAME = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O[ -~])/;
@@ -60,6 +75,8 @@ export function lineEditor(): LineEditor {
     return columns === 0 ? [] : [{ kind: "echo", text: "\b \b".repeat(columns) }];
   };
   const key = (char: string): Typed[] => {
+    const view = VIEW_KEYS[char];
+    if (view !== undefined && !pasting) return [{ kind: "key", key: view }];
     const signal = SIGNALS[char];
     if (signal !== undefined && !pasting) {
       line = "";
@@ -97,11 +114,14 @@ export function lineEditor(): LineEditor {
     line += char;
     return [{ kind: "echo", text: char }];
   };
+  const escaped = (): Typed[] => [{ kind: "escape" }];
   const named = (name: string): Typed[] => {
     if (name === PASTE || name === PASTED) pasting = name === PASTE;
-    return name === SHIFT_TAB && !pasting ? [{ kind: "shift-tab" }] : [];
+    if (pasting) return [];
+    if (name === SHIFT_TAB) return [{ kind: "shift-tab" }];
+    const view = VIEW_KEYS[name];
+    return view === undefined ? [] : [{ kind: "key", key: view }];
   };
-  const escaped = (): Typed[] => [{ kind: "escape" }];
   return {
     push(text) {
       const typed: Typed[] = [];
@@ -131,6 +151,10 @@ export function lineEditor(): LineEditor {
     get isPending() {
       return held !== "";
     },
+    get line() {
+      return line;
+    },
+    clear: () => erase((graphemes) => graphemes.length),
     settle() {
       // Of half a name nothing but the escape was meant: no key sends the rest of it later.
       const was = held;

@@ -43,7 +43,8 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     agentType: flags.agentType,
     model: flags.model,
     cwd: io.cwd,
-    hint: "type a line and press Enter to talk to it; Esc interrupts it",
+    // Who looks at it in its lead's terminal has the keys before their eyes.
+    hint: ready.inside === undefined ? "type a line and press Enter to talk to it; Esc interrupts it" : "",
   });
   const mode = firstMode(self);
   const worker = new Worker({

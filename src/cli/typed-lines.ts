@@ -2,7 +2,14 @@ import { StringDecoder } from "node:string_decoder";
 import type { ReadStream } from "node:tty";
 import { after } from "../os/clock.ts";
 import { signalProcess } from "../os/process-table.ts";
-import { lineEditor, PASTES_OFF, PASTES_ON, type Typed } from "./line-editor.ts";
+import {
+  type LineEditor,
+  lineEditor,
+  PASTES_OFF,
+  PASTES_ON,
+  type Typed,
+  type ViewKey,
+} from "./line-editor.ts";
 
 /** Milliseconds in which the rest of a key's name follows its escape; a person presses no second key so soon. */
 const ESCAPE_MS = 50;
@@ -15,6 +22,12 @@ export interface TypingHandlers {
   /** Shift+Tab was. */
   shiftTab?(): void;
   problem(error: unknown): void;
+  /** Enter was pressed where nothing was typed. */
+  blank?(): void;
+  /** One of the keys that choose what is looked at. */
+  key?(key: ViewKey): void;
+  /** The terminal is about to be given back, for a signal that was typed. */
+  signal?(): void;
 }
 
 /**
@@ -22,12 +35,16 @@ export interface TypingHandlers {
  * hands on every key for that, and is set back at the end. Without a terminal nothing is read: what stdin holds then is
  * nobody's typing.
  * @param write shows what is typed
+ * @param editor holds the line that is typed
  * @returns ends the reading
  */
-export function readTypedLines(write: (text: string) => void, handlers: TypingHandlers): () => void {
+export function readTypedLines(
+  write: (text: string) => void,
+  handlers: TypingHandlers,
+  editor: LineEditor = lineEditor(),
+): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => undefined;
-  const editor = lineEditor();
   const decoder = new StringDecoder("utf8");
   let forget = (): void => undefined;
   const raw = (on: boolean): void => void (stdin as ReadStream).setRawMode(on);
@@ -36,11 +53,14 @@ export function readTypedLines(write: (text: string) => void, handlers: TypingHa
       if (one.kind === "echo") write(one.text);
       else if (one.kind === "escape") handlers.escape();
       else if (one.kind === "shift-tab") handlers.shiftTab?.();
+      else if (one.kind === "key") handlers.key?.(one.key);
       else if (one.kind === "signal") pressed(one.signal);
-      else if (one.line.trim() !== "") handlers.line(one.line).catch(handlers.problem);
+      else if (one.line.trim() === "") handlers.blank?.();
+      else handlers.line(one.line).catch(handlers.problem);
     }
   };
   const pressed = (signal: NodeJS.Signals): void => {
+    handlers.signal?.();
     // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
     raw(false);
     // As the terminal does it: to all that it has in front.

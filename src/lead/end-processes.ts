@@ -47,6 +47,7 @@ async function endWithin({ backends }: LeadContext, place: PlaceRecord): Promise
   const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
   if (place.within === undefined || !isOfHere(place.within.process)) return within;
   const nobody = { pid: 0, procStart: "" };
-  const { left } = await endTree({ root: nobody, marker: place.instance }, { graceMs: GRACE });
+  const tree = { root: nobody, host: place.within.process, marker: place.instance };
+  const { left } = await endTree(tree, { graceMs: GRACE });
   return [...within, ...left];
 }

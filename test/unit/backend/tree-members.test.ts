@@ -80,3 +80,23 @@ test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
   const members = treeMembers(table, ROOT, ever, (pid) => marked.includes(pid));
   expect(members.map(({ pid }) => pid).sort()).toEqual(expected);
 });
+
+test("The tree of one that lives in another's process has what is marked below that, be it in a pane, and no more", () => {
+  const table = [
+    row(60, 1, { name: "tmux: server" }),
+    row(61, 60),
+    row(62, 61),
+    row(63, 61),
+    row(64, 62),
+    row(65, 60),
+    row(66, 61, { name: "tmux: server" }),
+    row(67, 66),
+    row(68, 1),
+  ];
+  const marked = new Set([62, 65, 66, 67, 68]);
+  const tree = { root: { pid: 0, procStart: "" }, host: { pid: 61, procStart: "s61" }, marker: "m" };
+  const members = treeMembers(table, tree, new Map(), (pid) => marked.has(pid));
+  expect(members.map(({ pid }) => pid).sort()).toEqual([62, 64, 68]);
+  const other = { ...tree, host: { pid: 61, procStart: "another" } };
+  expect(treeMembers(table, other, new Map(), (pid) => marked.has(pid)).map(({ pid }) => pid)).toEqual([68]);
+});

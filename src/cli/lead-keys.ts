@@ -1,0 +1,45 @@
+import { messageOf } from "../errors.ts";
+import type { Worker } from "../worker/worker.ts";
+import { showTeammates } from "./lead-screen.ts";
+import { leadTyped, switchDelegate } from "./lead-typing.ts";
+import type { Lead } from "./lead-worker.ts";
+import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
+
+/**
+ * What is typed in a lead's terminal: for the lead, or for the teammate that is looked at in it.
+ * @param signal ends the lead: its own words are seen then
+ * @returns ends the reading, and gives the terminal back
+ */
+export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () => void {
+  const { call, screen, view } = lead;
+  const { io } = call;
+  const problem = (error: unknown): void => view.error(messageOf(error));
+  const ofLead: TypingHandlers = {
+    line: (line) => leadTyped(lead, worker, line),
+    escape: () => void worker.interrupt(),
+    shiftTab: () => void switchDelegate(lead).catch(problem),
+    problem,
+  };
+  if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, ofLead);
+  const stopShowing = showTeammates(screen, signal);
+  const stopReading = readTypedLines(
+    (text) => screen.echo(text),
+    {
+      ...ofLead,
+      line: async (line) => {
+        if ((await screen.line(line)) === "lead") await ofLead.line(line);
+      },
+      blank: () => void screen.line("").catch(problem),
+      key: (key) => screen.key(key),
+      escape: () => {
+        if (screen.escape()) ofLead.escape();
+      },
+      signal: () => screen.leave(),
+    },
+    screen.editor,
+  );
+  return () => {
+    stopShowing();
+    stopReading();
+  };
+}

@@ -1,0 +1,206 @@
+import type { InProcessBackend } from "../backend/in-process.ts";
+import { after } from "../os/clock.ts";
+import { readStatus } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { readTasks } from "../team/tasks.ts";
+import { type LineEditor, lineEditor, type ViewKey } from "./line-editor.ts";
+import { painter } from "./pane-paper.ts";
+import {
+  afterKey,
+  frameOf,
+  LEAD_VIEW,
+  type Pressed,
+  settledView,
+  type TeamView,
+  type ViewFacts,
+} from "./team-view.ts";
+
+export interface LeadScreenOptions {
+  readonly ref: TeamRef;
+  /** Who can be looked at. */
+  readonly inside: InProcessBackend;
+  /** Writes to the lead's terminal. */
+  out(text: string): void;
+  size(): { readonly width: number; readonly height: number };
+  readonly plain: boolean;
+}
+
+/**
+ * A lead's terminal that shows its teammates too. The lead's own paper is written as ever and never drawn over; what else is
+ * looked at stands on the terminal's other screen, and what the lead writes meanwhile waits.
+ */
+export interface LeadScreen {
+  readonly editor: LineEditor;
+  /** The lead's own words. */
+  write(text: string): void;
+  /** What is typed, as it is typed. */
+  echo(text: string): void;
+  key(key: ViewKey): void;
+  /** @returns whether it was for the lead */
+  escape(): boolean;
+  /** A typed line, which may be empty: `lead` where it is for the lead. */
+  line(line: string): Promise<"lead" | "taken">;
+  /** Something of the team changed, or the terminal's size. */
+  changed(): void;
+  /** Follows what the teammates do and show. @returns ends that */
+  watch(): () => void;
+  /** Gives the terminal back as it was; may be called twice. */
+  leave(): void;
+}
+
+/** Milliseconds between two frames: what several say at once is drawn once. */
+const FRAME_MS = 40;
+/** Characters of the lead's own words that wait: a hundred screens; its conversation has the rest. */
+const MOST_HELD = 512 * 1024;
+/** The other screen, and on it no row goes on in the next one. */
+const ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J";
+const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+export function leadScreen(options: LeadScreenOptions): LeadScreen {
+  return new Screen(options);
+}
+
+/**
+ * Keeps it in step with its terminal's size, and gives the terminal back in every ending but SIGKILL.
+ * @returns ends that, with the lead's own paper to be seen
+ */
+export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => void {
+  const leave = (): void => screen.leave();
+  const changed = (): void => screen.changed();
+  const stopWatching = screen.watch();
+  process.stdout.on("resize", changed);
+  signal.addEventListener("abort", leave);
+  process.on("exit", leave);
+  return () => {
+    leave();
+    stopWatching();
+    process.stdout.off("resize", changed);
+    signal.removeEventListener("abort", leave);
+    process.off("exit", leave);
+  };
+}
+
+class Screen implements LeadScreen {
+  readonly editor = lineEditor();
+  readonly #options: LeadScreenOptions;
+  #view: TeamView = LEAD_VIEW;
+  #held = "";
+  #cancel: (() => void) | undefined;
+
+  constructor(options: LeadScreenOptions) {
+    this.#options = options;
+  }
+
+  write(text: string): void {
+    if (this.#view.at === "lead") {
+      this.#options.out(text);
+      return;
+    }
+    this.#held += text;
+    if (this.#held.length <= MOST_HELD) return;
+    const kept = this.#held.slice(-MOST_HELD / 2);
+    this.#held = `… what came before is in: teams logs team-lead\n${kept.slice(kept.indexOf("\n") + 1)}`;
+  }
+
+  echo(text: string): void {
+    if (this.#view.at === "lead") this.#options.out(text);
+    else this.changed();
+  }
+
+  key(key: ViewKey): void {
+    this.#press(key);
+  }
+
+  escape(): boolean {
+    if (this.#view.at === "lead") return true;
+    this.#press("escape");
+    return false;
+  }
+
+  async line(line: string): Promise<"lead" | "taken"> {
+    if (this.#view.at === "lead") return "lead";
+    if (this.#view.at !== "agent") this.#press("enter");
+    else if (line.trim() !== "") await this.#selected()?.typed(line);
+    return "taken";
+  }
+
+  changed(): void {
+    if (this.#view.at === "lead") return;
+    this.#cancel ??= after(FRAME_MS, () => {
+      this.#cancel = undefined;
+      this.#draw();
+    });
+  }
+
+  watch(): () => void {
+    return this.#options.inside.watch(() => this.changed());
+  }
+
+  leave(): void {
+    this.#show(LEAD_VIEW);
+  }
+
+  #press(key: Pressed): void {
+    const { view, interrupt } = afterKey(this.#view, key, this.#options.inside.agents());
+    if (interrupt) this.#selected()?.interrupt();
+    this.#show(view);
+  }
+
+  #show(view: TeamView): void {
+    const before = this.#view;
+    if (view.at !== before.at) this.#dropTyped();
+    this.#view = view;
+    if (before.at === "lead" && view.at !== "lead") this.#options.out(ENTER);
+    if (view.at !== "lead") {
+      this.#draw();
+      return;
+    }
+    if (before.at === "lead") return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const held = this.#held;
+    this.#held = "";
+    this.#options.out(`${LEAVE}${held}`);
+  }
+
+  /** A line that was begun for one is not meant for another. */
+  #dropTyped(): void {
+    for (const typed of this.editor.clear()) {
+      if (typed.kind === "echo" && this.#view.at === "lead") this.#options.out(typed.text);
+    }
+  }
+
+  #selected(): ReturnType<InProcessBackend["agents"]>[number] | undefined {
+    return this.#options.inside.agents().find(({ name }) => name === this.#view.selected);
+  }
+
+  #draw(): void {
+    const { size, plain, out } = this.#options;
+    const facts = this.#facts();
+    const settled = settledView(this.#view, facts.agents);
+    if (settled.at !== this.#view.at) {
+      this.#show(settled);
+      return;
+    }
+    this.#view = settled;
+    const { width, height } = size();
+    const sheet = { width, height, paint: painter(plain) };
+    const { rows, cursor } = frameOf(settled, facts, sheet, this.editor.line);
+    const place = cursor === undefined ? "\x1b[?25l" : `\x1b[${rows.length};${cursor + 1}H\x1b[?25h`;
+    // Erased before it is written: behind a full row the cursor stands on its last cell.
+    const drawn = rows.map((row) => `\x1b[2K${row}\x1b[0m`).join("\r\n");
+    out(`\x1b[H${drawn}${rows.length < height ? "\r\n\x1b[J" : ""}${place}`);
+  }
+
+  #facts(): ViewFacts {
+    const { ref, inside } = this.#options;
+    const agents = inside.agents().map(({ name, color, state, shown }) => ({
+      name,
+      color,
+      state,
+      activity: readStatus(ref, name)?.activity ?? "",
+      lines: shown.lines(),
+    }));
+    return { team: ref.team, agents, tasks: this.#view.at === "tasks" ? readTasks(ref) : [] };
+  }
+}

@@ -1,0 +1,140 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
+import { type Person, personInside } from "../../support/person.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const spawn = (name: string): object => ({ name: "Agent", input: { name, prompt: `begin, ${name}` } });
+const PLAYBOOK = {
+  version: 1,
+  agents: {
+    "team-lead": [
+      { tools: [{ name: "TaskCreate", input: { subject: "look at the parser", description: "d" } }] },
+      { tools: [spawn("ann")] },
+      { tools: [spawn("bob")] },
+      { say: "They are there.", repeat: true },
+    ],
+    ann: [{ say: "I am ann." }, { on: { contains: "lexer" }, say: "The lexer it is." }],
+    bob: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }],
+  },
+};
+
+function words(t: PrivateTmux, playbook: object = PLAYBOOK): readonly string[] {
+  writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
+  const mode = ["--teammate-mode", "in-process", "--permission-mode", "bypassPermissions", "--no-sidebar"];
+  return ["run", "--team", "crew", "--playbook", "play.json", ...mode];
+}
+
+const atWork = (t: PrivateTmux) =>
+  eventually("the long command", () => existsSync(join(t.home, "working")), 20_000);
+/** What the terminal shows now; not what has left it at the top. */
+const shown = (t: PrivateTmux, { pane }: Person): string => t.tmux("capture-pane", "-p", "-t", pane);
+const shows = (t: PrivateTmux, person: Person, text: string | RegExp) =>
+  eventually(`${text} in:\n${shown(t, person)}`, () => shown(t, person).match(text));
+
+describe("a lead whose teammates live in its process", () => {
+  it("shows them by keys, talks to one, interrupts one, and gives its terminal back", async () => {
+    const t = privateTmux();
+    const person = personInside(t, words(t));
+    await atWork(t);
+    await person.sees("Shift+Down shows them");
+    await person.sees("They are there.");
+    person.type("S-Down");
+    await shows(t, person, /teammates of crew.*\n\n› ○ ann +idle\n {2}● bob +Bash\(touch working/);
+    await shows(t, person, "I am ann.");
+    person.type("Enter");
+    await shows(t, person, /^○ ann +idle +Esc back/);
+    person.type("and the lexer?", "Enter");
+    await shows(t, person, "The lexer it is.");
+    person.type("S-Down");
+    await shows(t, person, /^● bob +Bash\(touch working.*Esc interrupts/);
+    person.type("Escape");
+    await shows(t, person, /interrupted\n[\s\S]*\n›/);
+    await shows(t, person, /^○ bob +idle +Esc back/);
+    person.type("C-t");
+    await shows(t, person, /tasks of crew · 0 of 1 done.*\n\n○ +#1 look at the parser/);
+    person.type("Escape");
+    await shows(t, person, "They are there.");
+    // All are idle now, so that what the lead heard meanwhile ends the run.
+    person.type("C-c");
+    expect(await person.code()).toBeOneOf([0, 130]);
+    expect(person.screen()).not.toContain("tasks of crew");
+    const terminal = t.tmux(
+      "display-message",
+      "-p",
+      "-t",
+      person.pane,
+      "#{pane_tty} #{alternate_on} #{wrap_flag}",
+    );
+    const [tty = "", alternate, wrap] = terminal.split(" ");
+    expect([alternate, wrap]).toEqual(["0", "1"]);
+    expect(execFileSync("stty", ["-F", tty, "-a"], { encoding: "utf8" })).toMatch(/(?<!-)icanon/);
+    await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("gives its terminal back when it is ended while somebody looks at a teammate", async () => {
+    const t = privateTmux();
+    const person = personInside(t, words(t));
+    await atWork(t);
+    person.type("S-Down");
+    await shows(t, person, "teammates of crew");
+    person.type("C-c");
+    await person.sees("ending the team");
+    expect(await person.code()).toBe(130);
+    expect(t.tmux("display-message", "-p", "-t", person.pane, "#{alternate_on} #{wrap_flag}")).toBe("0 1");
+    await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("takes them with it when it is killed; resume starts them again where there is a place (S43)", async () => {
+    const t = privateTmux();
+    const { child, ended } = startTeams(words(t), t.env, t.home);
+    await atWork(t);
+    const teams = teamsIn(t.env, t.home);
+    const ref = teamRef({ root: t.root, runtime: "" }, "crew");
+    await eventually("ann", () => readStatus(ref, "ann")?.state === "idle");
+    const before = await teams(["status", "--json"]);
+    expect(before.json()).toMatchObject({
+      leadAlive: true,
+      members: [
+        {},
+        { name: "ann", backend: "in-process", alive: true, pid: child.pid },
+        { name: "bob", alive: true },
+      ],
+    });
+    child.kill("SIGKILL");
+    await ended;
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      leadAlive: false,
+      members: [{}, { name: "ann", alive: false }, { name: "bob", alive: false, state: "crashed" }],
+    });
+    const resumed = await teams(["resume", "--json"]);
+    expect(resumed.json()).toMatchObject({
+      members: [
+        { name: "ann", outcome: "restarted", backend: "tmux", conversation: expect.any(String) },
+        { name: "bob", outcome: "restarted" },
+      ],
+    });
+    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+    await eventually("the end of all", () => markedProcesses(t).every(({ name }) => /^tmux|^cat/.test(name)));
+  });
+
+  it("is the place where there is no tmux, and ends by itself with nothing left", async () => {
+    const t = privateTmux();
+    const playbook = { ...PLAYBOOK, agents: { ...PLAYBOOK.agents, bob: [{ say: "I am bob." }] } };
+    const bare = join(t.home, "bin");
+    execFileSync("sh", [
+      "-c",
+      `mkdir ${bare}; for one in node sh ps git mkfifo; do ln -s "$(command -v $one)" ${bare}/; done`,
+    ]);
+    const list = words(t, playbook).filter((word) => word !== "--teammate-mode" && word !== "in-process");
+    const { code, json } = await teamsIn({ ...t.env, PATH: bare }, t.home)([...list, "--json"]);
+    expect([code, json()]).toMatchObject([0, { outcome: "completed", result: "They are there." }]);
+    await leaves(t, nothing());
+  });
+});
