@@ -52,6 +52,7 @@ export interface LeadScreen {
 const FRAME_MS = 40;
 /** Characters of the lead's own words that wait: a hundred screens; its conversation has the rest. */
 const MOST_HELD = 512 * 1024;
+const BELL = "\x07";
 /** The other screen, and on it no row goes on in the next one. */
 const ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J";
 const LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l";
@@ -92,7 +93,8 @@ class Screen implements LeadScreen {
   }
 
   write(text: string): void {
-    if (this.#view.at === "lead") {
+    // A bell draws nothing, and is for now.
+    if (this.#view.at === "lead" || text === BELL) {
       this.#options.out(text);
       return;
     }
