@@ -48,6 +48,10 @@ export function readTypedLines(
   const decoder = new StringDecoder("utf8");
   let forget = (): void => undefined;
   const raw = (on: boolean): void => void (stdin as ReadStream).setRawMode(on);
+  const taken = (line: string): void => {
+    if (line.trim() === "") handlers.blank?.();
+    else handlers.line(line).catch(handlers.problem);
+  };
   const take = (typed: readonly Typed[]): void => {
     for (const one of typed) {
       if (one.kind === "echo") write(one.text);
@@ -55,8 +59,7 @@ export function readTypedLines(
       else if (one.kind === "shift-tab") handlers.shiftTab?.();
       else if (one.kind === "key") handlers.key?.(one.key);
       else if (one.kind === "signal") pressed(one.signal);
-      else if (one.line.trim() === "") handlers.blank?.();
-      else handlers.line(one.line).catch(handlers.problem);
+      else taken(one.line);
     }
   };
   const pressed = (signal: NodeJS.Signals): void => {
