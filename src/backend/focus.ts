@@ -2,7 +2,7 @@ import type { PlaceRecord } from "../schema/status.ts";
 import type { TmuxAround } from "../tmux/around.ts";
 import { all, equals } from "../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../tmux/ids.ts";
-import { either } from "../tmux/keys.ts";
+import { either, MISS } from "../tmux/keys.ts";
 import { type Look, look, type PaneView } from "../tmux/look.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import { TAG } from "./tags.ts";
@@ -80,7 +80,7 @@ async function switchTo(
     ["select-pane", "-t", id],
     ["display-message", "-p", "-t", id, SWITCHED],
   ];
-  const { lines } = await server.batch([either(id, isStill, switching, [["display-message", "-p", "MISS"]])]);
+  const { lines } = await server.batch([either(id, isStill, switching, [["display-message", "-p", MISS]])]);
   if (lines.includes(SWITCHED)) return { kind: "switched" };
   // The pane went, or the client did.
   if (lines.length > 0) return { kind: "gone" };

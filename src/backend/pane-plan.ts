@@ -4,7 +4,7 @@ import { type LayoutName, layoutOf } from "./arrange.ts";
 import type { Placement, SpawnRequest } from "./backend.ts";
 import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
-import { isInOurWindow, ownerTag, TAG } from "./tags.ts";
+import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./tags.ts";
 
 /** Size of a session that nobody looks at. */
 export const DETACHED_SIZE: Size = { width: 200, height: 50 };
@@ -98,7 +98,7 @@ export function teamWindows(
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
     if (!isInOurWindow(pane, ownerTag(team)) || isApart(pane) || known.has(pane.id)) continue;
-    if (placement.kind === "session" && pane.options[TAG.session] !== ownerTag(team)) continue;
+    if (placement.kind === "session" && !isInOurSession(pane, ownerTag(team))) continue;
     known.add(pane.id);
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
   }
@@ -117,7 +117,7 @@ function sessionFor(
   placement: Placement,
 ): SessionId | undefined {
   if (caller !== undefined && placement.kind !== "session") return caller.session;
-  return seen.panes.find((pane) => pane.options[TAG.session] === ownerTag(team))?.session;
+  return seen.panes.find((pane) => isInOurSession(pane, ownerTag(team)))?.session;
 }
 
 function sizeFor(seen: Look, session: SessionId | undefined, caller: PaneView | undefined): Size {

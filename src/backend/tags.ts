@@ -29,7 +29,7 @@ export const TAG = {
   layout: "@teams_layout",
   /** On windows that we made: for how many panes and which size they were last laid out. */
   fitted: "@teams_fitted",
-  /** On sessions that we made, `<root>/<team>`. */
+  /** On sessions that we made, `<session>/<root>/<team>`, for the same reason. */
   session: "@teams_session",
   /** On a sidebar's pane, `<root>/<team>`. */
   sidebar: "@teams_sidebar",
@@ -39,6 +39,11 @@ export const TAG = {
 export function isInOurWindow({ window, options }: PaneView, owner?: string): boolean {
   const tag = options[TAG.window] ?? "";
   return owner === undefined ? tag.startsWith(`${window}/`) : tag === `${window}/${owner}`;
+}
+
+/** Whether a pane stands in a session that we made for a team, by its {@link ownerTag}. */
+export function isInOurSession({ session, options }: PaneView, owner: string): boolean {
+  return options[TAG.session] === `${session}/${owner}`;
 }
 
 /** A member's colour as tmux names it; pink, orange and purple are not among its sixteen. */
@@ -100,7 +105,7 @@ export function newSession(
     chain: [
       ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
       ["set-option", "-t", target, "destroy-unattached", "off"],
-      ["set-option", "-t", target, TAG.session, owner],
+      ["set-option", "-F", "-t", target, TAG.session, `#{session_id}/${owner}`],
       ...variables.map((variable): Command => ["set-environment", "-u", "-t", target, variable]),
     ],
   };

@@ -7,7 +7,7 @@ import { look } from "../tmux/look.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import type { Size } from "./layout.ts";
 import { DETACHED_SIZE, freeSessionName } from "./pane-plan.ts";
-import { newSession, ownerTag, TAG } from "./tags.ts";
+import { newSession, ownerTag } from "./tags.ts";
 
 export interface TeamSessionRequest {
   readonly team: string;
@@ -35,7 +35,7 @@ export interface TeamSession {
  * @throws TeamError TMUX_ERROR when tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
-  const seen = await look(server, [TAG.session]);
+  const seen = await look(server);
   const name = freeSessionName(seen, `teams-${request.team}`);
   const variables = Object.keys(request.env).filter((key) => !belongsToPane(key));
   const env = variables.flatMap((key) =>

@@ -200,9 +200,14 @@ describe("Panes without a caller's pane", () => {
   test("leave a session of the user's with that name alone", async () => {
     const t = privateTmux();
     t.session("teams-audit");
+    // A copy of our mark makes it none of ours.
+    t.tmux("set-option", "-g", "@teams_session", "0123456789ab/audit");
+    t.tmux("set-option", "-t", "=teams-audit:", "@teams_session", "$9/0123456789ab/audit");
     const backend = tmuxPaneBackend({ server: t.server, env: t.env });
     const [place] = placesOf(await backend.spawn([requestFor(t, "one")], { kind: "session" }));
     expect(show(t, place, "#{session_name}")).toBe("teams-audit-2");
+    const [more] = placesOf(await backend.spawn([requestFor(t, "two")], { kind: "session" }));
+    expect(more?.windowId).toBe(place?.windowId);
   });
 });
 
