@@ -42,7 +42,7 @@ export function leadSection({ team, others, configFile, taskDirectory, alone, de
     : "where only a result matters, do the work yourself or use a subagent without a name";
   const mode = delegate ? `\n\n${delegateSection(taskDirectory)}` : "";
   const end = alone
-    ? `You run without a person: nobody answers questions. Before you give your result, shut every teammate down and call TeamDelete.`
+    ? `You run without a person: nobody answers questions. Before you give your result, shut every teammate down, stop what you run in the background (your run lasts as long as that does), and call TeamDelete.`
     : `When the goal is reached, shut every teammate down, call TeamDelete, and give your result.`;
   return `# Your team
 
