@@ -46,6 +46,21 @@ it("four teammates run while the user's shell still starts up: none of it is wai
   await leaves(t, nothing(["work:cat"]));
 });
 
+it("the user's shell starts up behind a teammate's start, from which it would take a processor", async () => {
+  const t = privateTmux({ env: { SHELL: "/bin/bash" } });
+  const { pane } = t.session();
+  const teams = teamsIn(t.inside(pane), t.home);
+  await teams(["create", "crew"]);
+  const { status } = teamRef(homeOf(t.env), "crew").paths.agent("ada");
+  const seen = join(t.home, "seen");
+  writeFileSync(
+    join(t.home, ".bashrc"),
+    `[ -e '${status}' ] && echo ready >'${seen}' || echo early >'${seen}'\n`,
+  );
+  expect((await teams(["spawn", "ada", "--model", "scripted"])).code).toBe(0);
+  expect(readFileSync(seen, "utf8")).toBe("ready\n");
+});
+
 /** The words of a process behind its interpreter. */
 function argvOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1, -1);
