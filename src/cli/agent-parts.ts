@@ -12,6 +12,7 @@ import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
+import type { PromptWords } from "../lead/prompt-words.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
 import { secretsOf } from "../os/secrets.ts";
@@ -32,6 +33,8 @@ export interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
   readonly model: Model;
   readonly agentType: string;
+  /** What whoever started it had to say of its prompt. */
+  readonly words?: PromptWords;
   /** What agents of its type have noted. */
   readonly notes?: Notes | undefined;
   readonly sessionId: string;
@@ -149,16 +152,17 @@ function systemPrompt(
   parts: AgentParts,
   own: { readonly type: AgentType; readonly tools: readonly AnyTool[] },
 ): string {
-  const { ctx, role, alone, notes } = parts;
+  const { ctx, role, alone, notes, words } = parts;
   const facts = teamFacts(parts);
   const section =
     role === "lead" ? leadSection({ ...facts, alone, delegate: coordinates(parts) }) : teammateSection(facts);
   const tools = own.tools.map(({ name }) => name);
   return composeSystem({
+    override: words?.override,
     agentType: own.type,
     tools,
     cwd: ctx.cwd,
-    append: [...surroundingSections(parts, tools), notes?.section ?? "", section],
+    append: [...surroundingSections(parts, tools), notes?.section ?? "", section, words?.append ?? ""],
   });
 }
 

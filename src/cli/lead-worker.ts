@@ -4,6 +4,7 @@ import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { answerPermission } from "../lead/permission-side.ts";
+import type { PromptWords } from "../lead/prompt-words.ts";
 import { reconcile } from "../lead/reconcile.ts";
 import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
@@ -38,6 +39,8 @@ export interface LeadPlan {
   readonly mode: PermissionMode | undefined;
   /** The lead only coordinates from the start, and the mode is what its teammates have. */
   readonly delegate: boolean;
+  /** What is said of the lead's system prompt. */
+  readonly words: PromptWords;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
   readonly sidebar: boolean;
@@ -159,6 +162,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     surroundings,
     agentType: DEFAULT_AGENT_TYPE,
     ...own,
+    words: plan.words,
     sessionId,
     settings,
     spawn: {

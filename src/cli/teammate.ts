@@ -121,6 +121,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     { openSurroundings },
     { openType },
     { typesDirectory },
+    { promptWordsOf },
   ] = await Promise.all([
     import("./agent-parts.ts"),
     import("./context.ts"),
@@ -129,6 +130,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     import("./surroundings.ts"),
     import("./agent-types.ts"),
     import("../lead/types-directory.ts"),
+    import("../lead/prompt-words.ts"),
   ]);
   const settings = loadSettings(ref.home.root, io.cwd);
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
@@ -158,6 +160,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     surroundings,
     agentType: flags.agentType,
     ...own,
+    words: promptWordsOf(member),
     sessionId: self.sessionId,
     settings,
     spawn: {},

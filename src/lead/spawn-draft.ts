@@ -17,6 +17,7 @@ import type { NewMember } from "../team/members.ts";
 import { readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
 import { leadsMode } from "./modes.ts";
+import { PROMPT_WORDS, type PromptWords } from "./prompt-words.ts";
 import { type ShellSnapshot, snapshotVariable } from "./shell-snapshot.ts";
 import { spawnMode, spawnModel, spawnType } from "./spawn-settings.ts";
 import { TYPES_DIRECTORY } from "./types-directory.ts";
@@ -38,6 +39,8 @@ export interface SpawnInput {
   readonly worktree?: WantedWorktree;
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
+  /** What is said of its system prompt. */
+  readonly words?: PromptWords;
   /** The most that the spawner may give, where it is a lead's model: its own mode. */
   readonly most?: PermissionMode;
 }
@@ -107,9 +110,13 @@ export function draftOf(
 /** Key in a member's metadata: the only tools that it has, for when it is started again. */
 const TOOLS = "_tools";
 
-function metadataOf({ tools, worktree }: SpawnInput, typesIn: string | undefined): NewMember["metadata"] {
+function metadataOf(
+  { tools, worktree, words = {} }: SpawnInput,
+  typesIn: string | undefined,
+): NewMember["metadata"] {
   const metadata = {
     ...(tools?.length && { [TOOLS]: tools.slice() }),
+    ...(Object.keys(words).length > 0 && { [PROMPT_WORDS]: words }),
     // A worktree has what is committed alone, and its branch may have another.
     ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
   };

@@ -146,15 +146,6 @@ function spawnInput(call: Call & { readonly name: string }): SpawnInput {
 
 /** What only an agent with a place of its own can have is refused, rather than done without. */
 async function runSubagent(call: Call, own: TeamToolContext, context: ToolContext): Promise<ToolResult> {
-  if (own.role === "lead" && own.worker.plan.mode === "delegate") {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      "In the mode delegate the lead only coordinates; nothing was started.",
-      {
-        hint: "Give it a name: it is a teammate then.",
-      },
-    );
-  }
   if (call.isolation !== undefined || call.plan_mode_required) {
     const what = call.isolation === undefined ? "plan_mode_required" : "isolation";
     throw new TeamError("INVALID_INPUT", `${what} is for a teammate; nothing was started.`, {

@@ -6,6 +6,7 @@ import { TeamError } from "../../errors.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import type { BackendType } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
@@ -36,6 +37,8 @@ const OPTIONS = {
   teammateMode: { value: "mode", summary: "where teammates live", choices: TEAMMATE_MODES },
   permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
+  systemPrompt: { value: "text", summary: "in place of what the lead is told by default" },
+  appendSystemPrompt: { value: "text", summary: "behind all that the lead is told" },
   session: { summary: "give the team a tmux session of its own" },
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
@@ -125,6 +128,7 @@ async function checked(call: RunCall): Promise<Checked> {
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
     delegate,
+    words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
     keep: options.keep,
     sidebar: !options.noSidebar,

@@ -33,6 +33,8 @@ export const command = defineCommand({
     },
     model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
     plan: { summary: "it acts only after its plan was approved" },
+    systemPrompt: { value: "text", summary: "in place of what it is told by its type and by default" },
+    appendSystemPrompt: { value: "text", summary: "behind all that it is told" },
     permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
     allowedTools: { value: "rules", summary: "tools that run without asking: Read,Bash(git:*)", many: true },
     disallowedTools: { value: "rules", summary: "tools that never run", many: true },
@@ -71,7 +73,10 @@ export const command = defineCommand({
       loadPlaybook(playbookFile(options.model, io.program, resolve(io.cwd, options.cwd ?? ".")));
     }
     const prompt = await textOption(io, options.prompt, "prompt");
+    const override = await textOption(io, options.systemPrompt, "system prompt");
+    const append = await textOption(io, options.appendSystemPrompt, "system prompt");
     const input: SpawnInput = defined({
+      words: defined({ override, append }),
       name: args.name,
       unique: options.unique,
       plan: options.plan,

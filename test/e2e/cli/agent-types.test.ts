@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -114,6 +115,59 @@ describe("a teammate of a type that a file gives", () => {
       mode: "plan",
       model: "haiku",
     });
+  });
+
+  it("is told what its spawner says instead and besides, also when it is started again", async () => {
+    const { teams } = await home();
+    const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
+    onTestFinished(() => api.close());
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const spawn = (name: string, ...more: string[]) =>
+      teams(
+        [
+          "spawn",
+          name,
+          "--agent-type",
+          "scribe",
+          "--prompt",
+          "Go.",
+          "--json",
+          "--teammate-mode",
+          "process",
+          ...more,
+        ],
+        { env },
+      );
+    const kim = await spawn("kim", "--append-system-prompt", "Write in verse.");
+    await api.received(1);
+    expect((await spawn("ada", "--system-prompt", "You are nobody.")).code).toBe(0);
+    await api.received(2);
+    const system = (at: number): string => JSON.stringify(api.requests[at]?.body.system);
+    expect(system(0)).toMatch(/You are the scribe of the project\..*Your team.*Write in verse\./);
+    expect(system(1)).toMatch(/You are nobody\..*You are ada, a teammate/);
+    expect(system(1)).not.toContain("scribe of the project");
+    process.kill(kim.json<{ pid: number }>().pid, "SIGKILL");
+    await eventually("the crash", async () => {
+      const { members } = (await teams(["status", "--json"])).json<{ members: { state: string }[] }>();
+      return members[1]?.state === "crashed";
+    });
+    expect((await teams(["resume"], { env })).code).toBe(0);
+    await teams(["send", "kim", "And again."]);
+    await api.received(3);
+    expect(system(2)).toMatch(/scribe of the project\..*You are kim, .*Write in verse\./);
+  });
+
+  it("or its lead, by the one who runs it", async () => {
+    const { teams } = await home();
+    const api = await startFakeMessagesApi([{ kind: "message", blocks: [{ type: "text", text: "Done." }] }]);
+    onTestFinished(() => api.close());
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const words = ["--system-prompt", "You are nobody.", "--append-system-prompt", "Speak in verse."];
+    const ended = await teams(["run", "the goal", ...words, "--teammate-mode", "process", "--json"], { env });
+    expect(ended.json()).toMatchObject({ outcome: "completed", result: "Done." });
+    const system = JSON.stringify(api.requests[0]?.body.system);
+    expect(system).toMatch(/You are nobody\..*You are team-lead, .*Speak in verse\./);
+    expect(system).not.toContain("You are a coding agent");
   });
 
   it("and what is none is refused with all that there are, also for a lead", async () => {
