@@ -1,9 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import type { ConversationMessage, Model } from "../../src/agent/model/model.ts";
 import { scriptedModel } from "../../src/agent/model/scripted.ts";
+import { outputDirectory } from "../../src/agent/tools/output-file.ts";
 import { assembleAgent } from "../../src/cli/agent-parts.ts";
 import { openBackends } from "../../src/cli/backends.ts";
 import { settingsSchema } from "../../src/cli/settings.ts";
@@ -158,7 +159,9 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
   const worker = new Worker(input.wrap?.(options) ?? options);
   const ended = worker.run();
   // A test that looks at the end sees a failure there; one that does not has no use for it.
-  ended.catch(() => undefined);
+  ended
+    .catch(() => undefined)
+    .then(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));
   return {
     worker,
     ctx,

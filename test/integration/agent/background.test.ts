@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BackgroundTasks, type TaskNotice } from "../../../src/agent/background.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
+import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
 import { taskOutputTool, taskStopTool } from "../../../src/agent/tools/task-tools.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { startOf } from "../../../src/os/identity.ts";
@@ -21,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await background.endAll();
-  rmSync(cwd, { recursive: true, force: true });
+  for (const path of [cwd, dirname(outputDirectory(cwd))]) rmSync(path, { recursive: true, force: true });
 });
 
 const context = (more: Partial<ToolContext> = {}): ToolContext => ({
