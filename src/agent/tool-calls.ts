@@ -9,7 +9,13 @@ import type { HookOutcome, Hooks } from "./hooks/hooks.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import { isCutInput } from "./model/wire-answer.ts";
 import type { PermissionRules } from "./permission-rules.ts";
-import { decide, isWithheld, withHook } from "./permissions.ts";
+import {
+  decide,
+  isWithheld,
+  type PermissionDecision,
+  type PermissionQuestion,
+  withHook,
+} from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { suggestRules } from "./suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
@@ -26,6 +32,8 @@ export interface PermissionAsk {
   readonly reason: string;
   /** The rules that an “always” makes; none where no rule can allow it. */
   readonly rules: readonly string[];
+  /** What would be decided on the call now, where mode or rules have changed since. */
+  again(): PermissionDecision;
 }
 
 export interface PermissionAnswer {
@@ -241,11 +249,10 @@ async function permitAndExecute(
   const access = tool.access(input, context);
   const summary = tool.summary(input);
   const question = {
-    mode: permissions.mode(),
+    ...rightsOf(permissions),
     tool: tool.name,
     access,
     line: access.kind === "command" ? await readLine(access.command) : undefined,
-    rules: typeof permissions.rules === "function" ? permissions.rules() : permissions.rules,
     workingDirs: permissions.workingDirs,
     outputDirs: permissions.outputDirs,
     planFile: permissions.planFile,
@@ -277,7 +284,9 @@ async function permitAndExecute(
       },
       secretsOf(context.env),
     );
-    answer = await permissions.ask(request, signal);
+    const again = (): PermissionDecision =>
+      withHook(decide({ ...question, ...rightsOf(permissions) }), ahead?.permission);
+    answer = await permissions.ask({ ...request, again }, signal);
     signal.throwIfAborted();
   }
   const { allowed, note } = answer;
@@ -298,6 +307,11 @@ async function permitAndExecute(
   return note === undefined
     ? result
     : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
+}
+
+/** What can change while a call waits. */
+function rightsOf({ mode, rules }: AgentPermissions): Pick<PermissionQuestion, "mode" | "rules"> {
+  return { mode: mode(), rules: typeof rules === "function" ? rules() : rules };
 }
 
 /** The grammar of bash is loaded at the first command. */

@@ -84,7 +84,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
 }
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
-function modeFollower({ ctx, view, mode }: Lead, { plan }: Worker): () => void {
+function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
@@ -94,6 +94,7 @@ function modeFollower({ ctx, view, mode }: Lead, { plan }: Worker): () => void {
     view.note(
       `permission mode ${why === undefined ? "is now" : `is forbidden by ${why}, and not`} ${wanted}`,
     );
+    desk.reconsider().catch((error: unknown) => view.error(messageOf(error)));
   };
 }
 

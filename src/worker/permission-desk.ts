@@ -1,3 +1,4 @@
+import type { PermissionDecision } from "../agent/permissions.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
@@ -25,6 +26,8 @@ interface Open {
   readonly id: string;
   /** The rules that an “always” makes. */
   readonly rules: readonly string[];
+  /** What would be decided on it now. */
+  again(): PermissionDecision;
   settle(answer: PermissionAnswer): void;
 }
 
@@ -57,7 +60,7 @@ export class PermissionDesk {
     view.permission(request.tool, request.summary, id, request.rules);
     status.happened("permission_asked", `asks: ${summary}`);
     try {
-      return await this.#wait(id, request.rules, signal, () => this.#tellLead(id, request, now));
+      return await this.#wait(id, request, signal, () => this.#tellLead(id, request, now));
     } finally {
       closeRequest(ref, id);
       status.happened("permission_answered");
@@ -94,7 +97,21 @@ export class PermissionDesk {
       if (word === "a") this.allow(open.rules);
       open.settle({ allowed: word !== "n", ...(note === "" ? {} : { note }) });
     }
+    await this.reconsider();
     return true;
+  }
+
+  /** The agent's mode or rules have changed: what they allow or refuse by now waits for nobody any more. */
+  async reconsider(): Promise<void> {
+    const { ref, clock } = this.#options;
+    for (const open of [...this.#open]) {
+      const { behavior, reason } = open.again();
+      if (behavior === "ask" || !this.#open.includes(open)) continue;
+      const approve = behavior === "allow";
+      const answer = { approve, note: reason, by: "rights", at: clock.now() };
+      if ((await answerRequest(ref, open.id, answer)) !== "answered") continue;
+      open.settle({ allowed: approve, ...(approve ? {} : { note: reason }) });
+    }
   }
 
   /** Answers everything that is open with no: the worker is asked to end, and nobody has to be waited for. */
@@ -126,7 +143,7 @@ export class PermissionDesk {
   /** Listens before anybody is told, so that no answer is early. */
   #wait(
     id: string,
-    rules: readonly string[],
+    { rules, again }: PermissionAsk,
     signal: AbortSignal,
     tell: () => Promise<void>,
   ): Promise<PermissionAnswer> {
@@ -144,6 +161,7 @@ export class PermissionDesk {
       const entry: Open = {
         id,
         rules,
+        again,
         settle(answer) {
           leave();
           resolve(answer);

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { listApprovals } from "../../../src/lead/approvals.ts";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { setMode } from "../../../src/lead/set-mode.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
@@ -50,6 +50,43 @@ describe("the mode of a running agent", () => {
     await give(ref, "bypassPermissions");
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the call", () => made("ran"));
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it.each<[PermissionMode, boolean]>([
+    ["bypassPermissions", true],
+    ["plan", false],
+  ])("answers what waits for a permission, where %s does", async (mode, runs) => {
+    const { ref, dev, made } = await working({
+      mode: "default",
+      turns: [{ tools: [bash("touch ran")] }, { say: "ok" }],
+    });
+    const { id } = await eventually("the request", () => listApprovals(ref)[0]);
+    await give(ref, mode);
+    await eventually("the end", () => dev.inputs.length === 1 && isIdle(ref));
+    expect([made("ran"), listApprovals(ref)]).toEqual([runs, []]);
+    await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
+      code: "REQUEST_NOT_FOUND",
+    });
+  });
+
+  it("leaves waiting what it does not decide, and so does a rule about something else", async () => {
+    const { ref, dev, made } = await working({
+      mode: "default",
+      turns: [{ tools: [bash("touch ran")] }, { say: "ok" }],
+    });
+    await eventually("the request", () => listApprovals(ref).length === 1);
+    await give(ref, "acceptEdits");
+    const update = (rule: string) =>
+      JSON.stringify({
+        type: "team_permission_update",
+        permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
+      });
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
+    await eventually("both", () => dev.worker.desk.allowedHere.length === 1);
+    expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
+    await eventually("the end", () => isIdle(ref) && made("ran"));
     expect(listApprovals(ref)).toEqual([]);
   });
 
