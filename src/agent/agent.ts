@@ -73,6 +73,11 @@ export interface AgentOptions {
   readonly onTaskEnd?: (notice: TaskNotice) => void;
   /** Asked before each tool call but the first, and before the model is called again: `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
+  /**
+   * Asked before each call of the model, with everything before it on the disk: it may take its time, and `stop` ends the turn
+   * there.
+   */
+  readonly beforeCall?: (signal: AbortSignal) => Promise<"go" | "stop">;
   readonly clock?: Clock;
 }
 
@@ -218,6 +223,7 @@ class ConversationAgent implements Agent {
 
   /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */
   private async round(turn: TurnSoFar, signal: AbortSignal): Promise<Ending | undefined> {
+    if ((await this.options.beforeCall?.(signal)) === "stop") return { outcome: "interrupted" };
     const noRoom = this.window.isNearlyFull ? await this.compact(turn, signal) : undefined;
     if (noRoom !== undefined) return noRoom;
     const answer = await this.callModel(turn, signal);

@@ -96,6 +96,7 @@ export function assembleAgent(parts: AgentParts): Agent {
     onTaskEnd: (notice) => worker.taskEnded(notice),
     onInputRecorded: () => worker.inputRecorded(),
     betweenTools: () => worker.betweenTools(),
+    beforeCall: (signal) => worker.beforeCall(signal),
     clock: ctx.clock,
   });
 }

@@ -121,6 +121,7 @@ async function begin(call: AnyCall, plan: LeadPlan): Promise<Lead> {
     model: plan.model,
     mode: before,
     process: ownIdentity(),
+    ...(Object.keys(plan.budget).length === 0 ? {} : { budget: plan.budget }),
   });
   return orNoTeam(ref, async () => {
     // Behind the one from before, which its teammates have.

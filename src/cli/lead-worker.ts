@@ -12,6 +12,7 @@ import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
+import type { BudgetLimits } from "../schema/budget.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
@@ -26,6 +27,7 @@ import type { LeadScreen } from "./lead-screen.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
+import { pricesIn } from "./prices.ts";
 import { bypassForbidden, furtherDirectories, type LoadedSettings, worktreeSettings } from "./settings.ts";
 import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
@@ -43,6 +45,8 @@ export interface LeadPlan {
   readonly words: PromptWords;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
+  /** What all together may spend. */
+  readonly budget: BudgetLimits;
   readonly sidebar: boolean;
   /** Throws when the run is over and what it was for is not there. */
   readonly check?: () => void;
@@ -168,6 +172,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     spawn: {
       ...plan.spawn,
       worktrees: worktreeSettings(settings),
+      isPriced: pricesIn(settings),
       bypassForbidden: bypassForbidden(settings, ctx.env),
     },
     alone: !io.terminal.stdin,

@@ -28,6 +28,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   hide: { group: "Teammates", load: () => import("./commands/hide.ts") },
   show: { group: "Teammates", load: () => import("./commands/show.ts") },
   mode: { group: "Teammates", load: () => import("./commands/mode.ts") },
+  budget: { group: "Teammates", load: () => import("./commands/budget.ts") },
   interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },

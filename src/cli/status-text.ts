@@ -2,6 +2,7 @@ import type { MemberStatus, TeamStatus } from "../lead/status.ts";
 import { operand } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Task } from "../schema/task.ts";
+import { budgetText } from "../team/budget-text.ts";
 import { deadlockSentence } from "../team/deadlock.ts";
 import type { Output } from "./output.ts";
 import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
@@ -16,11 +17,12 @@ export function statusText(status: TeamStatus, out: Pick<Output, "paint" | "colu
     .join("\n\n");
 }
 
-function heading({ team, leadAlive, tasks }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick<Output, "paint">): string {
   const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
   const total = tasks.list.length;
   const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
-  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}`;
+  const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
+  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
 }
 
 function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
@@ -77,8 +79,9 @@ function mailOf({ mail: { queued, delivered, inTurn } }: MemberStatus): string {
   return parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])).join(", ");
 }
 
-function tokensOf({ tokens }: MemberStatus): string {
+function tokensOf({ tokens, budget }: MemberStatus): string {
   const sum = tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite;
+  if (budget?.maxTokens !== undefined) return `${compact(sum)} of ${compact(budget.maxTokens)}`;
   return sum === 0 ? "" : compact(sum);
 }
 

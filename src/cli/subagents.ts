@@ -100,6 +100,7 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
         cwd: ctx.cwd,
         permissions,
         onEvent: (event) => told(parts, call, event),
+        beforeCall: (aborted) => parts.worker.beforeCall(aborted),
         maxContinuations: settings.teams.hooks.maxContinuations,
         clock: ctx.clock,
       },

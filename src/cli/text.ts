@@ -53,6 +53,23 @@ export function countOption(value: string | undefined, option: string): number |
   });
 }
 
+/** An amount above zero. @throws TeamError INVALID_INPUT */
+export function amountOption(
+  value: string | undefined,
+  option: string,
+  kind: "whole" | "any" = "any",
+): number | undefined {
+  if (value === undefined) return undefined;
+  const isAmount = kind === "whole" ? /^\d{1,15}$/.test(value) : /^\d{1,9}(\.\d{1,9})?$/.test(value);
+  if (isAmount && Number(value) > 0) return Number(value);
+  throw new TeamError("INVALID_INPUT", `${option} cannot be ${JSON.stringify(value)}.`, {
+    hint:
+      kind === "whole"
+        ? `It is a whole number above zero: ${option} 500000`
+        : `It is an amount above zero: ${option} 2.50`,
+  });
+}
+
 /** A list given as often as one likes, or with commas: `--blocked-by 1,2 --blocked-by 3`. */
 export function listOption(values: readonly string[]): string[] {
   return values

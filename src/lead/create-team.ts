@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../os/clock.ts";
+import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
+import { withLimits } from "../team/budget.ts";
 import { createTeamFiles } from "../team/config.ts";
 import type { Home, TeamRef } from "../team/ref.ts";
 
@@ -18,6 +20,8 @@ export interface CreateTeamInput {
   /** The lead's process, where the lead is one; a person with a shell is none. */
   readonly process?: ProcessIdentity;
   readonly sessionId?: string;
+  /** What all its members together may spend. */
+  readonly budget?: BudgetLimits;
 }
 
 /**
@@ -42,6 +46,7 @@ export async function createTeam(
       leadModel: input.model,
       leadMode: input.mode,
       leadProcess: input.process,
+      metadata: input.budget && withLimits(undefined, input.budget),
       now: clock.now(),
     }),
   );

@@ -1,6 +1,7 @@
 import { livenessOf } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
+import { spentBy, withSpentOf } from "../team/budget.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding } from "../team/endings.ts";
 import { memberOf, toFormer } from "../team/members.ts";
@@ -58,7 +59,7 @@ export async function finishMember(
     // Not one that took the name meanwhile.
     (config) =>
       memberOf(config, name)?.joinedAt === member.joinedAt
-        ? toFormer(config, name, how, ctx.clock.now())
+        ? toFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
         : undefined,
   );
   if (taken !== undefined) await settleEnding(ctx, taken);

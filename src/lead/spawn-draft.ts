@@ -9,10 +9,12 @@ import { childEnvironment } from "../launch/environment.ts";
 import { type AgentFlags, agentArgv } from "../launch/flags.ts";
 import { isDirectory } from "../os/fs.ts";
 import { rootTag } from "../protocol/paths.ts";
+import type { BudgetLimits } from "../schema/budget.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME, newAgentName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { withLimits } from "../team/budget.ts";
 import type { NewMember } from "../team/members.ts";
 import { readStatus } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
@@ -37,6 +39,8 @@ export interface SpawnInput {
   readonly cwd?: string;
   /** Works in a worktree of its own, in the directory that `cwd` is in the repository. */
   readonly worktree?: WantedWorktree;
+  /** What it may spend. */
+  readonly budget?: BudgetLimits;
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
   /** What is said of its system prompt. */
@@ -111,7 +115,7 @@ export function draftOf(
 const TOOLS = "_tools";
 
 function metadataOf(
-  { tools, worktree, words = {} }: SpawnInput,
+  { tools, worktree, budget = {}, words = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
   const metadata = {
@@ -119,6 +123,7 @@ function metadataOf(
     ...(Object.keys(words).length > 0 && { [PROMPT_WORDS]: words }),
     // A worktree has what is committed alone, and its branch may have another.
     ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
+    ...(Object.keys(budget).length > 0 && withLimits(undefined, budget)),
   };
   return Object.keys(metadata).length === 0 ? undefined : metadata;
 }

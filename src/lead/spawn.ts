@@ -6,10 +6,12 @@ import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { worktreeOf } from "../schema/worktree.ts";
+import { limitsOf } from "../team/budget.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
 import { addMembers, type NewMember, removeMember } from "../team/members.ts";
 import { readStatus, removeRun, writePlace } from "../team/records.ts";
+import { type IsPriced, requirePrice } from "./budget.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
 import { awaitSettled } from "./settle-ending.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
@@ -23,6 +25,8 @@ export interface SpawnOptions {
   readonly worktrees?: WorktreeSettings;
   /** Why bypassPermissions is not to be had. */
   readonly bypassForbidden?: string | undefined;
+  /** Whether the price of a model is known; for budgets of money. */
+  readonly isPriced?: IsPriced;
   /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
   readonly background?: (work: Promise<unknown>) => void;
 }
@@ -65,6 +69,7 @@ export async function spawnTeammates(
       return draftOf(ctx, config, input, { types, forbidden: options.bypassForbidden });
     }),
   );
+  requirePrices(config, drafts, options);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitSettled(ctx, name);
@@ -126,6 +131,15 @@ async function startDrafts(
   const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
   if (failed.length > 0) throw spawnFailure(failed, spawned, left);
   return spawned;
+}
+
+/** @throws TeamError INVALID_MODEL where what is to be held against a limit cannot be counted */
+function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPriced }: SpawnOptions): void {
+  if (isPriced === undefined) return;
+  for (const draft of drafts) {
+    const isLimited = [config, draft].some((one) => limitsOf(one)?.maxCostUsd !== undefined);
+    if (isLimited && draft.model !== undefined) requirePrice(draft.model, isPriced);
+  }
 }
 
 /** A member that can be started: it has the worktree that it is to have. */

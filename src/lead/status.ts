@@ -1,10 +1,12 @@
 import { livenessOf } from "../os/identity.ts";
+import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { NO_TOKENS } from "../schema/tokens.ts";
+import { limitsOf, spentByTeam } from "../team/budget.ts";
 import { readTeam } from "../team/config.ts";
 import { type Deadlock, deadlockOf } from "../team/deadlock.ts";
 import { type AgentExit, judge } from "../team/liveness.ts";
@@ -28,6 +30,8 @@ export interface TeamStatus {
   /** Why nobody can go on; null while somebody can. */
   readonly deadlock: Deadlock | null;
   readonly approvals: readonly Approval[];
+  /** What all together may spend, and have; null where there is no limit. */
+  readonly budget: (BudgetLimits & { readonly spent: SpentAmount }) | null;
 }
 
 export interface MemberStatus {
@@ -53,6 +57,8 @@ export interface MemberStatus {
   readonly mail: MailCounts;
   readonly tokens: TokenCount;
   readonly costUsd: number;
+  /** What it may spend; null where there is no limit of its own. */
+  readonly budget: BudgetLimits | null;
   readonly startedAt: number | null;
   readonly lastActivityAt: number | null;
   readonly exit: AgentExit | null;
@@ -94,6 +100,7 @@ export async function teamStatus(
     ...(looks && { git: looks.get(known.member.name) ?? null }),
   }));
   const alive = leadAlive(config);
+  const limits = limitsOf(config);
   return {
     team: config.name,
     leadAlive: alive,
@@ -104,6 +111,7 @@ export async function teamStatus(
       deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
     ),
     approvals: listApprovals(ctx.ref),
+    budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
   };
 }
 
@@ -195,6 +203,7 @@ function memberStatus(
     mail,
     tokens: status?.tokens ?? NO_TOKENS,
     costUsd: status?.costUsd ?? 0,
+    budget: limitsOf(member) ?? null,
     startedAt: status?.startedAt ?? null,
     lastActivityAt: status?.lastActivityAt ?? null,
     exit: verdict.exit,

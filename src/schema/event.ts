@@ -38,6 +38,8 @@ export interface EventOf {
 /** What happened: ids, names and sizes, never a text of a message, a model or a tool. Times are milliseconds. */
 export type EventFacts =
   | { readonly type: "agent"; readonly what: "started" }
+  /** A budget is spent, and there is more of it. */
+  | { readonly type: "agent"; readonly what: "paused" | "went_on" }
   | { readonly type: "agent"; readonly what: "ended"; readonly how: string }
   /** With so many messages of others; none where a person typed, or something in the background ended. */
   | { readonly type: "agent"; readonly what: "turn_started"; readonly messages: number }

@@ -29,6 +29,7 @@ export interface NewTeam {
   readonly leadMode?: string;
   /** The lead's own process; none when a person leads by commands. */
   readonly leadProcess?: ProcessIdentity;
+  readonly metadata?: Readonly<Record<string, unknown>>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -117,6 +118,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
     schemaVersion: SCHEMA_VERSION,
     displayName: input.name === ref.team ? undefined : input.name,
     joinedCount: 0,
+    metadata: input.metadata,
   });
 }
 

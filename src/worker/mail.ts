@@ -18,6 +18,8 @@ export interface MailOptions {
   /** The team was deleted. */
   teamGone(): void;
   problem(error: unknown): void;
+  /** The bell rang, and what it may have rung for was read. */
+  rang(): void;
 }
 
 /**
@@ -43,6 +45,7 @@ export class Mail {
     const { bell, signal } = this.#options;
     while (!signal.aborted) {
       await this.#readGuarded();
+      this.#options.rang();
       if ((await bell.wait({ signal })) === "aborted") return;
     }
   }

@@ -11,12 +11,21 @@ export type WorkerEvent =
   | "plan_answered"
   | "throttled"
   | "went_on"
+  | "budget_spent"
   | "stop_agreed"
   | "ended";
 
 export type WorkerState = Extract<
   AgentState,
-  "starting" | "running" | "idle" | "awaiting-approval" | "needs-input" | "throttled" | "stopping" | "exited"
+  | "starting"
+  | "running"
+  | "idle"
+  | "awaiting-approval"
+  | "needs-input"
+  | "throttled"
+  | "paused"
+  | "stopping"
+  | "exited"
 >;
 
 type Row = Partial<Record<WorkerEvent, WorkerState>>;
@@ -24,12 +33,13 @@ type Row = Partial<Record<WorkerEvent, WorkerState>>;
 /** State × event → state; what is not listed leaves the state as it is (architecture.md rule 9). */
 export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   starting: { ready: "idle", turn_started: "running", stop_agreed: "stopping", ended: "exited" },
-  idle: { turn_started: "running", stop_agreed: "stopping", ended: "exited" },
+  idle: { turn_started: "running", budget_spent: "paused", stop_agreed: "stopping", ended: "exited" },
   running: {
     turn_ended: "idle",
     permission_asked: "needs-input",
     plan_sent: "awaiting-approval",
     throttled: "throttled",
+    budget_spent: "paused",
     stop_agreed: "stopping",
     ended: "exited",
   },
@@ -43,6 +53,15 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   "needs-input": {
     permission_answered: "running",
     turn_ended: "idle",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
+  // In the middle of a turn, or with one that it cannot begin.
+  paused: {
+    went_on: "running",
+    turn_started: "running",
+    turn_ended: "idle",
+    permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",
   },

@@ -17,7 +17,9 @@ import type { TeamRef } from "../team/ref.ts";
 import { closeQuestionsOf } from "../team/requests.ts";
 import { noteTurn } from "../team/restarts.ts";
 import type { Bell } from "../wakeup/bell.ts";
+import { Rings } from "../wakeup/rings.ts";
 import { actAtOnce } from "./at-once.ts";
+import { BudgetGate } from "./budget-gate.ts";
 import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation } from "./cut-turn.ts";
 import { idleReason, type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
@@ -71,6 +73,11 @@ export interface WorkerOptions {
 /** What a call that waits for a permission is refused with, so that the request is answered at once. */
 const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
+/** Calls of the model that an agent without a budget has to answer a shutdown request: its tool, and a last word. */
+const MOST_OVERDRAWN = 3;
+/** Longest wait for more of a budget until the next look, in milliseconds: the net for a ring that was lost. */
+const LOOK_AT_BUDGET = 10_000;
+
 /**
  * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public
  * methods; everything that it acts with is handed in.
@@ -85,6 +92,12 @@ export class Worker {
   readonly #mail: Mail;
   readonly #events: OwnEvents;
   readonly #queue: Queue;
+  readonly #budget: BudgetGate;
+  /** Rings for whoever waits for more of a budget: its subagents do so side by side. */
+  readonly #more = new Rings(() => undefined);
+  #waitsForBudget = false;
+  /** Calls that the turn that runs may still have whatever the budget is. */
+  #overdraft = 0;
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #agent: Promise<Agent> | undefined;
@@ -124,6 +137,7 @@ export class Worker {
       clock,
     });
     this.#queue = new Queue(options.role);
+    this.#budget = new BudgetGate(ref, name, (text) => view.waiting(text));
     const { plan, desk } = this;
     const interrupt = (): void => void this.interrupt();
     const parts = defined({ plan, desk, status, view, interrupt, onSilent: options.onSilent });
@@ -137,6 +151,7 @@ export class Worker {
       arrived: (entries) => this.#arrived(entries),
       teamGone: () => this.#stop("team-gone"),
       problem: (error) => view.error(messageOf(error)),
+      rang: () => this.#lookAtBudget(),
     });
   }
 
@@ -196,6 +211,7 @@ export class Worker {
   /** Something outside changed that `idle` looks at, or that answers an open question. */
   lookAgain(): void {
     this.desk.lookForAnswers();
+    this.#lookAtBudget();
     this.#wake.set();
   }
 
@@ -216,6 +232,26 @@ export class Worker {
   /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
   async betweenTools(): Promise<"go" | "stop"> {
     return this.#end === undefined && !this.#queue.hasShutdown ? "go" : "stop";
+  }
+
+  /**
+   * Called by the agent before each call of the model: where a budget is spent, the turn stands here until there is more. A
+   * shutdown that is asked for meanwhile is next, and its answer may be paid all the same.
+   */
+  async beforeCall(signal: AbortSignal): Promise<"go" | "stop"> {
+    const stops = AbortSignal.any([signal, this.#options.signal]);
+    while (await this.#isOutOfBudget()) {
+      if (signal.aborted) return "go";
+      if (this.#overdraft > 0) {
+        this.#overdraft -= 1;
+        return "go";
+      }
+      if (this.#end !== undefined || this.#queue.hasShutdown) return "stop";
+      this.#pause();
+      await this.#more.wait({ signal: stops, timeoutMs: LOOK_AT_BUDGET });
+    }
+    this.#goOnSpending();
+    return "go";
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
@@ -263,6 +299,10 @@ export class Worker {
     await this.#goOn();
     while (this.#end === undefined) {
       if (this.#flaw !== undefined) throw this.#flaw.error;
+      if (await this.#mustPause()) {
+        await this.#wake.wait(signal);
+        continue;
+      }
       const next = this.#queue.take(this.plan.isWaiting, await this.#othersWork());
       if (next !== undefined) await this.#runTurn(next);
       else if (
@@ -275,6 +315,47 @@ export class Worker {
       // The last one that worked may have ended since the look above: what was held back for then is a turn first.
       else if (!this.#queue.holdsNotices) this.#stop("over");
     }
+  }
+
+  /** Something waits for a turn that there is no budget for. */
+  async #mustPause(): Promise<boolean> {
+    const isDue = !this.#queue.isEmpty || this.#queue.holdsNotices;
+    if (isDue && !this.#queue.hasShutdown && (await this.#isOutOfBudget())) {
+      this.#pause();
+      return true;
+    }
+    this.#goOnSpending();
+    return false;
+  }
+
+  async #isOutOfBudget(): Promise<boolean> {
+    let isOut = false;
+    await this.#inTeam(async () => {
+      isOut = (await this.#budget.look()) !== undefined;
+    });
+    return isOut;
+  }
+
+  #pause(): void {
+    if (this.#waitsForBudget) return;
+    this.#waitsForBudget = true;
+    this.#options.status.happened("budget_spent", "its budget is spent");
+    this.#events.record({ type: "agent", what: "paused" });
+  }
+
+  #goOnSpending(): void {
+    if (!this.#waitsForBudget) return;
+    this.#waitsForBudget = false;
+    const { status, view } = this.#options;
+    status.happened(this.#turn === undefined ? "turn_ended" : "went_on", "");
+    this.#events.record({ type: "agent", what: "went_on" });
+    view.note("there is budget again");
+  }
+
+  #lookAtBudget(): void {
+    if (!this.#waitsForBudget) return;
+    this.#more.ring();
+    this.#wake.set();
   }
 
   async #othersWork(): Promise<boolean> {
@@ -306,6 +387,8 @@ export class Worker {
   async #runTurn({ entries, typed, remarks, ended }: TurnMaterial): Promise<void> {
     const { view, status } = this.#options;
     const input = composeTurn(entries, typed, remarks, ended);
+    const isShutdown = entries.some(({ protocol }) => protocol?.type === "shutdown_request");
+    this.#overdraft = isShutdown ? MOST_OVERDRAWN : 0;
     this.rest?.began(entries.length === 0 && typed.length === 0 && ended.length === 0);
     await this.#inTurn(input.keys, async (signal) => {
       for (const { message, protocol } of entries) {
@@ -349,6 +432,8 @@ export class Worker {
     // Its messages stay in their turn: the next process goes on with it.
     if (result.outcome === "interrupted" && this.#isCut) return;
     const goesOn = this.#end === undefined;
+    // What its last call cost is told with its end.
+    await this.#isOutOfBudget();
     if (goesOn) this.#work.add(result);
     const isDone = (): boolean => goesOn && !this.plan.isWaiting && this.#queue.isEmpty;
     if (isDone() && result.outcome === "completed") {
@@ -401,6 +486,8 @@ export class Worker {
       }
       if (this.#turn !== undefined) this.#options.view.queued(entry.message.from);
     }
+    // A turn that stands for want of a budget makes way for a shutdown.
+    this.#more.ring();
     this.#wake.set();
   }
 

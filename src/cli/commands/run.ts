@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defaultModelName, isScripted, resolveModelName, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
+import { requirePrice } from "../../lead/budget.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import type { BackendType } from "../../schema/config.ts";
@@ -22,6 +23,7 @@ import { leadInSession } from "../lead-session.ts";
 import type { LeadPlan } from "../lead-worker.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts";
 import { line } from "../paint.ts";
+import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
 import { isInSession, reportingFailure } from "../run-result.ts";
 import { loadSettings, type Settings } from "../settings.ts";
@@ -43,6 +45,7 @@ const OPTIONS = {
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
   detach: { summary: "lead in a detached tmux session and return at once" },
+  ...BUDGET_OPTIONS,
   debug: { summary: "write down what the agents decide and why: teams logs <agent> --debug" },
   keep: { summary: "keep the team's files at the end" },
   report: { value: "file", summary: "where the built-in audit writes its report (AUDIT.md)" },
@@ -113,6 +116,8 @@ async function checked(call: RunCall): Promise<Checked> {
   const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
+  const budget = limitsIn(options);
+  if (budget.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
   const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
@@ -131,6 +136,7 @@ async function checked(call: RunCall): Promise<Checked> {
     words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
     keep: options.keep,
+    budget,
     sidebar: !options.noSidebar,
     env: {
       ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),

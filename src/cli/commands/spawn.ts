@@ -17,6 +17,7 @@ import { leadContext, refuseNesting } from "../context.ts";
 import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
+import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
 import { bypassForbidden, loadSettings, worktreeSettings } from "../settings.ts";
 import { deciderOf, openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
@@ -50,6 +51,7 @@ export const command = defineCommand({
     here: { summary: "split this window instead of using the team's own" },
     window: { summary: "in a tmux window for itself" },
     session: { summary: "in a tmux session of the team's own" },
+    ...BUDGET_OPTIONS,
     debug: { summary: "write down what it decides and why: teams logs <name> --debug" },
     unique: { summary: "take name-2, name-3, … where the name is taken" },
   },
@@ -90,6 +92,7 @@ export const command = defineCommand({
       cwd: options.cwd,
       worktree: wantedWorktree(options),
       most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
+      budget: limitsIn(options),
     });
     const { flaws } = await agentTypesIn(open.home.root, directoryOf(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
@@ -99,6 +102,7 @@ export const command = defineCommand({
     const behind: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
+      isPriced: pricesIn(settings),
       placement: placementOf(options),
       worktrees: { ...worktreeSettings(settings), ...(signal && { signal }) },
       bypassForbidden: bypassForbidden(settings, ctx.env),

@@ -137,6 +137,7 @@ describe("status in words", () => {
     tasks: { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] },
     deadlock: null,
     approvals: [],
+    budget: null,
   };
 
   it("fits a team into one line", () => {

@@ -1,0 +1,34 @@
+import { budget } from "../../lead/budget.ts";
+import { budgetText } from "../../team/budget-text.ts";
+import { defineCommand } from "../command.ts";
+import { filesContext } from "../context.ts";
+import { line } from "../paint.ts";
+import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
+import { loadSettings } from "../settings.ts";
+import { resolveTarget } from "../team.ts";
+
+export const command = defineCommand({
+  name: "budget",
+  summary: "What an agent or a team may spend: shows it, raises it, and whoever waits for that goes on",
+  args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
+  options: BUDGET_OPTIONS,
+  examples: ["teams budget review", "teams budget reviewer --max-tokens 500000", "teams budget --max-cost 5"],
+  notes:
+    "A limit holds for all that was spent so far and is to come; a team's counts every member, those that have ended included.\n" +
+    "Tokens are counted as teams status counts them. What is not named stays as it is.",
+  async run(call) {
+    const { args, options, io, out } = call;
+    const target = resolveTarget(io.env, options, args.name);
+    const settings = loadSettings(target.open.home.root, io.cwd);
+    const name = target.kind === "member" ? target.member.name : undefined;
+    const ctx = filesContext(call, target.open);
+    const { limits, spent } = await budget(ctx, name, limitsIn(options), pricesIn(settings));
+    const { team } = target.open.ref;
+    const value = { team, name: name ?? null, limits, spent };
+    out.answer(value, () =>
+      Object.keys(limits).length === 0
+        ? line`${name ?? team} has no budget.`
+        : line`${name ?? team}: ${budgetText(limits, spent)}.`,
+    );
+  },
+});

@@ -1,0 +1,31 @@
+import { modelFacts } from "../agent/model/catalog.ts";
+import { isScripted, resolveModelName } from "../agent/model/resolve-name.ts";
+import type { IsPriced } from "../lead/budget.ts";
+import type { BudgetLimits } from "../schema/budget.ts";
+import { defined } from "../schema/defined.ts";
+import type { Settings } from "./settings.ts";
+import { amountOption } from "./text.ts";
+
+/** Whether the price of a model is known, by these settings or by itself; a playbook costs nothing that could be counted. */
+export function pricesIn({ teams }: Settings): IsPriced {
+  return (model) =>
+    !isScripted(model) &&
+    modelFacts(resolveModelName(model, teams.models), teams.prices, model).rates !== undefined;
+}
+
+/** The options of a command that limit what may be spent. */
+export const BUDGET_OPTIONS = {
+  maxTokens: { value: "tokens", summary: "how many tokens may be used: a warning at 80 %, a pause at all" },
+  maxCost: { value: "dollars", summary: "what may be spent, in US dollars; of models with a known price" },
+} as const;
+
+/** @throws TeamError INVALID_INPUT */
+export function limitsIn(options: {
+  readonly maxTokens: string | undefined;
+  readonly maxCost: string | undefined;
+}): BudgetLimits {
+  return defined({
+    maxTokens: amountOption(options.maxTokens, "--max-tokens", "whole"),
+    maxCostUsd: amountOption(options.maxCost, "--max-cost"),
+  });
+}

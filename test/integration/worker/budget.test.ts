@@ -1,0 +1,164 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { budget } from "../../../src/lead/budget.ts";
+import { finishMember } from "../../../src/lead/finish-member.ts";
+import { formatProtocol } from "../../../src/protocol/messages.ts";
+import type { BudgetLimits } from "../../../src/schema/budget.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { setLimits, spentByTeam } from "../../../src/team/budget.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { deliver, history, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { contextOf, startWorker, type WorkerInput } from "../../support/worker.ts";
+
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+const turn = (tokens: number, more: Partial<Turn>): Turn => ({
+  ...more,
+  usage: { input: tokens, output: 0 },
+});
+
+async function start(ref: TeamRef, input: WorkerInput) {
+  const running = await startWorker(ref, input);
+  onTestFinished(async () => void (await running.stop().catch(() => undefined)));
+  return running;
+}
+
+const send = (ref: TeamRef, text: string, to = "dev") => deliver(ref, { from: LEAD_NAME, to, text });
+const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
+const isIdle = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "idle" && unreadCount(ref, name) === 0;
+const isPaused = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "paused";
+const raise = (ref: TeamRef, name: string | undefined, limits: BudgetLimits) =>
+  budget(contextOf(ref), name, limits, () => true);
+const notices = async (ref: TeamRef) =>
+  (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
+    from === "system" ? [text] : [],
+  );
+
+describe("a member's budget", () => {
+  it("is warned of at 80 %, and at all of it the agent stands between two calls until there is more", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 1_000 });
+    const dev = await start(ref, {
+      turns: [
+        turn(850, { tools: [bash("touch first")] }),
+        turn(200, { tools: [bash("touch second")] }),
+        turn(10, { say: "all done" }),
+        turn(10, { say: "and this" }),
+      ],
+    });
+    const made = (name: string) => existsSync(join(dev.cwd, name));
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    expect([made("first"), made("second")]).toEqual([true, true]);
+    expect(await notices(ref)).toEqual([
+      "dev has used 85 % of the budget: 850 of 1,000 tokens.",
+      expect.stringMatching(
+        /^dev has used up the budget \(1,050 of 1,000 tokens\).*teams budget dev@crew --max-tokens/,
+      ),
+    ]);
+    expect(dev.shown.filter((line) => line.startsWith("waiting: dev has used"))).toHaveLength(2);
+    await send(ref, "more");
+    await eventually("its word", () => dev.shown.includes("queued team-lead"));
+    // All that ran has its result by now, whatever becomes of the process.
+    expect(JSON.stringify(dev.messages.at(-1))).toContain("tool_result");
+    expect(await raise(ref, "dev", { maxTokens: 5_000 })).toMatchObject({
+      name: "dev",
+      limits: { maxTokens: 5_000 },
+      spent: { tokens: 1_050 },
+    });
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
+    const text = JSON.stringify(dev.messages);
+    expect([text.includes("all done"), text.includes("and this")]).toEqual([true, true]);
+    expect(await notices(ref)).toHaveLength(2);
+  });
+
+  it("that the last call of a turn used up lets it end; what comes then waits, and counts as unread", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const dev = await start(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });
+    await send(ref, "begin");
+    await eventually("its end", () => isIdle(ref));
+    expect(await notices(ref)).toEqual([
+      expect.stringContaining("has used up the budget (100 of 100 tokens)"),
+    ]);
+    await send(ref, "again");
+    await eventually("the pause", () => isPaused(ref));
+    expect([dev.inputs.length, unreadCount(ref, "dev")]).toEqual([1, 1]);
+    await raise(ref, "dev", { maxTokens: 101 });
+    await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref));
+  });
+
+  it("holds for the next process, which goes on behind what was done", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const turns = [turn(100, { tools: [bash("echo x >> runs")] }), turn(5, { say: "the end" })];
+    const before = await start(ref, { turns });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    await before.stop();
+    const after = await start(ref, { turns });
+    await eventually("the pause", () => isPaused(ref));
+    expect(readStatus(ref, "dev")?.tokens.input).toBe(100);
+    await raise(ref, "dev", { maxTokens: 1_000 });
+    await eventually("its end", () => isIdle(ref));
+    const text = JSON.stringify(after.messages);
+    expect(text).toContain("the end");
+    expect(text).not.toContain("The agent was restarted before this call had a result");
+  });
+
+  it("makes way for a shutdown, whose answer may be paid all the same", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const dev = await start(ref, { turns: [turn(100, { tools: [bash("true")] })] });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
+    await send(ref, formatProtocol(request, new Date(0)));
+    expect(await dev.ended).toBe("shutdown");
+  });
+
+  it("does not keep an interrupt waiting", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const dev = await start(ref, { turns: [turn(100, { tools: [bash("true")] }), turn(1, { say: "no" })] });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    expect(dev.worker.interrupt()).toBe(true);
+    await eventually("its end", () => isIdle(ref));
+    expect(JSON.stringify(dev.messages)).not.toContain('"no"');
+  });
+});
+
+describe("a team's budget", () => {
+  it("counts all its members, those that have left included, and binds each of them", async () => {
+    const ref = await testTeam(["old", "dev", "rev"]);
+    await setLimits(ref, undefined, { maxTokens: 1_000 });
+    const old = await start(ref, { name: "old", turns: [turn(600, { say: "bye" })] });
+    await send(ref, "begin", "old");
+    await eventually("its turn", () => old.inputs.length === 1 && isIdle(ref, "old"));
+    await old.stop();
+    await finishMember(contextOf(ref), "old", "killed");
+    expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 600 });
+    await start(ref, { turns: [turn(400, { tools: [bash("true")] }), turn(1, { say: "end" })] });
+    const rev = await start(ref, { name: "rev", turns: [turn(1, { say: "ok" })] });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    await send(ref, "begin", "rev");
+    await eventually("the other's pause", () => isPaused(ref, "rev"));
+    expect(rev.inputs).toEqual([]);
+    const used = (await notices(ref)).filter((text) => text.startsWith("The team"));
+    expect(used).toEqual([
+      expect.stringMatching(
+        /^The team has used up the budget \(1,000 of 1,000 tokens\).*teams budget --team crew/,
+      ),
+    ]);
+    await raise(ref, undefined, { maxTokens: 2_000 });
+    await eventually("all of it", () => isIdle(ref) && isIdle(ref, "rev"));
+    expect(rev.inputs).toHaveLength(1);
+  });
+});
