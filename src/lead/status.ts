@@ -173,6 +173,14 @@ function leadAlive(config: TeamConfig): boolean | null {
   return liveness === "unknown" ? null : liveness === "alive";
 }
 
+function accountOf(
+  member: TeamMember,
+  status: StatusRecord | undefined,
+): Pick<MemberStatus, "tokens" | "costUsd" | "budget"> {
+  const { tokens = NO_TOKENS, costUsd = 0 } = status ?? {};
+  return { tokens, costUsd, budget: limitsOf(member) ?? null };
+}
+
 function memberStatus(
   ref: TeamRef,
   { member, status, place, exit }: MemberRecords,
@@ -201,9 +209,7 @@ function memberStatus(
     taskIds: begun.get(name) ?? [],
     unread: mail.queued,
     mail,
-    tokens: status?.tokens ?? NO_TOKENS,
-    costUsd: status?.costUsd ?? 0,
-    budget: limitsOf(member) ?? null,
+    ...accountOf(member, status),
     startedAt: status?.startedAt ?? null,
     lastActivityAt: status?.lastActivityAt ?? null,
     exit: verdict.exit,

@@ -6,6 +6,7 @@ import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../lead/budget.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
+import type { BudgetLimits } from "../../schema/budget.ts";
 import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -116,8 +117,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
-  const budget = limitsIn(options);
-  if (budget.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
+  const budget = budgetOf(call, model, settings);
   const spawn = spawnOptions(call, settings);
   const { backend } = await openBackends(io.env).choose(spawn.mode, "run");
   const report = builtIn ? await checkAudit({ cwd: io.cwd, report: options.report, env: io.env }) : undefined;
@@ -149,6 +149,13 @@ async function checked(call: RunCall): Promise<Checked> {
   };
   const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];
   return { plan, goal, backend: backend.type, notes };
+}
+
+/** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */
+function budgetOf({ options }: RunCall, model: string, settings: Settings): BudgetLimits {
+  const limits = limitsIn(options);
+  if (limits.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
+  return limits;
 }
 
 function modelOf({ options, io }: RunCall): string {
