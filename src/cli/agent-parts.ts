@@ -79,7 +79,7 @@ export function assembleAgent(parts: AgentParts): Agent {
   return createAgent({
     model: parts.model,
     tools,
-    offers: ({ name }) => !coordinates(parts) || COORDINATION.has(name),
+    offers: (tool) => isOffered(parts, tool),
     hooks,
     system: () => systemPrompt(parts, { type, tools }),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
@@ -103,6 +103,10 @@ export function assembleAgent(parts: AgentParts): Agent {
 
 /** What a lead has that only coordinates: those of its team. */
 const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
+
+function isOffered(parts: AgentParts, { name }: AnyTool): boolean {
+  return !coordinates(parts) || COORDINATION.has(name);
+}
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
   return role === "lead" && worker.plan.mode === "delegate";
@@ -157,7 +161,8 @@ function systemPrompt(
   const facts = teamFacts(parts);
   const section =
     role === "lead" ? leadSection({ ...facts, alone, delegate: coordinates(parts) }) : teammateSection(facts);
-  const tools = own.tools.map(({ name }) => name);
+  const offered = own.tools.filter((tool) => isOffered(parts, tool));
+  const tools = offered.map(({ name }) => name);
   return composeSystem({
     override: words?.override,
     agentType: own.type,

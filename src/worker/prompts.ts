@@ -13,7 +13,7 @@ export interface TeamFacts {
 export function teammateSection({ name, team, others, configFile, taskDirectory }: TeamFacts): string {
   return `# Your team
 
-You are ${name}, a teammate in the team "${team}". The others: ${others.join(", ")}. Speak to them and of them by name. \
+You are ${name}, a teammate in the team "${team}", which ${LEAD_NAME} leads. The others: ${others.join(", ")}. Speak to them and of them by name. \
 The team's members stand in ${configFile}, its tasks in ${taskDirectory}.
 
 - Messages from others come to you by themselves, as <teammate_message> at the start of a turn. Never wait or poll for one.

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { BUILTIN_AGENT_TYPES } from "../../src/agent/prompts/agent-types.ts";
 import { teamsIn } from "../support/built.ts";
 import { privateTmux } from "../support/tmux-server.ts";
 
@@ -23,6 +24,21 @@ it.each([
   expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
 });
 
+it("the type that docs/agents.md shows is one, with what it says of it", async () => {
+  const own = privateTmux();
+  const page = readFileSync(join(ROOT, "docs/agents.md"), "utf8");
+  const example = /```markdown\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+  mkdirSync(join(own.root, "agents"));
+  writeFileSync(join(own.root, "agents", "scribe.md"), example);
+  const teams = teamsIn(own.env, own.home);
+  await teams(["create", "crew"]);
+  const words = ["--agent-type", "scribe", "--model", "scripted", "--teammate-mode", "process", "--json"];
+  const spawned = (await teams(["spawn", "kim", ...words])).json();
+  expect(spawned).toMatchObject({ agentType: "scribe", mode: "acceptEdits", color: "pink" });
+  const [, builtIn = ""] = /comes[\s\S]*?(`general-purpose`[\s\S]*?) are built in/.exec(page) ?? [];
+  expect(builtIn.match(/(?<=`)[\w-]+(?=`)/g)).toEqual(BUILTIN_AGENT_TYPES.map(({ name }) => name));
+});
+
 it("the commands of the README's tour are commands with such options", async () => {
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const own = privateTmux();
@@ -40,6 +56,7 @@ it.each([
   ["docs/files.md", 6],
   ["docs/endings.md", 4],
   ["docs/permissions.md", 6],
+  ["docs/agents.md", 6],
 ])("the commands that %s names are commands with such options", async (file, least) => {
   const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();

@@ -79,5 +79,7 @@ it("a run with --delegate gives its teammates the mode that it was given, and it
   const person = personInside(t, [...words, "the goal"]);
   await person.sees("Ended well.");
   expect(await person.code()).toBe(0);
+  // It was so from its first call on.
+  expect(person.screen()).not.toContain("permission mode is now");
   expect([existsSync(join(t.home, "lead.md")), existsSync(join(t.home, "ada.md"))]).toEqual([false, true]);
 });
