@@ -79,6 +79,8 @@ export interface InProcessBackend extends Backend {
   whenAllIdle(): Promise<void>;
   /** Ends those whose end another process has asked for by its file; forgets those that another has closed. */
   lookForWishes(): void;
+  /** This process's terminal has gone, and it ends: so do they, as those in panes do with theirs. */
+  hangUp(): Promise<void>;
 }
 
 /** Lines of its end that are kept for the lead (S34). */
@@ -102,6 +104,7 @@ export function inProcessBackend(options: InProcessOptions = {}): InProcessBacke
     watch: (listener) => home.watch(listener),
     whenAllIdle: () => home.whenAllIdle(),
     lookForWishes: () => home.lookForWishes(),
+    hangUp: () => home.hangUp(),
   };
 }
 
@@ -217,6 +220,10 @@ class InProcess {
     }
   }
 
+  async hangUp(): Promise<void> {
+    await Promise.all([...this.#residents.values()].map((one) => this.#end(one, HANGUP_GRACE_MS, "SIGHUP")));
+  }
+
   async #start(request: SpawnRequest, runWorker: RunWorker): Promise<SpawnOutcome> {
     const { name, instance, paths, cwd } = request;
     if (!isDirectory(cwd)) {
@@ -272,19 +279,19 @@ class InProcess {
     resident.controller.abort("SIGTERM");
   }
 
-  #want(resident: Resident): void {
+  #want(resident: Resident, signal: EndSignal = "SIGTERM"): void {
     this.#happened(resident, "wanted");
-    resident.controller.abort("SIGTERM");
+    resident.controller.abort(signal);
   }
 
   /** @returns whether its code has ended; where it has not, nobody waits for it from now on */
-  async #end(resident: Resident, graceMs: number): Promise<boolean> {
-    this.#want(resident);
+  async #end(resident: Resident, graceMs: number, signal?: EndSignal): Promise<boolean> {
+    this.#want(resident, signal);
     const done = resident.done.then(() => true);
     const late = new AbortController();
     const isDone = await Promise.race([done, pause(graceMs, late.signal).then(() => false)]);
     late.abort();
-    if (!isDone) this.#over(resident, "given-up", KILLED);
+    if (!isDone) this.#over(resident, "given-up", 0);
     return isDone;
   }
 
@@ -302,7 +309,7 @@ class InProcess {
     if (isOver(resident.state)) return;
     this.#happened(resident, event);
     resident.log.close();
-    record(resident, resident.state === "killed" ? KILLED : code, this.#clock.now());
+    record(resident, code, this.#clock.now());
     this.#changed();
   }
 
@@ -343,16 +350,20 @@ class InProcess {
 
 /** Milliseconds for what a failed start has begun. */
 const LEFTOVER_GRACE_MS = 500;
-/** As a shell says it of a program that SIGTERM ended. */
-const KILLED = 143;
+/** Milliseconds that they have when the terminal is gone: their commands are given half a second. */
+const HANGUP_GRACE_MS = 1_500;
+
+/** What ends one from outside; as a shell says it of a program that this signal ended. */
+const KILLED = { SIGTERM: 143, SIGHUP: 129 } as const;
+type EndSignal = keyof typeof KILLED;
 
 /** As a launch script does it: the record first, then whoever waits is rung. */
-function record({ request, log: _, shown }: Resident, code: number, at: number): void {
+function record({ request, shown, state, controller }: Resident, code: number, at: number): void {
   const { instance, paths, bells } = request;
+  const signal: EndSignal = controller.signal.reason === "SIGHUP" ? "SIGHUP" : "SIGTERM";
   const ended: ExitRecord = {
     instance,
-    code,
-    ...(code === KILLED ? { signal: "SIGTERM" } : {}),
+    ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
     lastLines: shown.lines(LAST_LINES).map(stripControls),
   };

@@ -77,7 +77,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     watching.abort();
     await watch;
     for (const stop of lead.ends) await stop();
-    if (signal.reason === HANGUP) leave(lead);
+    if (signal.reason === HANGUP) await leave(lead);
     else kept = await finish(lead, end, sidebar, worker.lastText);
   }
   return conclude(lead, { end, kept }, worker);
@@ -248,7 +248,8 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
 }
 
 /** A terminal that was lost is nobody's wish to end anything: the team goes on, as behind a lead that was killed (S43, S51). */
-function leave({ ctx, view }: Lead): void {
+async function leave({ ctx, view, inside }: Lead): Promise<void> {
+  await inside.hangUp();
   view.note(`the terminal is gone; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
   view.end("");
 }

@@ -150,13 +150,13 @@ describe.each(PLACES)("teammates in %s", (place) => {
     await addTask(team.ref, LEAD_NAME, { subject: "endless", description: "", owner: "bob" });
     await team.send("bob", "Begin.");
     await eventually("the work", () => existsSync(join(team.t.home, "working")));
-    const before = markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"));
-    expect(before.length).toBeGreaterThan(0);
+    const sleeps = () => markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"));
+    await eventually("its command", () => sleeps().length > 0);
     expect(await killTeammates(team.ctx, ["bob"], { timeoutMs: 300 })).toEqual([
       { name: "bob", outcome: "killed", left: [] },
     ]);
     expect(readTeam(team.ref).former).toMatchObject([{ name: "bob", how: "killed" }]);
-    expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
+    expect(sleeps()).toEqual([]);
     expect(listTasks(team.ref)).toMatchObject([{ status: "pending" }]);
     expect(listTasks(team.ref)[0]?.owner).toBeUndefined();
   });

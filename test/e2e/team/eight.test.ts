@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import { TeamError } from "../../../src/errors.ts";
+import { interruptAgent } from "../../../src/lead/interrupt.ts";
+import { killTeammates } from "../../../src/lead/kill.ts";
+import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { addTask } from "../../../src/team/task-flow.ts";
+import { listTasks } from "../../../src/team/tasks.ts";
+import { eventually } from "../../support/eventually.ts";
+import { seeded } from "../../support/seeded.ts";
+import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+
+const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].map((letter) => `agent-${letter}`);
+const TASKS = Array.from({ length: 24 }, (_, i) => String(i + 1));
+/** Rounds in which somebody is disturbed; the rest is left to them. */
+const DISTURBED = 8;
+const SEED = 20_261_122;
+/** Milliseconds: fifteen starts of a process on a busy machine. */
+const DEADLINE = 120_000;
+
+/** Whoever is asked for a task claims it and completes it. */
+const work = (id: string): Turn => ({
+  on: { contains: `please do ${id}.` },
+  delayMs: 10 * (Number(id) % 5),
+  tools: ["in_progress", "completed"].map((status) => ({
+    name: "TaskUpdate",
+    input: { taskId: id, status },
+  })),
+  repeat: true,
+});
+
+/** Also where the request comes together with other messages. */
+const agree: Turn = {
+  on: { contains: "shutdown" },
+  tools: [
+    {
+      name: "SendMessage",
+      input: { type: "shutdown_response", request_id: "{{request_id}}", approve: true },
+    },
+  ],
+  repeat: true,
+};
+
+it.each(PLACES)(
+  "a team of eight in %s, disturbed at random, completes every task once",
+  { timeout: DEADLINE },
+  async (place) => {
+    const random = seeded(SEED);
+    const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const team = await supervisedTeam(place, { "*": [agree, ...TASKS.map(work)] });
+    const { ref, ctx } = team;
+    for (const id of TASKS) await addTask(ref, LEAD_NAME, { subject: `task ${id}`, description: "" });
+    await team.spawn(...NAMES);
+    const open = () => listTasks(ref).filter(({ status }) => status !== "completed");
+    const isAtRest = () =>
+      NAMES.every((name) => readStatus(ref, name)?.state === "idle" && unreadCount(ref, name) === 0);
+
+    const disturb = async (name: string): Promise<void> => {
+      const how = one(["killed", "shut down", "interrupted"] as const);
+      if (how === "interrupted") return void (await interruptAgent(ctx, name).catch(unlessLate));
+      if (how === "killed") await killTeammates(ctx, [name], { force: true });
+      else await shutdownTeammates(ctx, [name], { timeoutMs: 15_000 });
+      await team.spawn(name);
+    };
+    for (let round = 0; open().length > 0; round += 1) {
+      const left = open();
+      const asks = Array.from({ length: 6 }, () => [one(NAMES), `please do ${one(left).id}.`] as const);
+      for (const [to, text] of asks) await team.send(to, text);
+      await deliver(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
+      if (round < DISTURBED) await disturb(one(NAMES));
+      await eventually("progress", () => open().length < left.length || isAtRest());
+    }
+    await eventually("rest", isAtRest);
+    const completions = (await team.inbox()).filter((text) => text.includes('"task_completed"'));
+    const ids = completions.map((text) => /"taskId":"(\d+)"/.exec(text)?.[1] ?? text);
+    expect(ids.toSorted()).toEqual(TASKS.toSorted());
+  },
+);
+
+/** Its turn may end by itself just then. */
+function unlessLate(error: unknown): void {
+  if (!(error instanceof TeamError && error.code === "TIMEOUT")) throw error;
+}
