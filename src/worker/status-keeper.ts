@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
+import { maskText, ownSecrets } from "../os/secrets.ts";
 import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, type TokenCount } from "../schema/tokens.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -121,6 +122,7 @@ function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn"> 
   return event === "turn_ended" || event === "ended" ? { inTurn: 0 } : {};
 }
 
+/** Masked before it is cut: half of a secret would not be known as one. */
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
+  return maskText(text, ownSecrets()).replace(/\s+/g, " ").trim().slice(0, MAX_ACTIVITY);
 }

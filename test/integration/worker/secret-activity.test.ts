@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { systemClock } from "../../../src/os/clock.ts";
+import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { statusOf } from "../../support/records.ts";
+import { testTeam } from "../../support/team.ts";
+
+// Looked for once, at the first word that is written down.
+process.env.STATUS_TEST_TOKEN = "sesame-7f3a9c1e-open";
+
+test("a secret that the end of an activity would cut in half is in no status (S75)", async () => {
+  const ref = await testTeam(["dev"]);
+  const { sessionId, transcript, process: own } = statusOf();
+  const facts = { sessionId, transcript, process: own };
+  const status = createStatusKeeper(ref, "dev", facts, undefined, systemClock);
+  status.doing(`${"x".repeat(190)} sesame-7f3a9c1e-open`);
+  const written = readFileSync(ref.paths.agent("dev").status, "utf8");
+  expect(written).toContain("xxx");
+  expect(written).not.toContain("sesame");
+});
