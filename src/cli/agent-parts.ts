@@ -7,14 +7,17 @@ import { composeSystem } from "../agent/prompts/compose.ts";
 import type { Notes } from "../agent/prompts/notes.ts";
 import type { AgentPermissions } from "../agent/tool-calls.ts";
 import { chooseTools } from "../agent/tools/choose.ts";
+import { onlyFor } from "../agent/tools/only-for.ts";
 import { outputDirectory } from "../agent/tools/output-file.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
+import { writeTool } from "../agent/tools/write.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { PromptWords } from "../lead/prompt-words.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
+import { realPathOf } from "../os/fs.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import { agentId, agentName } from "../schema/names.ts";
@@ -75,7 +78,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings.teams;
   const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
-  const tools = toolsOf({ ...parts, hooks, subagent }, type, deny);
+  const had = toolsOf({ ...parts, hooks, subagent }, type, deny);
+  const tools = [...had, ...planTools(parts, had, deny)];
   return createAgent({
     model: parts.model,
     tools,
@@ -104,8 +108,22 @@ export function assembleAgent(parts: AgentParts): Agent {
 /** What a lead has that only coordinates: those of its team. */
 const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
 
-function isOffered(parts: AgentParts, { name }: AnyTool): boolean {
-  return !coordinates(parts) || COORDINATION.has(name);
+/** Whether the model is told of a tool now. */
+function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean {
+  if (coordinates(parts)) return COORDINATION.has(name);
+  return whilePlanning !== true || parts.worker.plan.mode === "plan";
+}
+
+/** What a plan is written with, for a teammate whose type writes nothing: had for that one file, as long as it plans. */
+function planTools(
+  { role, worker: { plan } }: AgentParts,
+  had: readonly AnyTool[],
+  deny: readonly string[],
+): readonly AnyTool[] {
+  if (role === "lead" || had.some(({ name }) => name === writeTool.name)) return [];
+  const isPlan = (path: string): boolean => plan.mode === "plan" && path === realPathOf(plan.planFile);
+  const tool = onlyFor(writeTool, "your plan alone", (paths) => paths.every(isPlan));
+  return chooseTools([{ ...tool, whilePlanning: true }], { without: deny });
 }
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
@@ -159,8 +177,11 @@ function systemPrompt(
 ): string {
   const { ctx, role, alone, notes, words } = parts;
   const facts = teamFacts(parts);
+  const { mode, planFile } = parts.worker.plan;
   const section =
-    role === "lead" ? leadSection({ ...facts, alone, delegate: coordinates(parts) }) : teammateSection(facts);
+    role === "lead"
+      ? leadSection({ ...facts, alone, delegate: coordinates(parts) })
+      : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
   const offered = own.tools.filter((tool) => isOffered(parts, tool));
   const tools = offered.map(({ name }) => name);
   return composeSystem({

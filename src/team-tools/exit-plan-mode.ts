@@ -8,6 +8,7 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
   description:
     "Sends your written plan to the lead for approval. Your turn ends with it; the answer starts the next one.",
   input,
+  whilePlanning: true,
   access: () => TEAM_ACCESS,
   summary: () => "",
   execute: () =>

@@ -9,8 +9,30 @@ export interface TeamFacts {
   readonly taskDirectory: string;
 }
 
+export interface TeammateFacts extends TeamFacts {
+  /** Where its plan goes, as long as it is in plan mode. */
+  readonly planFile: string | undefined;
+}
+
 /** What a teammate is told of its team (protocol.md section 8, System prompt). */
-export function teammateSection({ name, team, others, configFile, taskDirectory }: TeamFacts): string {
+export function teammateSection({
+  name,
+  team,
+  others,
+  configFile,
+  taskDirectory,
+  planFile,
+}: TeammateFacts): string {
+  const plan =
+    planFile === undefined
+      ? ""
+      : `
+
+# You are in plan mode
+
+You read and search, and write your plan into the one file ${planFile}; nothing else is written and nothing is run. When the \
+plan is whole, call ExitPlanMode: it sends the plan to ${LEAD_NAME}, and nothing else happens until the answer is there. A \
+rejection says what to change.`;
   return `# Your team
 
 You are ${name}, a teammate in the team "${team}", which ${LEAD_NAME} leads. The others: ${others.join(", ")}. Speak to them and of them by name. \
@@ -23,9 +45,7 @@ concerns, and broadcast only what all must know.
 and status in_progress), do it, mark it completed, and add what you found that still needs doing.
 - To be idle is normal: when nothing is left to do, end your turn. The lead hears of it without your doing.
 - A shutdown request is answered with SendMessage of type shutdown_response: approve it when nothing of yours would be \
-lost, else refuse it and say why.
-- In plan mode you read, search and write your one plan file; ExitPlanMode sends it to ${LEAD_NAME}, and nothing else \
-happens until the answer is there.`;
+lost, else refuse it and say why.${plan}`;
 }
 
 export interface LeadFacts extends TeamFacts {

@@ -34,6 +34,7 @@ export interface WorkerInput {
   readonly mode?: PermissionMode;
   readonly modeAfterPlan?: PermissionMode;
   readonly sessionId?: string;
+  readonly agentType?: string;
   readonly color?: string;
   /** Stands between the worker and what it is given. */
   readonly wrap?: (options: WorkerOptions) => WorkerOptions;
@@ -145,7 +146,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         role,
         model: await modelFor(name),
         modelFor,
-        agentType: "general-purpose",
+        agentType: input.agentType ?? "general-purpose",
         sessionId,
         settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },
         spawn: { mode: "process" },

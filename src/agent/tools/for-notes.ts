@@ -1,6 +1,5 @@
-import { realPathOf } from "../../os/fs.ts";
 import { areNotes } from "../protected-paths.ts";
-import { failed } from "./paths.ts";
+import { onlyFor } from "./only-for.ts";
 import type { AnyTool } from "./tool.ts";
 
 /** Tools that notes are kept with. */
@@ -18,18 +17,6 @@ export function withNoteTools(
   directory: string,
 ): readonly AnyTool[] {
   const lacking = all.filter((tool) => KEEPING.includes(tool.name) && !own.includes(tool));
-  return [...own, ...lacking.map((tool) => forNotes(tool, directory))];
-}
-
-function forNotes(tool: AnyTool, directory: string): AnyTool {
-  const alone = `You have ${tool.name} for your notes alone, Markdown files in ${directory}.`;
-  return {
-    ...tool,
-    description: `${tool.description} ${alone}`,
-    async execute(input, context) {
-      const access = tool.access(input, context);
-      const isForNotes = "paths" in access && areNotes(access.paths.map(realPathOf), directory);
-      return isForNotes ? tool.execute(input, context) : failed(alone);
-    },
-  };
+  const what = `your notes alone, Markdown files in ${directory}`;
+  return [...own, ...lacking.map((tool) => onlyFor(tool, what, (paths) => areNotes(paths, directory)))];
 }

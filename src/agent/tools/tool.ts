@@ -53,6 +53,8 @@ export interface Tool<I = unknown> {
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /** Whether it may run beside its like in one turn; reads do, team tools and writes never. Asked of input that nobody checked. */
   readonly parallel?: boolean | ((input: unknown) => boolean);
+  /** A model is told of it in plan mode only. */
+  readonly whilePlanning?: boolean;
   /** A name that it is called by as well. */
   readonly alias?: string;
   /** What the pane shows in the brackets behind its name; one line. */
