@@ -30,6 +30,8 @@ export interface SpawnRequest {
    * when the one that starts it is killed meanwhile.
    */
   readonly placed?: (place: PlaceRecord) => void;
+  /** Gives the start up as long as it has not announced itself. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Where new panes go (product.md, "In tmux"). */

@@ -44,6 +44,7 @@ export async function settleStart(
       timeoutMs: how.timeoutMs ?? READY_TIMEOUT_MS,
       ...(how.also === undefined ? {} : { also: how.also }),
       alive: () => livenessOf(script) !== "dead",
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
     return { ok: true, name: request.name, place };
   } catch (cause) {

@@ -46,11 +46,18 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
         timeoutMs: Math.min(left, LOOK_AGAIN_MS),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
-      if (answer === "aborted") throw new TeamError("INTERRUPTED", `${options.name} was not ready yet.`);
+      if (answer === "aborted") throw interruptedStart();
     }
   } finally {
     bell.close();
   }
+}
+
+/** Of a start that is given up, and taken back by whoever has begun it. */
+export function interruptedStart(cause?: unknown): TeamError {
+  return new TeamError("INTERRUPTED", "it was interrupted before it was ready. Nothing of it is left.", {
+    cause,
+  });
 }
 
 function readyInstance(paths: AgentPaths): string | undefined {

@@ -1,4 +1,3 @@
-import { endTree } from "../backend/end-process.ts";
 import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { Restart } from "../schema/restart.ts";
@@ -10,11 +9,8 @@ import { withAssignment } from "../team/task-news.ts";
 import { tellNews } from "../team/task-tell.ts";
 import { changeTask, ownerOf, readableTask } from "../team/tasks.ts";
 import type { LeadContext } from "./context.ts";
-import { endProcesses } from "./end-processes.ts";
+import { endMarked, endProcesses } from "./end-processes.ts";
 import { closePlace } from "./settle-ending.ts";
-
-/** Milliseconds between SIGTERM and SIGKILL for a start that nobody knows the end of. */
-const GRACE_MS = 2_000;
 
 /**
  * Ends what the last start of a member left: the script that holds a crashed one's pane, what went on in the background, and
@@ -28,9 +24,7 @@ export async function endLeftovers(
 ): Promise<readonly number[]> {
   const left = await endProcesses(ctx, name);
   if (begun === undefined) return left;
-  // Its launch script is unknown; all that it started carries the marker.
-  const tree = { root: { pid: 0, procStart: "" }, marker: begun };
-  return [...left, ...(await endTree(tree, { graceMs: GRACE_MS })).left];
+  return [...left, ...(await endMarked(begun))];
 }
 
 /**

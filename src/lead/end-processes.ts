@@ -2,8 +2,11 @@ import { endTree } from "../backend/end-process.ts";
 import { isOfHere } from "../os/identity.ts";
 import type { ProcessIdentity } from "../schema/process.ts";
 import type { PlaceRecord } from "../schema/status.ts";
+import { readTeam } from "../team/config.ts";
 import { launchScriptOf } from "../team/liveness.ts";
+import { memberOf } from "../team/members.ts";
 import { readPlace, readStatus } from "../team/records.ts";
+import { restartOf } from "../team/restarts.ts";
 import type { LeadContext } from "./context.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -23,7 +26,25 @@ export interface Started {
  */
 export async function endProcesses(ctx: LeadContext, name: string): Promise<readonly number[]> {
   const { process, instance } = readStatus(ctx.ref, name) ?? {};
-  return endStarted(ctx, { place: readPlace(ctx.ref, name), process, instance });
+  const place = readPlace(ctx.ref, name);
+  const begun = place === undefined && process === undefined ? begunStart(ctx, name) : undefined;
+  return begun === undefined ? endStarted(ctx, { place, process, instance }) : endMarked(begun);
+}
+
+/** The start of one that was put nowhere, as far as anybody wrote down: whoever did it was killed. */
+function begunStart({ ref }: LeadContext, name: string): string | undefined {
+  const member = memberOf(readTeam(ref), name);
+  return member && restartOf(member)?.instance;
+}
+
+/**
+ * Ends all that carries the marker of a start whose launch script is unknown, or that has none.
+ * @param host the process that it lives in, which stays
+ * @returns the pids that could not be ended
+ */
+export async function endMarked(marker: string, host?: ProcessIdentity): Promise<readonly number[]> {
+  const tree = { root: { pid: 0, procStart: "" }, marker, ...(host && { host }) };
+  return (await endTree(tree, { graceMs: GRACE })).left;
 }
 
 /** The same of one start, whoever has the name by now. */
@@ -46,8 +67,5 @@ export async function endStarted(
 async function endWithin({ backends }: LeadContext, place: PlaceRecord): Promise<readonly number[]> {
   const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
   if (place.within === undefined || !isOfHere(place.within.process)) return within;
-  const nobody = { pid: 0, procStart: "" };
-  const tree = { root: nobody, host: place.within.process, marker: place.instance };
-  const { left } = await endTree(tree, { graceMs: GRACE });
-  return [...within, ...left];
+  return [...within, ...(await endMarked(place.instance, place.within.process))];
 }

@@ -12,6 +12,7 @@ import { finishRestarts, restartOf } from "../team/restarts.ts";
 import { endLeftovers, makeWay } from "./clear-for-restart.ts";
 import type { LeadContext } from "./context.ts";
 import { endStarted } from "./end-processes.ts";
+import { deliverPrompt } from "./first-prompt.ts";
 import { reconcile } from "./reconcile.ts";
 import { closePlace } from "./settle-ending.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
@@ -122,6 +123,7 @@ async function clear(
     });
     try {
       const taskIds = await makeWay(ctx, member);
+      if (claim.first && last.status === undefined) await deliverPrompt(ctx, member);
       const start = startOf(ctx, config, member, inputOf(member), snapshot, claim);
       cleared.push({ start, backend, taskIds, last });
     } catch (error) {

@@ -144,7 +144,7 @@ export function startOf(
   member: TeamMember,
   input: SpawnInput,
   snapshot: ShellSnapshot | undefined,
-  again: { readonly instance?: string; readonly session?: string | undefined } = {},
+  again: { readonly instance?: string | undefined; readonly session?: string | undefined } = {},
 ): Start {
   const paths = ctx.ref.paths.agent(member.name);
   const { instance = randomUUID() } = again;

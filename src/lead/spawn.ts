@@ -1,18 +1,19 @@
 import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
-import { plainText } from "../protocol/messages.ts";
+import { interruptedStart } from "../launch/readiness.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import { LEAD_NAME } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { limitsOf } from "../team/budget.ts";
-import { readTeam, updateTeam } from "../team/config.ts";
-import { deliver } from "../team/mailbox.ts";
-import { addMembers, type NewMember, removeMember } from "../team/members.ts";
-import { readStatus, removeRun, writePlace } from "../team/records.ts";
+import { readTeam } from "../team/config.ts";
+import { addMembers, type NewMember } from "../team/members.ts";
+import { readStatus, writePlace } from "../team/records.ts";
+import { claimedFirst, finishRestarts, type NewPlace, restartOf } from "../team/restarts.ts";
 import { type IsPriced, requirePrice } from "./budget.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
+import { takeBackCutOff, undo } from "./cut-off-start.ts";
+import { deliverPrompt } from "./first-prompt.ts";
 import { awaitSettled } from "./settle-ending.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
 import { directoryOf, draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
@@ -29,6 +30,8 @@ export interface SpawnOptions {
   readonly isPriced?: IsPriced;
   /** Told of work that goes on behind the spawn (the shell snapshot): a command that ends waits for it. */
   readonly background?: (work: Promise<unknown>) => void;
+  /** Takes back what is not ready yet. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SpawnedTeammate {
@@ -53,7 +56,7 @@ export interface SpawnedTeammate {
 
 /**
  * Starts teammates, all at once, and returns when each has announced that it is ready.
- * @throws TeamError the first failure (SPAWN_FAILED, INVALID_NAME, DUPLICATE_NAME, …). What did start keeps running and is
+ * @throws TeamError the first failure (SPAWN_FAILED, INVALID_NAME, DUPLICATE_NAME, …), INTERRUPTED by the signal. What did start keeps running and is
  * named in the message; of what did not, nothing is left.
  */
 export async function spawnTeammates(
@@ -73,6 +76,7 @@ export async function spawnTeammates(
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
   for (const { name } of drafts) await awaitSettled(ctx, name);
+  await takeBackCutOff(ctx, drafts);
   // Nobody waits for one that has to be given its worktree first.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
   const arrived = (isReadySoon ? backend.expect?.() : undefined) ?? (() => undefined);
@@ -101,21 +105,25 @@ async function startDrafts(
 ): Promise<readonly SpawnedTeammate[]> {
   const members = await addMembers(
     ctx.ref,
-    drafts.map((draft) => ({ ...draft, backendType: backend.type })),
+    claimedFirst(drafts.map((draft) => ({ ...draft, backendType: backend.type }))),
     { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
   );
   const snapshot = shellSnapshot(ctx);
   const housed = members.map((member, i) => house(ctx, member, inputs[i] ?? { name: member.name }, options));
   const houses = await Promise.all(housed);
   const ready = houses.filter((one) => one.ok);
-  const starts = ready.map(({ member, input }) => startOf(ctx, config, member, input, snapshot));
+  const starts = ready.map(({ member, input }) =>
+    startOf(ctx, config, member, input, snapshot, { instance: restartOf(member)?.instance }),
+  );
   const kind = options.placement ?? "team-window";
-  const panes = paneRecorder(ctx);
-  const launched = await launch(ctx, backend, starts, { kind, arrived, panes }).catch(
+  const { signal } = options;
+  const panes = paneRecorder(ctx, members);
+  const launched = await launch(ctx, backend, starts, { kind, arrived, panes, signal }).catch(
     async (error: unknown) => {
       await takeBackAll(ready);
       for (const { name } of members) await undo(ctx, name);
-      throw error;
+      // A Ctrl-C reaches the programs that the start needs, too.
+      throw signal?.aborted ? interruptedStarts(members, error) : error;
     },
   );
   // Behind their start, which a shell's own start-up files would take a processor from.
@@ -129,7 +137,7 @@ async function startDrafts(
   for (const { name } of failed) await undo(ctx, name);
   await panes.done();
   const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
-  if (failed.length > 0) throw spawnFailure(failed, spawned, left);
+  if (failed.length > 0) throw spawnFailure(failed, spawned, left, signal?.aborted === true);
   return spawned;
 }
 
@@ -171,7 +179,7 @@ async function takeBackAll(houses: readonly Housed[]): Promise<readonly string[]
   return left;
 }
 
-interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived"> {
+interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived">, Pick<SpawnOptions, "signal"> {
   readonly panes: PaneRecorder;
 }
 
@@ -180,17 +188,16 @@ async function launch(
   ctx: LeadContext,
   backend: Backend,
   starts: readonly Start[],
-  { kind, arrived, panes }: Launching,
+  { kind, arrived, panes, signal }: Launching,
 ): Promise<readonly SpawnOutcome[]> {
   if (starts.length === 0) return [];
-  for (const { member, input } of starts) {
-    if (!input.prompt) continue;
-    await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text: plainText(input.prompt) });
-  }
+  for (const { member } of starts) await deliverPrompt(ctx, member);
+  if (signal?.aborted) throw interruptedStart();
   const placement = ctx.callerPane === undefined ? { kind } : { kind, callerPane: ctx.callerPane };
   const outcomes = backend.spawn(
     starts.map(({ request }) => ({
       ...request,
+      signal,
       placed: (place) => {
         writePlace(ctx.ref, request.name, place);
         panes.placed(request.name, place);
@@ -208,38 +215,32 @@ interface PaneRecorder {
   done(): Promise<void>;
 }
 
-/** Writes into the team's file which pane each has, while their agents start: those placed together in one change. */
-function paneRecorder({ ref }: LeadContext): PaneRecorder {
-  const waiting = new Map<string, string>();
+/**
+ * Writes into the team's file which pane each has, while their agents start: those placed together in one change. Who is
+ * placed can be found and judged by that, and needs the claim on its start no more.
+ */
+function paneRecorder({ ref }: LeadContext, members: readonly TeamMember[]): PaneRecorder {
+  const waiting = new Map<string, NewPlace>();
   let last: Promise<void> = Promise.resolve();
   const record = async (): Promise<void> => {
-    const panes = new Map(waiting);
+    const places = new Map(waiting);
     waiting.clear();
-    if (panes.size === 0) return;
-    await updateTeam(ref, (config) => ({
-      ...config,
-      members: config.members.map((member) => {
-        const paneId = panes.get(member.name);
-        return paneId === undefined ? member : { ...member, tmuxPaneId: paneId };
-      }),
-    }));
+    if (places.size === 0) return;
+    const claims = members.flatMap((member) => {
+      const claim = places.has(member.name) ? restartOf(member) : undefined;
+      return claim === undefined ? [] : [[member.name, claim] as const];
+    });
+    await finishRestarts(ref, new Map(claims), places);
   };
   return {
-    placed(name, place) {
-      if (place.paneId === undefined) return;
-      waiting.set(name, place.paneId);
+    placed(name, { paneId = "" }) {
+      waiting.set(name, { tmuxPaneId: paneId });
       last = last.then(record);
       // Thrown where it is waited for.
       last.catch(() => undefined);
     },
     done: () => last,
   };
-}
-
-/** Takes back what a failed start left in the team; the backend has taken back the rest. */
-async function undo(ctx: LeadContext, name: string): Promise<void> {
-  await removeMember(ctx.ref, name);
-  removeRun(ctx.ref, name);
 }
 
 function describe(
@@ -271,10 +272,16 @@ function describe(
   ];
 }
 
+function interruptedStarts(members: readonly TeamMember[], cause: unknown): TeamError {
+  const failed = members.map(({ name }) => ({ ok: false as const, name, error: interruptedStart(cause) }));
+  return spawnFailure(failed, [], [], true);
+}
+
 function spawnFailure(
   failed: readonly Extract<SpawnOutcome, { ok: false }>[],
   spawned: readonly SpawnedTeammate[],
   left: readonly string[],
+  isInterrupted: boolean,
 ): TeamError {
   const [first] = failed;
   const error = first?.error;
@@ -282,7 +289,7 @@ function spawnFailure(
     spawned.length === 0 ? "" : ` ${spawned.map(({ name }) => name).join(", ")} did start and run.`;
   const others = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
   return new TeamError(
-    error instanceof TeamError ? error.code : "SPAWN_FAILED",
+    isInterrupted ? "INTERRUPTED" : error instanceof TeamError ? error.code : "SPAWN_FAILED",
     [`${first?.name}${others} could not be started: ${error?.message}${running}`, ...left].join("\n"),
     {
       cause: error,

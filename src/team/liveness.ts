@@ -1,6 +1,7 @@
 import { type Liveness, livenessOf, type RecordedProcess } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
 import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
+import { restartOf } from "./restarts.ts";
 
 /** How an agent ended. A signal stands for the code that a shell makes of it. */
 export interface AgentExit {
@@ -14,7 +15,7 @@ export interface AgentExit {
 
 export interface Verdict {
   readonly state: AgentState;
-  /** null: not to be judged from here (a foreign peer, another machine's process). */
+  /** null: not to be judged from here (a foreign peer, another machine's process), or about to be put somewhere. */
   readonly alive: boolean | null;
   /** The agent's own process. */
   readonly pid?: number;
@@ -46,7 +47,7 @@ export function judge(
   const instance = place?.instance ?? status?.instance;
   const exit = records.exit !== undefined && records.exit.instance === instance ? exitOf(records.exit) : null;
   const known = status === undefined ? {} : { pid: status.process.pid };
-  if (status === undefined && place === undefined) return { state: "unknown", alive: null, exit: null };
+  if (status === undefined && place === undefined) return unplaced(member, processLiveness);
   if (exit !== null) return { state: endState(exit, status), alive: false, ...known, exit };
 
   const liveness =
@@ -55,6 +56,14 @@ export function judge(
   if (liveness === "dead") return { state: endState(null, status), alive: false, ...known, exit: null };
   const leftAlone = member.backendType === "in-process" && status?.state === "exited";
   return { state: status?.state ?? "starting", alive: !leftAlone, ...known, exit: null };
+}
+
+/** One that was put nowhere yet is as its start is: that ends with the process that has begun it. */
+function unplaced(member: TeamMember, processLiveness: JudgeProcess): Verdict {
+  const by = restartOf(member)?.by;
+  const liveness = by === undefined ? "unknown" : processLiveness(by);
+  if (liveness === "dead") return { state: "crashed", alive: false, exit: null };
+  return { state: liveness === "alive" ? "starting" : "unknown", alive: null, exit: null };
 }
 
 /** What an earlier start said does not count for the next one. */

@@ -11,6 +11,8 @@ import type { TeamRef } from "./ref.ts";
 
 /** Milliseconds after which a restart is anybody's: a start is given up after 30 s, and what it follows has 5 s to end. */
 const TAKEN_FOR_MS = 60_000;
+/** The same of a first start, which may have a worktree to make: its set-up command has 10 minutes. */
+const FIRST_TAKEN_FOR_MS = 15 * 60_000;
 
 /** Keys in a member's metadata. */
 const CLAIM = "_restart";
@@ -19,7 +21,7 @@ const HELD = "_held";
 const MODE = "_mode";
 const BEFORE = "_modeBefore";
 
-/** The restart that somebody has begun; a record that does not parse tells nothing. */
+/** The start that somebody has begun; a record that does not parse tells nothing. */
 export function restartOf({ metadata }: TeamMember): Restart | undefined {
   const parsed = restart.safeParse(metadata?.[CLAIM]);
   return parsed.success ? parsed.data : undefined;
@@ -29,7 +31,17 @@ export function restartOf({ metadata }: TeamMember): Restart | undefined {
 export function isBeingRestarted(member: TeamMember): boolean {
   const claim = restartOf(member);
   if (claim === undefined) return false;
-  return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= TAKEN_FOR_MS;
+  const longest = claim.first ? FIRST_TAKEN_FOR_MS : TAKEN_FOR_MS;
+  return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= longest;
+}
+
+/** Those that are about to join, each with the claim of this process on its first start. */
+export function claimedFirst<T extends Pick<TeamMember, "metadata">>(joining: readonly T[]): T[] {
+  const [by, at] = [ownIdentity(), systemClock.now()];
+  return joining.map((one) => {
+    const claim: Restart = { instance: randomUUID(), first: true, by, at };
+    return { ...one, metadata: { ...one.metadata, [CLAIM]: claim } };
+  });
 }
 
 /**
@@ -49,7 +61,8 @@ export async function claimRestarts(
       if (found === undefined) return member;
       const claim = newClaim(restartOf(member), found.session);
       claims.set(member.name, claim);
-      return withMetadata(member, { [CLAIM]: claim });
+      // Whoever is down is in no turn; the new start says of itself when it is.
+      return withMetadata({ ...member, isActive: false }, { [CLAIM]: claim });
     });
     return claims.size === 0 ? undefined : { ...config, members };
   });
@@ -57,7 +70,7 @@ export async function claimRestarts(
 }
 
 function newClaim(before: Restart | undefined, session: string | undefined): Restart {
-  const begun = before && { begun: before.instance };
+  const begun = before && { begun: before.instance, ...(before.first && { first: true }) };
   const goesOn = session !== undefined && { session };
   return { instance: randomUUID(), ...begun, ...goesOn, by: ownIdentity(), at: systemClock.now() };
 }
@@ -88,7 +101,7 @@ export async function finishRestarts(
       if (now === undefined) return withMetadata(member, { [CLAIM]: undefined });
       gone.add(member.tmuxPaneId);
       return withMetadata(
-        { ...member, ...now, isActive: false },
+        { ...member, ...now },
         { [CLAIM]: undefined, [STAYS]: undefined, [HELD]: undefined },
       );
     });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
-import { TeamError } from "../../errors.ts";
+import { EXIT, TeamError } from "../../errors.ts";
 import { leadsMode } from "../../lead/modes.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import { directoryOf, type SpawnInput } from "../../lead/spawn-draft.ts";
@@ -96,19 +96,21 @@ export const command = defineCommand({
     });
     const { flaws } = await agentTypesIn(open.home.root, directoryOf(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
-    // A set-up command takes its time, and is ended by Ctrl-C together with what was made for it.
-    const signal = settings.teams.worktreeSetup !== undefined && input.worktree && io.interruption();
+    // From the first file on, so that a start that is cut off leaves nothing.
+    const signal = io.interruption();
     const mode = options.teammateMode ?? settings.teammateMode;
     const behind: Promise<unknown>[] = [];
     const [spawned] = await spawnTeammates(ctx, [input], {
       mode,
       isPriced: pricesIn(settings),
       placement: placementOf(options),
-      worktrees: { ...worktreeSettings(settings), ...(signal && { signal }) },
+      worktrees: { ...worktreeSettings(settings), signal },
+      signal,
       bypassForbidden: bypassForbidden(settings, ctx.env),
       background: (work) => behind.push(work),
     });
     if (spawned === undefined) throw new Error("A spawn without a failure has no result.");
+    const isTooLate = signal.aborted;
     out.done({ ...spawned, team: open.ref.team }, () => {
       const name = operand(spawned.name);
       const place = spawned.paneId === null ? spawned.backend : `pane ${spawned.paneId}`;
@@ -123,7 +125,12 @@ export const command = defineCommand({
     });
     if (spawned.model === SCRIPTED)
       out.note(silence(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
+    if (isTooLate)
+      out.note(
+        line`Interrupted when ${spawned.name} was ready already: it stays. To end it: teams kill ${operand(spawned.name)}`,
+      );
     await Promise.all(behind);
+    return isTooLate ? EXIT.interrupted : EXIT.done;
   },
 });
 

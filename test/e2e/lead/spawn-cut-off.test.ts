@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { resumeTeam } from "../../../src/lead/resume.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { history } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { agentsOf } from "../../support/agents.ts";
+import { atEveryStep } from "../../support/at-every-step.ts";
+import { startTeams } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type LedTeam, ledTeam } from "../../support/led-team.ts";
+import { script } from "../../support/run-ts.ts";
+
+const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const spawn = script("spawn");
+
+describe("a spawn that is killed at any step", () => {
+  it("leaves a member that resume starts with its prompt, or a name that is free again (S13)", async () => {
+    const outcomes = new Set<string>();
+    const steps = await atEveryStep(async (n) => {
+      const team = await ledTeam({ dev: ECHO });
+      const { ref, place } = team;
+      return {
+        child: spawn(JSON.stringify(place.env), ref.team, String(n)),
+        check: async () => {
+          const isMember = readTeam(ref).members.length > 1;
+          const isOver = (n % 2 === 1 || !isMember) && (await spawnsOver(team));
+          outcomes.add(isOver ? (isMember ? "spawned over" : "spawned") : await resumed(team));
+          const { members } = readTeam(ref);
+          expect(
+            members.map(({ name }) => name),
+            `killed at ${n}`,
+          ).toEqual([LEAD_NAME, "dev"]);
+          expect(members[1]?.metadata?._restart, `killed at ${n}`).toBeUndefined();
+          await eventually("its turn", () => readStatus(ref, "dev")?.state === "idle");
+          expect(agentsOf(ref, "dev"), `killed at ${n}`).toEqual([readStatus(ref, "dev")?.process.pid]);
+          const heard = (await history(ref, "dev")).map(({ text }) => text);
+          expect(heard, `killed at ${n}`).toEqual(["begin"]);
+        },
+      };
+    });
+    expect(steps).toBeGreaterThan(8);
+    expect([...outcomes].sort()).toEqual(["alive", "restarted", "spawned", "spawned over"]);
+  }, 240_000);
+});
+
+/** @returns false where the one before has come up meanwhile, and has its name */
+async function spawnsOver(team: LedTeam): Promise<boolean> {
+  try {
+    await team.spawn({ name: "dev", prompt: "begin" });
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: "DUPLICATE_NAME" });
+    expect((await teamStatus(team.ctx)).members[1]?.alive).toBe(true);
+    return false;
+  }
+}
+
+async function resumed({ ctx }: LedTeam): Promise<string> {
+  const behind: Promise<unknown>[] = [];
+  const { members } = await resumeTeam(ctx, { background: (work) => behind.push(work) });
+  await Promise.all(behind);
+  return members[0]?.outcome ?? "none";
+}
+
+describe("Ctrl-C in a spawn", () => {
+  it.each([
+    ["as soon as it is a member", (team: LedTeam) => readTeam(team.ref).members.length > 1],
+    ["once its pane is there", (team: LedTeam) => existsSync(team.ref.paths.agent("dev").place)],
+    ["once it has spoken", (team: LedTeam) => readStatus(team.ref, "dev") !== undefined],
+  ])("%s takes it back whole, or says that it stands, and ends 130", async (_when, isReached) => {
+    const team = await ledTeam({ dev: ECHO });
+    const { ref, place } = team;
+    place.session();
+    const before = { config: readFileSync(ref.paths.config, "utf8"), panes: panesOf(team) };
+    const { child, ended } = startTeams(["spawn", "dev", "--prompt", "begin"], place.env, place.home);
+    const said = text(child.stderr as Readable);
+    await eventually("the moment", () => isReached(team));
+    child.kill("SIGINT");
+    const [code, err] = await Promise.all([ended, said]);
+    if (readTeam(ref).members.length > 1) {
+      // It may have said so before the signal came, and was done.
+      if (code === 0) return expect(err).toBe("");
+      expect(code, err).toBe(130);
+      expect(err).toMatch(/Interrupted when dev was ready already: it stays.*teams kill dev/);
+      expect(agentsOf(ref, "dev")).toEqual([readStatus(ref, "dev")?.process.pid]);
+      return;
+    }
+    expect(code, err).toBe(130);
+    expect(err).toMatch(/interrupted before it was ready.*INTERRUPTED/);
+    expect(readFileSync(ref.paths.config, "utf8")).toBe(before.config);
+    expect(readdirSync(join(ref.paths.dir, "inboxes"))).toEqual([]);
+    expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
+    expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
+    await eventually("its pane's end", () => panesOf(team) === before.panes);
+    expect(agentsOf(ref, "dev")).toEqual([]);
+  });
+});
+
+function panesOf({ place }: LedTeam): string {
+  return place.tmux("list-panes", "-a", "-F", "#{pane_id}");
+}
