@@ -7,7 +7,7 @@ const io = processIo(end);
 neverEndUnfinished(end);
 runProgram(io).then(async (code) => {
   await io.flushed();
-  io.dieOfHangup();
+  io.dieOfSignal();
   // What else is open (a bell, a socket) holds nobody back.
   end(io.outputLost ? EXIT.failed : code);
 });

@@ -12,10 +12,11 @@ export interface ProcessIo extends Io {
   /** Whether output was lost (a full disk), so that this process has failed whatever else it did. */
   readonly outputLost: boolean;
   /**
-   * Ends this process by SIGHUP where its terminal hung up, and does nothing otherwise. At `process.exit` Node sets the
-   * terminal back, and aborts where that is gone; and whoever waits for this process reads the true cause.
+   * Ends this process by the first signal that it was told of, where its terminal hung up or may be about to (who is ended
+   * from outside loses that too), and does nothing otherwise. At `process.exit` Node sets the terminal back, and aborts
+   * where that is gone; and whoever waits for this process reads the true cause.
    */
-  dieOfHangup(): void;
+  dieOfSignal(): void;
 }
 
 type Output = NodeJS.WriteStream & { readonly fd: 1 | 2 };
@@ -106,11 +107,13 @@ export function processIo(end: (status: number) => void): ProcessIo {
     get outputLost() {
       return outputLost;
     },
-    dieOfHangup: () => {
-      if (interrupted?.signal.reason !== "SIGHUP" || !isAnyTerminal()) return;
+    dieOfSignal: () => {
+      const [first] = told;
+      const mayBeGone = told.has("SIGHUP") || told.has("SIGTERM");
+      if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
       // Without a listener the signal does again what the system means by it.
-      process.removeAllListeners("SIGHUP");
-      signalProcess(process.pid, "SIGHUP");
+      process.removeAllListeners(first);
+      signalProcess(process.pid, first);
     },
     readStdin,
     readLine,
@@ -181,12 +184,13 @@ async function readStdin(): Promise<string> {
 }
 
 let interrupted: AbortController | undefined;
+/** The signals that came, in their order. */
+const told = new Set<NodeJS.Signals>();
 
 function interruption(): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
   const controller = new AbortController();
   interrupted = controller;
-  const told = new Set<NodeJS.Signals>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const listener = (): void => {
       const isFirst = !told.has(signal);

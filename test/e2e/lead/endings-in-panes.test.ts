@@ -118,6 +118,18 @@ describe("an agent in a pane", () => {
     expect(problems).toEqual([]);
   });
 
+  it("that gets SIGTERM and loses its terminal over that is written down as ended by SIGTERM (S40)", async () => {
+    const stays = "trap '' HUP TERM; touch busy; while :; do sleep 0.1; done";
+    const { ref, t, pidOf } = await inPanes(
+      { dev: [{ tools: [{ name: "Bash", input: { command: stays } }] }] },
+      { name: "dev", prompt: "begin" },
+    );
+    await eventually("its work", () => existsSync(join(t.home, "busy")));
+    signalProcess(pidOf("dev"), "SIGTERM");
+    signalProcess(readPlace(ref, "dev")?.panePid ?? 0, "SIGTERM");
+    expect(await eventually("the record", () => readExit(ref, "dev"))).toMatchObject({ signal: "SIGTERM" });
+  });
+
   it("that ends in the middle of a turn is told to the lead with how, and its last fifty lines (S34)", async () => {
     const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
     const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 5" } };
