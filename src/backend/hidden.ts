@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { literal } from "../tmux/format.ts";
+import type { WindowId } from "../tmux/ids.ts";
 import { MISS, onlyIf } from "../tmux/keys.ts";
 import { type Look, look, type PaneView } from "../tmux/look.ts";
 import type { Command } from "../tmux/quote.ts";
@@ -10,7 +11,8 @@ import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
 import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
 import { giveBack } from "./stack.ts";
-import { identityCondition, isInOurWindow, TAG, windowOptions } from "./tags.ts";
+import { identityCondition, isInOurWindow, TAG } from "./tags.ts";
+import { leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
 
 /**
  * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
@@ -39,11 +41,19 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
       ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
       forgetArrangement(pane.id),
-      ...(isInOurWindow(pane) && others.length > 0 ? arrange(rest) : []),
+      ...(isInOurWindow(pane) && others.some(isTeammates) ? arrange(rest) : []),
+      leaveWindow(pane.window, seen.serverPid ?? 0),
       // The last one beside the caller leaves the user's window as it was.
       ...giveBack(seen, [place], new Set([pane.id])),
     ];
   });
+}
+
+export interface ShowOptions {
+  /** Panes of the members that follow this one: it stands before them. */
+  readonly later?: readonly string[];
+  /** Told which window it stands in. */
+  readonly moved?: (window: WindowId) => void;
 }
 
 /**
@@ -55,20 +65,20 @@ export async function showPane(
   server: TmuxServer,
   place: PlaceRecord,
   team: Pick<SpawnRequest, "team" | "rootTag" | "teamTitle">,
+  { later = [], moved }: ShowOptions = {},
 ): Promise<MoveOutcome> {
-  return movePane(server, place, (seen, pane) => {
+  let window: WindowId | undefined;
+  const outcome = await movePane(server, place, (seen, pane) => {
     if (!isHidden(seen, pane)) return undefined;
     const windows = teamWindows(seen, team, { kind: "team-window" });
     const target = windows.find((panes) => capacity(windowSize(panes)) > panes.length);
     const last = target?.at(-1);
+    window = last?.window ?? pane.window;
     if (target === undefined || last === undefined) {
       const own = { id: pane.window, size: windowSize([pane]), panes: 1, layout: layoutIn([pane]) };
-      return [
-        ...windowOptions(pane.id, team),
-        ["rename-window", "-t", pane.id, literal(team.teamTitle)],
-        ...arrange(own),
-      ];
+      return [...windowOptions(pane.id, team), ...nameWindow(pane.id, team.teamTitle), ...arrange(own)];
     }
+    const next = target.find(({ id }) => later.includes(id));
     const joined = {
       id: last.window,
       size: windowSize(target),
@@ -78,10 +88,16 @@ export async function showPane(
     return [
       // Room for the join, however the user has parted the window.
       ["select-layout", "-t", last.window, "tiled"],
-      ["join-pane", "-d", "-s", pane.id, "-t", last.id],
+      ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
       ...arrange(joined),
     ];
   });
+  if (outcome === "moved" && window !== undefined) moved?.(window);
+  return outcome;
+}
+
+function isTeammates({ options }: PaneView): boolean {
+  return options[TAG.agent] !== "";
 }
 
 /** Alone in a window that is not one of its team's. */

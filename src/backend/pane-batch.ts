@@ -1,13 +1,13 @@
 import { belongsToPane } from "../launch/environment.ts";
 import { launchArgv } from "../launch/script.ts";
-import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../tmux/ids.ts";
 import type { Command, Line } from "../tmux/quote.ts";
 import { arrange, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import type { Host, PanePlan } from "./pane-plan.ts";
 import { stackCommands } from "./stack.ts";
-import { newSession, ownerTag, paneTags, TAG, windowOptions } from "./tags.ts";
+import { newSession, ownerTag, paneTags, TAG } from "./tags.ts";
+import { nameWindow, windowOptions } from "./team-window.ts";
 
 /** A pane that a batch has made. */
 export interface MadePane {
@@ -77,8 +77,7 @@ export function settleCommands(
     const request = parts[i]?.[0];
     if (first === undefined || request === undefined) return;
     if (plan.apart) {
-      const title = `${request.name}@${request.teamTitle}`;
-      commands.push(["rename-window", "-t", first.window, literal(title)]);
+      commands.push(...nameWindow(first.window, `${request.name}@${request.teamTitle}`));
       return;
     }
     if (plan.stack !== undefined && i === 0) {
@@ -86,8 +85,7 @@ export function settleCommands(
       commands.push(...stackCommands(plan.stack, ids));
       return;
     }
-    if (host.kind !== "window")
-      commands.push(["rename-window", "-t", first.window, literal(request.teamTitle)]);
+    if (host.kind !== "window") commands.push(...nameWindow(first.window, request.teamTitle));
     const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
     const size = { width: first.windowWidth, height: first.windowHeight };
     commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));

@@ -27,6 +27,8 @@ export const TAG = {
   apart: "@teams_apart",
   /** On windows that we made: the layout that was chosen for them. */
   layout: "@teams_layout",
+  /** On windows that we made: the name that we gave them. */
+  name: "@teams_name",
   /** On windows that we made: for how many panes and which size they were last laid out. */
   fitted: "@teams_fitted",
   /** On sessions that we made, `<session>/<root>/<team>`, for the same reason. */
@@ -61,29 +63,6 @@ const TMUX_COLORS: Readonly<Record<string, string>> = {
 /** Whose a window or session is, as its tag says. */
 export function ownerTag(request: { readonly rootTag: string; readonly team: string }): string {
   return `${request.rootTag}/${request.team}`;
-}
-
-/**
- * The line above each pane of our windows. Only user options stand in it: what a foreign name holds is shown and
- * never expanded.
- */
-const BORDER_FORMAT =
-  ` #[fg=#{${TAG.color}}]#{?pane_active,#[bold],}#{s/@.*//:${TAG.agentId}}#[default]` +
-  `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
-
-/** What makes a window ours; all of them window options, nothing global. */
-export function windowOptions(target: string, request: Pick<SpawnRequest, "team" | "rootTag">): Command[] {
-  const set = (name: string, value: string): Command => ["set-option", "-w", "-t", target, name, value];
-  return [
-    set("automatic-rename", "off"),
-    set("allow-rename", "off"),
-    set("remain-on-exit", "off"),
-    set("pane-border-status", "top"),
-    set("pane-border-format", BORDER_FORMAT),
-    ["set-option", "-w", "-F", "-t", target, TAG.window, `#{window_id}/${ownerTag(request)}`],
-    set(TAG.team, request.team),
-    set(TAG.root, request.rootTag),
-  ];
 }
 
 /**

@@ -9,8 +9,10 @@ import { startOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { withLock } from "../store/lock.ts";
 import { captureEach } from "../tmux/capture.ts";
+import { windowId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
+import type { Command } from "../tmux/quote.ts";
 import { readScreen } from "../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
@@ -23,6 +25,7 @@ import { marked, settleStart } from "./settle-start.ts";
 import { SIGHT_ROWS, sightOfScreen } from "./sight-screen.ts";
 import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
 import { identityCondition, TAG } from "./tags.ts";
+import { leaveWindow } from "./team-window.ts";
 
 export interface TmuxPaneOptions {
   /** The server that new panes go to; existing ones are looked for on the server of their record. */
@@ -188,11 +191,20 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
       seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
-    await server.batch([...commands, ...after], { serverPid: seen?.serverPid });
+    await server.batch([...commands, ...after, ...leaveWindows(places)], { serverPid: seen?.serverPid });
   } catch (error) {
     // With the server every pane of it is gone, which is what was asked for.
     if (!isNoServer(error)) throw error;
   }
+}
+
+/** Windows of ours in which the user has a pane live on: those are the user's once the last of ours has gone. */
+function leaveWindows(places: readonly PlaceRecord[]): Command[] {
+  const windows = new Map(places.map((place) => [place.windowId, place.server?.pid]));
+  return [...windows].flatMap(([id, serverPid]) => {
+    const window = windowId(id);
+    return window === undefined || serverPid === undefined ? [] : [leaveWindow(window, serverPid)];
+  });
 }
 
 function placeOf(

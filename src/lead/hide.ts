@@ -37,6 +37,12 @@ function leaveCaller({ ref }: LeadContext, name: string, { beside, ...place }: P
   writePlace(ref, name, place);
 }
 
+/** What its end leaves behind is looked for in that window. */
+function writeWindow({ ref }: LeadContext, name: string, place: PlaceRecord, windowId: string): void {
+  if (place.windowId === windowId || readPlace(ref, name)?.instance !== place.instance) return;
+  writePlace(ref, name, { ...place, windowId });
+}
+
 /** Whether a teammate's pane is written down as hidden. */
 export function isWrittenHidden(ctx: LeadContext, name: string): boolean {
   const pane = readPlace(ctx.ref, name)?.paneId;
@@ -50,9 +56,11 @@ function move(
   { name, hidden }: { readonly name: string; readonly hidden: boolean },
 ): Promise<MoveOutcome> {
   if (hidden) return hidePane(server, place, name);
-  const { displayName, name: team } = readTeam(ctx.ref);
-  const teamTitle = displayName ?? team;
-  return showPane(server, place, { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle });
+  const { displayName, name: team, members } = readTeam(ctx.ref);
+  const owner = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root), teamTitle: displayName ?? team };
+  const behind = members.slice(members.findIndex((member) => member.name === name) + 1);
+  const later = behind.flatMap((member) => readPlace(ctx.ref, member.name)?.paneId ?? []);
+  return showPane(server, place, owner, { later, moved: (window) => writeWindow(ctx, name, place, window) });
 }
 
 async function writeDown(ctx: LeadContext, pane: string, hidden: boolean): Promise<void> {

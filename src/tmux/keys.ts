@@ -1,5 +1,5 @@
 import { literal } from "./format.ts";
-import type { PaneId } from "./ids.ts";
+import type { PaneId, WindowId } from "./ids.ts";
 import { type Command, sequence } from "./quote.ts";
 
 /**
@@ -17,14 +17,15 @@ export const MISS = "MISS";
 /**
  * As {@link onlyIf} for several commands, and others for when the condition does not hold. Nothing comes between the
  * check and the last of them; one that fails ends them.
+ * @param target of a window the condition is asked of its active pane
  */
 export function either(
-  pane: PaneId,
+  target: PaneId | WindowId,
   condition: string,
   then: readonly Command[],
   otherwise: readonly Command[],
 ): Command {
-  return ["if-shell", "-F", "-t", pane, condition, sequence(then), sequence(otherwise)];
+  return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
 }
 
 /**

@@ -90,7 +90,7 @@ test("A window in which a person's pane stands among ours, or alone, is laid out
   expect(layout()).toBe(parted);
   await backend.close(places.slice(2));
   t.tmux("split-window", "-d", "-v", "-l", "5", "-t", window, "env", "cat");
-  expect(sizes(t, window)).toEqual(["200x42", "200x5"]);
+  expect(sizes(t, window)).toEqual(["200x43", "200x5"]);
 });
 
 test("A window of the user's with a copy of our window's tag stays the user's (rule 5)", async () => {

@@ -44,6 +44,17 @@ test("Where all are hidden the first that is shown has the team's window", async
   expect(show(t, a, "#{window_name} #{pane-border-status}")).toBe("Audit top");
 });
 
+test("One that is shown again stands where it stood among the members", async () => {
+  const { t, spawn } = inside();
+  const [a, b, c] = await spawn("team-window", "a", "b", "c");
+  const later = [b, c].flatMap(({ paneId }) => paneId ?? []);
+  const windows: string[] = [];
+  expect(await hidePane(t.server, a, "a")).toBe("moved");
+  expect(await showPane(t.server, a, TEAM, { later, moved: (window) => windows.push(window) })).toBe("moved");
+  expect(panes(t, a)).toEqual([a.paneId, b.paneId, c.paneId]);
+  expect(windows).toEqual([show(t, a, "#{window_id}")]);
+});
+
 test("One that stood beside the caller gives its room back, and is shown in a window of the team's", async () => {
   const { t, user, spawn } = inside();
   const before = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
@@ -68,7 +79,8 @@ test("One in a window of its own is neither hidden nor shown", async () => {
 test("A pane that is somebody else's now is not moved (S39)", async () => {
   const { t, user, spawn } = inside();
   const [a] = await spawn("team-window", "a", "b");
-  const before = t.tmux("list-panes", "-a");
+  const places = () => t.tmux("list-panes", "-a", "-F", "#{window_id} #{pane_id} #{window_layout}");
+  const before = places();
   for (const other of [
     { ...a, paneId: user },
     { ...a, panePid: 1 },
@@ -77,7 +89,7 @@ test("A pane that is somebody else's now is not moved (S39)", async () => {
     expect(await hidePane(t.server, other, "a")).toBe("gone");
     expect(await showPane(t.server, other, TEAM)).not.toBe("moved");
   }
-  expect(t.tmux("list-panes", "-a")).toBe(before);
+  expect(places()).toBe(before);
   await t.killServer();
   expect(await hidePane(t.server, a, "a")).toBe("gone");
 });
