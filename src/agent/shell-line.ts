@@ -123,6 +123,13 @@ class Reading {
       else if (part.type === "Assignment") words.push(this.#literal(part));
       else this.#redirect(part);
     }
+    // To a plain sh the `&` of `&>` ends the command: words behind it are the next one.
+    const both = [...prefix, ...suffix].find(
+      (part) => part.type === "Redirect" && part.operator.startsWith("&>"),
+    );
+    if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
+      this.fail("it goes on behind &>");
+    }
     this.commands.push(words);
   }
 

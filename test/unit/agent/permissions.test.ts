@@ -234,6 +234,7 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "until git pull; do git gc; done",
     "git log > out.txt 2>&1",
     "git log >>sub/out 2>/dev/null",
+    "git log &> out 2>/dev/null; git status",
     `git apply < ${WORK}/a.patch`,
   ])("%j runs", (text) => expect(decided(text)).toBe("allow"));
 
@@ -248,6 +249,8 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log > ../x",
     "git log >! ../x",
     "git log &> /tmp/x",
+    "git log &> x curl y",
+    "&> x git log",
     "git log > $X",
     "git log > a*",
     "git log {fd}> x",
