@@ -70,7 +70,8 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     },
   }).catch((error: unknown) => lead.view.error(messageOf(error)));
   try {
-    await worker.typed(plan.goal);
+    if (lead.hasGoal) await worker.typed(plan.goal);
+    else lead.view.note("what is to be done? Type it, and Enter");
     end = await worker.run();
   } finally {
     stopReading();
@@ -179,7 +180,20 @@ async function openLead(
   });
   for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
   sayWhere(call, ctx, view, place, screen !== undefined);
-  return { call, plan, ctx, settings, sessionId, view, mode, children, inside, screen, ends: [] };
+  return {
+    call,
+    plan,
+    ctx,
+    settings,
+    sessionId,
+    view,
+    mode,
+    children,
+    inside,
+    screen,
+    hasGoal: plan.goal !== "",
+    ends: [],
+  };
 }
 
 /** Where a person sits at both ends, and sees what the lead does. */

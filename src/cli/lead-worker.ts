@@ -36,6 +36,7 @@ import { openWorkerBell } from "./worker-bell.ts";
 /** What a run was asked to be; everything in it has been checked. */
 export interface LeadPlan {
   readonly team: string;
+  /** Empty where the person who is there types it. */
   readonly goal: string;
   readonly model: string;
   readonly mode: PermissionMode | undefined;
@@ -71,6 +72,8 @@ export interface Lead {
   readonly inside: InProcessBackend;
   /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
   readonly screen: LeadScreen | undefined;
+  /** Whether it was given a goal. */
+  hasGoal: boolean;
   /** What it has started for itself, to be ended with it. */
   readonly ends: (() => Promise<void>)[];
 }
@@ -115,6 +118,7 @@ export async function leadWorker(
     signal,
     agent: (own) => assembleLead(lead, own),
     idle: async (held, interrupted) => {
+      if (!lead.hasGoal) return "wait";
       await settle(ctx);
       const { stdin: isSomebodyThere } = lead.call.io.terminal;
       if (interrupted && isSomebodyThere) return "wait";

@@ -30,7 +30,12 @@ import { isInSession, reportingFailure } from "../run-result.ts";
 import { loadSettings, type Settings } from "../settings.ts";
 
 const ARGS = [
-  { name: "goal", summary: "what is to be done; `-` reads it from stdin", optional: true, many: true },
+  {
+    name: "goal",
+    summary: "what is to be done; `-` reads it from stdin, without one you type it",
+    optional: true,
+    many: true,
+  },
 ] as const;
 
 const OPTIONS = {
@@ -109,11 +114,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const model = modelOf(call);
   const goal = await goalOf(args.goal, io);
   const builtIn = model === SCRIPTED;
-  if (!builtIn && goal === "" && !isScripted(model)) {
-    throw new TeamError("INVALID_INPUT", "There is no goal.", {
-      hint: 'Say what is to be done: teams run "…"',
-    });
-  }
+  requireGoal(call, goal, model);
   const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
@@ -129,7 +130,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const run = randomUUID();
   const plan: LeadPlan = {
     team: options.team ?? `run-${randomBytes(2).toString("hex")}`,
-    goal: goal === "" ? "Play the playbook." : goal,
+    goal: goal === "" && isScripted(model) ? "Play the playbook." : goal,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
     delegate,
@@ -156,6 +157,15 @@ function budgetOf({ options }: RunCall, model: string, settings: Settings): Budg
   const limits = limitsIn(options);
   if (limits.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
   return limits;
+}
+
+/** Without a goal a playbook plays, or somebody is there who types it. @throws TeamError INVALID_INPUT */
+function requireGoal({ io, options, out }: RunCall, goal: string, model: string): void {
+  const isTyped = io.terminal.stdin && io.terminal.stdout && !out.json && !options.detach;
+  if (goal !== "" || isScripted(model) || isTyped) return;
+  throw new TeamError("INVALID_INPUT", "There is no goal.", {
+    hint: 'Say what is to be done: teams run "…"',
+  });
 }
 
 function modelOf({ options, io }: RunCall): string {

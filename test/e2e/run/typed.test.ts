@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { personInside } from "../../support/person.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -48,6 +49,24 @@ it("a person switches the lead to coordinating and back, asks for tasks and stat
   await person.sees("All is done.");
   expect(await person.code()).toBe(0);
   expect(existsSync(join(t.home, "written.md"))).toBe(true);
+});
+
+it("a run without a goal waits for the one that is typed", async () => {
+  const t = privateTmux();
+  const api = await startFakeMessagesApi([
+    { kind: "message", blocks: [{ type: "text", text: "Three words." }] },
+  ]);
+  onTestFinished(() => api.close());
+  const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const person = personInside(t, ["run", "--no-sidebar"], { env });
+  await person.sees("what is to be done?");
+  person.type("/status", "Enter");
+  await person.sees("no tasks");
+  expect(api.requests).toEqual([]);
+  person.type("count the words", "Enter");
+  await person.sees("Three words.");
+  expect(await person.code()).toBe(0);
+  expect(JSON.stringify(api.requests[0]?.body.messages)).toContain("count the words");
 });
 
 it("a run with --delegate gives its teammates the mode that it was given, and itself only coordinates (S53)", async () => {
