@@ -91,38 +91,49 @@ describe("a lead whose teammates live in its process", () => {
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("takes them with it when it is killed; resume starts them again where there is a place (S43)", async () => {
-    const t = privateTmux();
-    const { child, ended } = startTeams(words(t), t.env, t.home);
-    await atWork(t);
-    const teams = teamsIn(t.env, t.home);
-    const ref = teamRef({ root: t.root, runtime: "" }, "crew");
-    await eventually("ann", () => readStatus(ref, "ann")?.state === "idle");
-    const before = await teams(["status", "--json"]);
-    expect(before.json()).toMatchObject({
-      leadAlive: true,
-      members: [
-        {},
-        { name: "ann", backend: "in-process", alive: true, pid: child.pid },
-        { name: "bob", alive: true },
-      ],
-    });
-    child.kill("SIGKILL");
-    await ended;
-    expect((await teams(["status", "--json"])).json()).toMatchObject({
-      leadAlive: false,
-      members: [{}, { name: "ann", alive: false }, { name: "bob", alive: false, state: "crashed" }],
-    });
-    const resumed = await teams(["resume", "--json"]);
-    expect(resumed.json()).toMatchObject({
-      members: [
-        { name: "ann", outcome: "restarted", backend: "tmux", conversation: expect.any(String) },
-        { name: "bob", outcome: "restarted" },
-      ],
-    });
-    expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
-    await eventually("the end of all", () => markedProcesses(t).every(({ name }) => /^tmux|^cat/.test(name)));
-  });
+  it.each([
+    ["killed", "SIGKILL", "crashed"],
+    ["left by its terminal", "SIGHUP", "exited"],
+  ] as const)(
+    "takes them with it when it is %s; resume starts them again where there is a place (S43)",
+    async (_, signal, state) => {
+      const t = privateTmux();
+      const { child, ended } = startTeams(words(t), t.env, t.home);
+      await atWork(t);
+      const teams = teamsIn(t.env, t.home);
+      const ref = teamRef({ root: t.root, runtime: "" }, "crew");
+      await eventually("ann", () => readStatus(ref, "ann")?.state === "idle");
+      const before = await teams(["status", "--json"]);
+      expect(before.json()).toMatchObject({
+        leadAlive: true,
+        members: [
+          {},
+          { name: "ann", backend: "in-process", alive: true, pid: child.pid },
+          { name: "bob", alive: true },
+        ],
+      });
+      child.kill(signal);
+      await ended;
+      expect((await teams(["status", "--json"])).json()).toMatchObject({
+        leadAlive: false,
+        members: [{}, { name: "ann", alive: false }, { name: "bob", alive: false, state }],
+      });
+      const sleeps = markedProcesses(t).filter(({ name }) => name.startsWith("sleep"));
+      // What a killed lead could not end is ended by who takes the team up.
+      if (signal === "SIGHUP") expect(sleeps).toEqual([]);
+      const resumed = await teams(["resume", "--json"]);
+      expect(resumed.json()).toMatchObject({
+        members: [
+          { name: "ann", outcome: "restarted", backend: "tmux", conversation: expect.any(String) },
+          { name: "bob", outcome: "restarted" },
+        ],
+      });
+      expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
+      await eventually("the end of all", () =>
+        markedProcesses(t).every(({ name }) => /^tmux|^cat/.test(name)),
+      );
+    },
+  );
 
   it("is the place where there is no tmux, and ends by itself with nothing left", async () => {
     const t = privateTmux();
