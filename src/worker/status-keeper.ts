@@ -2,7 +2,7 @@ import { TeamError } from "../errors.ts";
 import type { Clock } from "../os/clock.ts";
 import { maskText, ownSecrets } from "../os/secrets.ts";
 import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
-import { addTokens, NO_TOKENS, type TokenCount } from "../schema/tokens.ts";
+import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { writeStatus } from "../team/write-records.ts";
 import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
@@ -15,6 +15,8 @@ export interface StatusKeeper {
   doing(activity: string): void;
   /** @param costUsd in US dollars */
   spent(tokens: TokenCount, costUsd: number): void;
+  /** What its conversation took in earlier processes, whose status is gone when it is started anew; a lesser count is no news. */
+  hadSpent(tokens: TokenCount, costUsd: number): void;
   /** A task of this agent's was begun, ended or given away. */
   holds(taskId: string, mine: boolean): void;
   /** Which tmux servers this process watches. */
@@ -96,6 +98,9 @@ export function createStatusKeeper(
     },
     spent(tokens, costUsd) {
       write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });
+    },
+    hadSpent(tokens, costUsd) {
+      if (sumOf(tokens) > sumOf(record.tokens)) write({ tokens, costUsd });
     },
     holds(taskId, mine) {
       const others = record.taskIds.filter((id) => id !== taskId);

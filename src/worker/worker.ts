@@ -509,6 +509,7 @@ export class Worker {
     this.#agent ??= this.#options.agent(this).then(
       (agent) => {
         this.#made = agent;
+        this.#options.status.hadSpent(agent.tokens, agent.costUsd);
         return agent;
       },
       (error: unknown) => {

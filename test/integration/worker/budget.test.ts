@@ -71,7 +71,8 @@ describe("a member's budget", () => {
       limits: { maxTokens: 5_000 },
       spent: { tokens: 1_050 },
     });
-    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
+    // Sooner than the slow check: it was rung for.
+    await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref), 4_000);
     const text = JSON.stringify(dev.messages);
     expect([text.includes("all done"), text.includes("and this")]).toEqual([true, true]);
     expect(await notices(ref)).toHaveLength(2);
