@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { TeamError } from "../errors.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { updateTeam } from "../team/config.ts";
+import { readTeam, updateTeam } from "../team/config.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({
@@ -23,6 +23,8 @@ export const teamCreate: TeamTool = ({ ctx }) => {
     execute: ({ team_name, description, agent_type }: z.infer<typeof input>) =>
       refusing(async () => {
         if (leads !== undefined) {
+          // One that it has deleted it leads no more, and its run ends with that.
+          readTeam(ctx.ref);
           throw new TeamError("ALREADY_LEADING", `You lead ${leads} already; no team was made.`, {
             hint: "One team at a time: use the one that you have.",
           });

@@ -489,6 +489,8 @@ describe("TeamCreate", () => {
     await lead.use("TeamCreate", { team_name: "one" });
     expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("ALREADY_LEADING"));
     expect(readTeam(ref).displayName).toBe("one");
+    await lead.use("TeamDelete", {});
+    expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("TEAM_NOT_FOUND"));
   });
 });
 
