@@ -98,12 +98,16 @@ as_json() {
 }
 
 # Whether the alternate screen is on, which iTerm2 does not tell, and below that the last lines. The border above the pane
-# still shows what its agent last said of itself.
+# still shows what its agent last said of itself; a hangup, Ctrl-C or a plain kill of a sound program is no crash.
 ask_terminal() {
+  case $code in
+    129 | 130 | 143) state=exited ;;
+    *) state=crashed ;;
+  esac
   if [ -n "$TMUX_PANE" ]; then
     tmux -u if-shell -F -t "$TMUX_PANE" "#{==:#{pane_pid},$PPID}" \
       "display-message -p -t $TMUX_PANE '#{alternate_on}' ; capture-pane -p -J -S -100 -t $TMUX_PANE ;
-       set-option -p -t $TMUX_PANE @teams_state crashed"
+       set-option -p -t $TMUX_PANE @teams_state $state"
   else
     echo 0 && it2 session read -s "${"$"}{ITERM_SESSION_ID##*:}"
   fi

@@ -95,11 +95,14 @@ export function launchScriptOf(place: PlaceRecord | undefined): RecordedProcess 
   return { pid, procStart, pidSpace, bootId };
 }
 
-/** Who ended by itself, or because its terminal went away, is `exited`; any other end is a crash. */
+/** Signals by which somebody ends a program that is sound: its terminal went away, a person's Ctrl-C, a plain `kill`. */
+const WISHED_ENDS: ReadonlySet<string> = new Set(["SIGHUP", "SIGINT", "SIGTERM"]);
+
+/** Who ended by itself, or because somebody wished it, is `exited`; any other end is a crash. */
 function endState(exit: AgentExit | null, status: StatusRecord | undefined): AgentState {
   const leaving = status?.state === "exited" || status?.state === "stopping";
   if (exit === null) return leaving ? "exited" : "crashed";
-  return leaving || exit.code === 0 || exit.signal === "SIGHUP" ? "exited" : "crashed";
+  return leaving || exit.code === 0 || WISHED_ENDS.has(exit.signal ?? "") ? "exited" : "crashed";
 }
 
 export function exitOf(record: ExitRecord): AgentExit {

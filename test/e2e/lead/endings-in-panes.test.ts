@@ -130,6 +130,30 @@ describe("an agent in a pane", () => {
     expect(await eventually("the record", () => readExit(ref, "dev"))).toMatchObject({ signal: "SIGTERM" });
   });
 
+  it("that a person ends by Ctrl-C has exited, in status, news and border alike, and its pane says what to press", async () => {
+    const { ref, ctx, t, paneOf, screen, news } = await inPanes(
+      { dev: [{ tools: [{ name: "Bash", input: { command: "touch busy; sleep 300" } }] }] },
+      { name: "dev", prompt: "begin" },
+    );
+    await eventually("its work", () => existsSync(join(t.home, "busy")));
+    t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
+    await eventually("what to press", () => screen("dev").includes("q + Enter closes this pane"));
+    await reconcile(ctx);
+    expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", exit: { signal: "SIGINT" } });
+    expect(await news()).toEqual([expect.stringMatching(/^dev ended \(SIGINT\)\./)]);
+    expect(readExit(ref, "dev")?.signal).toBe("SIGINT");
+    expect(t.tmux("show-options", "-p", "-v", "-t", paneOf("dev"), "@teams_state")).toBe("exited");
+  });
+
+  it("whose inner script gets SIGKILL ends with its terminal, and has exited by its own word", async () => {
+    const { ref, ctx, pidOf } = await inPanes({}, { name: "dev" });
+    const [pid, outer] = [pidOf("dev"), readPlace(ref, "dev")?.panePid];
+    const inner = processTable().find((row) => row.ppid === outer)?.pid ?? 0;
+    signalProcess(inner, "SIGKILL");
+    await eventually("its end", () => startOf(pid) === undefined);
+    expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", alive: false, exit: null });
+  });
+
   it("that ends in the middle of a turn is told to the lead with how, and its last fifty lines (S34)", async () => {
     const lines = Array.from({ length: 80 }, (_, i) => `line ${i}`);
     const fall = { name: "Bash", input: { command: "kill -SEGV $PPID; sleep 5" } };

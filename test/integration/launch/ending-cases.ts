@@ -12,6 +12,8 @@ export interface EndingCase {
   readonly written: { readonly code: number; readonly signal?: string; readonly lines: boolean } | "nothing";
   /** What wakes those who wait for it; a bell rings behind the record. */
   readonly heard: "bell" | "lifeline" | "nothing";
+  /** No record can be written, but an agent of ours says of itself that it ends with its terminal. */
+  readonly saysSo?: boolean;
   /** `without terminal`: the agent outlives its pane. */
   readonly pane: "held" | "closed" | "goes on" | "without terminal" | "starts again";
 }
@@ -92,6 +94,7 @@ export const ENDINGS: readonly EndingCase[] = [
     end: (run) => signalProcess(run.inner(), "SIGKILL"),
     written: "nothing",
     heard: "lifeline",
+    saysSo: true,
     pane: "closed",
   },
   harmless("Ctrl-C, Ctrl-\\, Ctrl-Z in its pane", "deaf", (run) => keys(run, "C-c", "C-\\", "C-z")),

@@ -109,14 +109,14 @@ function recordOf({ written: record }: EndingCase): string {
 }
 
 /** What `teams status` says of one that was at work. */
-function stateOf({ written: record, pane }: EndingCase): string {
+function stateOf({ written: record, pane, saysSo = false }: EndingCase): string {
   if (pane !== "held" && pane !== "closed") return "running";
   const own = { sessionId: "s", transcript: "t", since: 0, startedAt: 0, lastActivityAt: 0 };
   const status = statusRecord.parse({
     ...own,
     process: { pid: 1, procStart: "1" },
     instance: "i",
-    state: "running",
+    state: saysSo ? "exited" : "running",
   });
   const exit = record === "nothing" ? undefined : exitRecord.parse({ ...record, instance: "i", at: 0 });
   return judge(teamMember.parse({ name: "a" }), { status, place: undefined, exit }, () => "dead").state;

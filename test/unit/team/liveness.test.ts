@@ -67,6 +67,18 @@ test.each([
     ["exited", false, "SIGHUP"],
   ],
   [
+    "a person's Ctrl-C, also of a program that says nothing of its end",
+    { place: PLACE, status: status("running"), exit: exit(130, "SIGINT") },
+    "dead",
+    ["exited", false, "SIGINT"],
+  ],
+  [
+    "a plain kill",
+    { place: PLACE, status: status("running"), exit: exit(143, "SIGTERM") },
+    "dead",
+    ["exited", false, "SIGTERM"],
+  ],
+  [
     "started again since",
     { place: { ...PLACE, instance: "j" }, status: status(), exit: exit(137, "SIGKILL") },
     "alive",
