@@ -17,13 +17,18 @@ import { tmuxAround } from "../tmux/around.ts";
 export async function goToFirst(ctx: LeadContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
     const place = readPlace(ctx.ref, name);
-    const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, place ?? placeOfLead(ctx, name)));
+    const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, shownIn(ctx, name, place)));
     if (outcome !== undefined && outcome.kind !== "gone") return outcome;
   }
   return { kind: "gone" };
 }
 
 type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
+
+/** One that lives in the lead's process is shown in the lead's pane. */
+function shownIn(ctx: LeadContext, name: string, place: PlaceRecord | undefined): Place | undefined {
+  return place?.within === undefined ? (place ?? placeOfLead(ctx, name)) : placeOfLead(ctx, LEAD_NAME);
+}
 
 /** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
 function placeOfLead(ctx: LeadContext, name: string): Place | undefined {

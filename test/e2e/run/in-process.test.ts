@@ -45,6 +45,10 @@ describe("a lead whose teammates live in its process", () => {
     await atWork(t);
     await person.sees("Shift+Down shows them");
     await person.sees("They are there.");
+    // Who wants to see one from elsewhere is shown the lead's pane.
+    const teams = teamsIn(t.env, t.home);
+    const { command } = (await teams(["attach", "ann", "--json"])).json<{ command: string[] }>();
+    expect(command.at(-1)).toBe(`=work:@0.${person.pane}`);
     person.type("S-Down");
     await shows(t, person, /teammates of crew.*\n\n› ○ ann +idle\n {2}● bob +Bash\(touch working/);
     await shows(t, person, "I am ann.");
