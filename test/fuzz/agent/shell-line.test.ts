@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -7,19 +7,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
 import { cases } from "../../support/fuzz.ts";
 
-let cwd: string;
+let base: string;
 let bin: string;
 beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), "teams-line-"));
-  bin = mkdtempSync(join(tmpdir(), "teams-bin-"));
+  base = mkdtempSync(join(tmpdir(), "teams-line-"));
+  bin = join(base, "bin");
+  mkdirSync(bin);
   const tell = `#!/bin/sh\nprintf '%s\\0' $(($# + 1)) "\x24{0##*/}" "$@" >> "$LOG"\n`;
   for (const name of NAMES) writeFileSync(join(bin, name), tell, { mode: 0o700 });
 });
-afterAll(() => {
-  for (const directory of [cwd, bin]) rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-const COUNT = "0-commands";
 /** What lines may come to run. */
 const NAMES = ["p", "q", "pp", "pq", "qp", "qq", "a b", "a  b", "abc", "-x=1"];
 
@@ -31,7 +29,7 @@ interface Ran {
 /** Every command that bash runs for a line, none of which there is, and the files that it made. */
 function runByBash(line: string): Ran {
   const script = [
-    "set -f; PATH=/nowhere; exec 9>>0-commands",
+    "set -f; PATH=/nowhere; exec 9>>$LOG",
     // Nothing is on the path, so that whatever is run comes here.
     'command_not_found_handle() { printf "%s\\0" $# "$@" >&9; return $(($# % 2)); }',
   ];
@@ -40,21 +38,26 @@ function runByBash(line: string): Ran {
 
 /** The same by the system's plain shell, which some machines have alone: of commands whose names are in the lines. */
 function runBySh(line: string): Ran {
-  const env = { PATH: `${bin}:/usr/bin:/bin`, LOG: join(cwd, COUNT) };
-  return ranBy("sh", ["set -f", line, "wait"], env);
+  return ranBy("/bin/sh", ["set -f", line, "wait"], { PATH: bin });
 }
 
+let count = 0;
+
+/** Each in a directory of its own: what one leaves in the background may be late. */
 function ranBy(shell: string, script: readonly string[], env: NodeJS.ProcessEnv): Ran {
-  writeFileSync(join(cwd, COUNT), "");
-  spawnSync(shell, ["-c", script.join("\n")], { cwd, env, stdio: "ignore", timeout: 5_000 });
-  const [, ...fields] = `\0${readFileSync(join(cwd, COUNT), "utf8")}`.split("\0");
+  count += 1;
+  const cwd = join(base, String(count));
+  const log = join(base, `${count}.log`);
+  mkdirSync(cwd);
+  writeFileSync(log, "");
+  const options = { cwd, env: { ...env, LOG: log }, stdio: "ignore", timeout: 5_000 } as const;
+  spawnSync(shell, ["-c", script.join("\n")], options);
+  const [, ...fields] = `\0${readFileSync(log, "utf8")}`.split("\0");
   const commands: string[][] = [];
   for (let at = 0; at < fields.length - 1; at += Number(fields[at]) + 1) {
     commands.push(fields.slice(at + 1, at + 1 + Number(fields[at])));
   }
-  const files = readdirSync(cwd).filter((name) => name !== COUNT);
-  for (const name of readdirSync(cwd)) rmSync(join(cwd, name), { force: true });
-  return { commands, files };
+  return { commands, files: readdirSync(cwd) };
 }
 
 const word = fc.constantFrom(
@@ -119,7 +122,7 @@ const noise = fc.constantFrom(
 const piece = fc.oneof(
   { weight: 8, arbitrary: word },
   { weight: 5, arbitrary: operator },
-  { weight: 2, arbitrary: redirect },
+  { weight: 3, arbitrary: redirect },
   { weight: 2, arbitrary: frame },
   { weight: 2, arbitrary: noise },
 );
@@ -130,7 +133,7 @@ const line = fc
 /** A word that bash expands (`~`) is none of these: what it becomes changes no command. */
 test.each([
   ["bash", runByBash, 400],
-  ["a plain sh", runBySh, 150],
+  ["a plain sh", runBySh, 300],
 ])(
   "of a line that is clear, %s runs what was read of it, and writes where it says (S71)",
   (_, run, times) => {
