@@ -41,8 +41,20 @@ export interface Placement {
   readonly callerPane?: string;
 }
 
+/**
+ * Why none stands beside the caller: it has no pane on that server, a pane of its window is zoomed (which a split would
+ * end), or its pane has no room for one more.
+ */
+export type NotHere = "no pane" | "zoomed" | "no room";
+
 export type SpawnOutcome =
-  | { readonly ok: true; readonly name: string; readonly place: PlaceRecord }
+  | {
+      readonly ok: true;
+      readonly name: string;
+      readonly place: PlaceRecord;
+      /** Of one that was to stand beside the caller and does not. */
+      readonly notHere?: NotHere;
+    }
   | { readonly ok: false; readonly name: string; readonly error: Error };
 
 /**

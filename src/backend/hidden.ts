@@ -13,6 +13,7 @@ import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
 import { giveBack } from "./stack.ts";
 import { identityCondition, isInOurWindow, TAG } from "./tags.ts";
 import { leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
+import { keepZoom } from "./zoom.ts";
 
 /**
  * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
@@ -35,7 +36,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       panes: countOf(others),
       layout: layoutIn([pane]),
     };
-    return [
+    const commands = [
       ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
       ["rename-window", "-t", pane.id, literal(name)],
       ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
@@ -46,6 +47,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       // The last one beside the caller leaves the user's window as it was.
       ...giveBack(seen, [place], new Set([pane.id])),
     ];
+    return keepZoom(pane.window, commands);
   });
 }
 
@@ -85,12 +87,13 @@ export async function showPane(
       panes: target.length + 1,
       layout: layoutIn(target),
     };
-    return [
+    const commands = [
       // Room for the join, however the user has parted the window.
       ["select-layout", "-t", last.window, "tiled"],
       ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
       ...arrange(joined),
     ];
+    return keepZoom(last.window, commands);
   });
   if (outcome === "moved" && window !== undefined) moved?.(window);
   return outcome;

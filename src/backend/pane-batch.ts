@@ -8,6 +8,7 @@ import type { Host, PanePlan } from "./pane-plan.ts";
 import { stackCommands } from "./stack.ts";
 import { newSession, ownerTag, paneTags, TAG } from "./tags.ts";
 import { nameWindow, windowOptions } from "./team-window.ts";
+import { noteZoom, restoreZoom } from "./zoom.ts";
 
 /** A pane that a batch has made. */
 export interface MadePane {
@@ -47,7 +48,12 @@ export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], 
     if (first === undefined) return [];
     const gap = gapName(batchId, i);
     if (host.kind === "window") {
-      return [first, ...others].reverse().flatMap((request) => splitInto(host.anchor, host.window, request));
+      const splits = [first, ...others].reverse();
+      // Restored once it is laid out.
+      return [
+        noteZoom(host.window),
+        ...splits.flatMap((request) => splitInto(host.anchor, host.window, request)),
+      ];
     }
     const target = `${sessionTarget(host)}=${gap}`;
     return [
@@ -89,6 +95,7 @@ export function settleCommands(
     const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
     const size = { width: first.windowWidth, height: first.windowHeight };
     commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));
+    if (host.kind === "window") commands.push(restoreZoom(host.window));
   });
   return commands;
 }

@@ -1,10 +1,11 @@
 import type { PaneId, SessionId, WindowId } from "../tmux/ids.ts";
 import type { Look, PaneView } from "../tmux/look.ts";
 import { type LayoutName, layoutOf } from "./arrange.ts";
-import type { Placement, SpawnRequest } from "./backend.ts";
+import type { NotHere, Placement, SpawnRequest } from "./backend.ts";
 import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./layout.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
 import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./tags.ts";
+import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Size of a session that nobody looks at. */
 export const DETACHED_SIZE: Size = { width: 200, height: 50 };
@@ -27,6 +28,8 @@ export type Host =
 export interface PanePlan {
   readonly hosts: readonly { readonly host: Host; readonly count: number }[];
   readonly stack: Stack | undefined;
+  /** Why those that are not stacked stand elsewhere, where the caller's side was asked for. */
+  readonly notHere?: NotHere;
   /** Each new window is one teammate's own. */
   readonly apart?: boolean;
 }
@@ -42,6 +45,7 @@ export const PLAN_OPTIONS = [
   TAG.session,
   TAG.before,
   WINDOW_LAYOUT,
+  WINDOW_ZOOMED,
 ] as const;
 
 /** Decides where `count` new panes of one team go. Pure. */
@@ -53,7 +57,9 @@ export function planPanes(
   min: Size = MIN_PANE,
 ): PanePlan {
   const caller = seen.panes.find((pane) => pane.id === placement.callerPane);
-  const stack = placement.kind === "here" && caller ? planStack(seen, caller, team, count, min) : undefined;
+  const beside = placement.kind === "here" ? planStack(seen, caller, team, count, min) : undefined;
+  const stack = typeof beside === "string" ? undefined : beside;
+  const notHere = typeof beside === "string" ? beside : "no room";
   const windows = teamWindows(seen, team, placement);
   const session = sessionFor(seen, caller, team, placement);
   const size = sizeFor(seen, session, caller);
@@ -80,8 +86,8 @@ export function planPanes(
   const counts = stacked > 0 ? [stacked, ...fresh] : fresh;
   const intoNew = counts.map((taken, i) => ({ host: newHost(seen, session, team, i, size), count: taken }));
   return stacked > 0
-    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack }
-    : { hosts: [...intoWindows, ...intoNew], stack: undefined };
+    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack, notHere }
+    : { hosts: [...intoWindows, ...intoNew], stack: undefined, notHere };
 }
 
 /**
@@ -148,11 +154,13 @@ export function freeSessionName(seen: Look, wanted: string): string {
 
 function planStack(
   seen: Look,
-  caller: PaneView,
+  caller: PaneView | undefined,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   count: number,
   min: Size,
-): Stack | undefined {
+): Stack | NotHere {
+  if (caller === undefined) return "no pane";
+  if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
   const standing = seen.panes.filter(
     (pane) =>
       pane.window === caller.window &&
@@ -164,7 +172,7 @@ function planStack(
   const wideEnough = standing.length > 0 || caller.width >= 2 * min.width;
   const room = wideEnough ? stackCapacity(caller.height, min) - standing.length : 0;
   const fits = Math.min(count, Math.max(0, room));
-  if (fits === 0) return undefined;
+  if (fits === 0) return "no room";
   const lines = standing.length === 0 ? caller.height : standing.reduce((sum, { height }) => sum + height, 0);
   return {
     caller: caller.id,

@@ -31,6 +31,8 @@ export const TAG = {
   name: "@teams_name",
   /** On windows that we made: for how many panes and which size they were last laid out. */
   fitted: "@teams_fitted",
+  /** On any window, while a batch runs that would end its zoom: the zoomed pane. */
+  zoomed: "@teams_zoomed",
   /** On sessions that we made, `<session>/<root>/<team>`, for the same reason. */
   session: "@teams_session",
   /** On a sidebar's pane, `<root>/<team>`. */

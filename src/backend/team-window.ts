@@ -42,6 +42,7 @@ const TAKEN_BACK = [
   TAG.layout,
   TAG.fitted,
   TAG.name,
+  TAG.zoomed,
 ];
 
 /**

@@ -9,14 +9,13 @@ import { startOf } from "../os/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { withLock } from "../store/lock.ts";
 import { captureEach } from "../tmux/capture.ts";
-import { windowId } from "../tmux/ids.ts";
+import { type WindowId, windowId } from "../tmux/ids.ts";
 import { onlyIf } from "../tmux/keys.ts";
 import { type Look, look } from "../tmux/look.ts";
-import type { Command } from "../tmux/quote.ts";
 import { readScreen } from "../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
-import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
+import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { gathered } from "./gathered.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
@@ -26,6 +25,7 @@ import { SIGHT_ROWS, sightOfScreen } from "./sight-screen.ts";
 import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
 import { identityCondition, TAG } from "./tags.ts";
 import { leaveWindow } from "./team-window.ts";
+import { noteZoom, restoreZoom } from "./zoom.ts";
 
 export interface TmuxPaneOptions {
   /** The server that new panes go to; existing ones are looked for on the server of their record. */
@@ -58,7 +58,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       const requests = marked(wanted);
-      const { made, stacked, errors } = await panes.do(requests, placement);
+      const { made, stacked, notHere, errors } = await panes.do(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
@@ -75,10 +75,11 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             spawnedAt,
           );
           request.placed?.(place);
-          return settleStart(request, place, {
+          const outcome = await settleStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
             close: () => closePanes(server, [place]),
           });
+          return outcome.ok && notHere && beside === undefined ? { ...outcome, notHere } : outcome;
         }),
       );
     },
@@ -117,6 +118,8 @@ interface Made {
   readonly made: ReadonlyMap<string, MadePane>;
   /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
   readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
+  /** Why the others do not, where they were to. */
+  readonly notHere?: NotHere | undefined;
   readonly errors: readonly string[];
 }
 
@@ -149,7 +152,8 @@ async function makePanes(
       some === undefined
         ? { errors: [] }
         : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
-    return { made, stacked: stackedOf(plan, requests), errors: [...errors, ...settled.errors] };
+    const notHere = placement.kind === "here" ? plan.notHere : undefined;
+    return { made, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
   });
   const [prepared, panes] = await Promise.allSettled([preparing, making]);
   // Nothing is taken away there: what is not ours under one of its names was left as it is.
@@ -191,20 +195,36 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
       seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
-    await server.batch([...commands, ...after, ...leaveWindows(places)], { serverPid: seen?.serverPid });
+    const windows = windowsOf(places);
+    await server.batch(
+      [
+        ...windows.map(({ window }) => noteZoom(window)),
+        ...commands,
+        ...after,
+        ...windows.map(({ window }) => restoreZoom(window)),
+        // Where the user has a pane in one, that lives on.
+        ...windows.map(({ window, serverPid }) => leaveWindow(window, serverPid)),
+      ],
+      { serverPid: seen?.serverPid },
+    );
   } catch (error) {
     // With the server every pane of it is gone, which is what was asked for.
     if (!isNoServer(error)) throw error;
   }
 }
 
-/** Windows of ours in which the user has a pane live on: those are the user's once the last of ours has gone. */
-function leaveWindows(places: readonly PlaceRecord[]): Command[] {
-  const windows = new Map(places.map((place) => [place.windowId, place.server?.pid]));
-  return [...windows].flatMap(([id, serverPid]) => {
-    const window = windowId(id);
-    return window === undefined || serverPid === undefined ? [] : [leaveWindow(window, serverPid)];
-  });
+/** The windows that panes were put into, the users' besides them. */
+function windowsOf(
+  places: readonly PlaceRecord[],
+): readonly { readonly window: WindowId; readonly serverPid: number }[] {
+  const windows = new Map(
+    places.flatMap(({ windowId: own, beside, server }) =>
+      [own, beside?.window].map((id) => [windowId(id), server?.pid] as const),
+    ),
+  );
+  return [...windows].flatMap(([window, serverPid]) =>
+    window === undefined || serverPid === undefined ? [] : [{ window, serverPid }],
+  );
 }
 
 function placeOf(

@@ -1,4 +1,4 @@
-import type { Backend, Placement, SpawnOutcome } from "../backend/backend.ts";
+import type { Backend, NotHere, Placement, SpawnOutcome } from "../backend/backend.ts";
 import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
 import { interruptedStart } from "../launch/readiness.ts";
@@ -52,6 +52,8 @@ export interface SpawnedTeammate {
   readonly backend: string;
   /** Why it lives there. */
   readonly why: string;
+  /** Why it does not stand beside the caller, where that was asked for; null where it does or was not to. */
+  readonly notHere: NotHere | null;
 }
 
 /**
@@ -268,6 +270,7 @@ function describe(
       pid: readStatus(ctx.ref, member.name)?.process.pid ?? null,
       backend: backend.type,
       why,
+      notHere: outcome.notHere ?? null,
     },
   ];
 }

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
+import type { NotHere } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { MIN_PANE } from "../../backend/layout.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { leadsMode } from "../../lead/modes.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
@@ -119,6 +121,7 @@ export const command = defineCommand({
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
+        ...(spawned.notHere === null ? [] : [notBeside(spawned.notHere)]),
         ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
         line`See it: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
@@ -143,6 +146,16 @@ function wantedWorktree({
 }): WantedWorktree | undefined {
   if (worktree === undefined) return undefined;
   return { ...(worktree === true ? {} : { branch: worktree }), withChanges };
+}
+
+/** Says where one is that --here did not put beside the caller, and why. */
+function notBeside(why: NotHere): string {
+  const reasons: Readonly<Record<NotHere, string>> = {
+    "no pane": "this is no pane of the tmux that it is in",
+    zoomed: "a pane of this window is zoomed, which a split would end",
+    "no room": `at this pane's right is no room (${2 * MIN_PANE.width} columns for the two, ${MIN_PANE.height} lines for each teammate)`,
+  };
+  return `It stands in the team's own window: ${reasons[why]}.`;
 }
 
 /** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */

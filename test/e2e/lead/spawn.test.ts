@@ -36,6 +36,7 @@ describe("a spawn", () => {
       pid,
       backend: "process",
       why: expect.any(String),
+      notHere: null,
     });
     expect(readTeam(ref).members[1]).toMatchObject({
       name: "dev",

@@ -57,6 +57,19 @@ it("the last one beside the caller that is hidden gives the room back, exactly",
   expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
 });
 
+it("--here says where it put one instead, and why", async () => {
+  const { t, pane, teams } = await inThree();
+  t.tmux("resize-pane", "-Z", "-t", pane);
+  const ada = await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
+  expect(ada.out).toContain("It stands in the team's own window: a pane of this window is zoomed");
+  t.tmux("resize-pane", "-Z", "-t", pane);
+  t.tmux("resize-pane", "-t", pane, "-x", "60");
+  const bob = await teams("spawn", "bob", "--here", "--model", "scripted:play.json", "--json");
+  expect(bob.json()).toMatchObject({ notHere: "no room" });
+  const cyd = await teams("spawn", "cyd", "--model", "scripted:play.json", "--json");
+  expect(cyd.json()).toMatchObject({ notHere: null });
+});
+
 it("sidebar --split gives its room back exactly, whatever was resized meanwhile", async () => {
   const { t, resized, teams } = await inThree();
   const before = belongings(t);

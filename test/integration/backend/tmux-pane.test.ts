@@ -180,6 +180,25 @@ describe("Panes beside the caller", () => {
     expect([...groupByWindow(places).values()].map((group) => group.length)).toEqual([2, 2]);
     expect(show(t, places[3], "#{window_name}")).toBe("Audit");
   });
+
+  test("say why they are not there: no room at its right, a zoom that they would end, or no such pane", async () => {
+    const t = privateTmux();
+    const { pane } = t.session("work", { width: 120, height: 40 });
+    t.tmux("split-window", "-d", "-h", "-t", pane, "env", "cat");
+    const { backend } = inside(t, pane);
+    const here = async (name: string, callerPane: string) => {
+      const [outcome] = await backend.spawn([requestFor(t, name)], { kind: "here", callerPane });
+      return outcome?.ok ? [outcome.notHere, show(t, outcome.place, "#{window_name}")] : outcome;
+    };
+    expect(await here("a", pane)).toEqual(["no room", "Audit"]);
+    t.tmux("resize-pane", "-x", "100", "-t", pane);
+    t.tmux("resize-pane", "-Z", "-t", pane);
+    expect(await here("b", pane)).toEqual(["zoomed", "Audit"]);
+    expect(t.tmux("display-message", "-p", "-t", pane, "#{window_zoomed_flag} #{window_panes}")).toBe("1 2");
+    expect(await here("c", "%99")).toEqual(["no pane", "Audit"]);
+    t.tmux("resize-pane", "-Z", "-t", pane);
+    expect(await here("d", pane)).toEqual([undefined, "mine"]);
+  });
 });
 
 describe("Panes without a caller's pane", () => {
