@@ -87,7 +87,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     });
     await team.spawn({ name: "bob", plan: true, prompt: "Plan it." });
     const first = await eventually("a plan", () => listApprovals(team.ref)[0]);
-    expect(readStatus(team.ref, "bob")?.state).toBe("awaiting-approval");
+    await eventually("its state", () => readStatus(team.ref, "bob")?.state === "awaiting-approval");
     await answerApproval(team.ctx, first.id, { approve: false, note: "Think again." });
     const second = await eventually("another", () =>
       listApprovals(team.ref).find(({ id }) => id !== first.id),

@@ -84,3 +84,18 @@ test.each([
 ] as const)("%j is the signal that a terminal makes of it, and the line is gone", (char, signal) => {
   expect(type(`abc${char}d\r`).rest).toEqual([{ kind: "signal", signal }, line("d")]);
 });
+
+test("keys that choose what is looked at are told in order, leave the line, and mean nothing inside of a paste", () => {
+  const keys = ["\u001b[1;2A", "\u001b[1;2B", "\u0014", "\u001b[5~", "\u001b[6~"];
+  const told = ["up", "down", "tasks", "page-up", "page-down"].map((key) => ({ kind: "key", key }));
+  expect(type("a", ...keys, "b\r")).toEqual({ shown: "ab\n", rest: [...told, line("ab")] });
+  expect(type(`\u001b[200~x${keys.join("")}y\u001b[201~\r`).rest).toEqual([line("xy")]);
+});
+
+test("what is typed can be looked at, and taken back", () => {
+  const editor = lineEditor();
+  editor.push("ab");
+  expect(editor.line).toBe("ab");
+  expect(editor.clear()).toEqual([{ kind: "echo", text: "\b \b\b \b" }]);
+  expect(editor.line).toBe("");
+});
