@@ -26,7 +26,8 @@ describe("export and import", () => {
     const saved = await teams(["export", "my-review", "--json"]);
     const { file, files } = saved.json<{ file: string; files: number }>();
     expect(file).toMatch(/\/my-review-\d{8}-\d{6}\.tar\.gz$/);
-    expect(files).toBe(4);
+    // Config, task, inbox, journal and events; the manifest is none of them.
+    expect(files).toBe(5);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await teams(["delete", "my-review"]);
     const made = await teams(["import", file]);

@@ -195,7 +195,7 @@ describe("status", () => {
           "pid",
         ],
         ...["alive", "cwd", "worktree", "taskIds", "unread", "tokens", "costUsd", "startedAt"],
-        ...["lastActivityAt", "exit", "mail"],
+        ...["lastActivityAt", "exit", "mail", "mode", "budget"],
       ].sort(),
     );
     const text = (await teams(["status"])).out;
