@@ -2,9 +2,7 @@ import type { AgentTypes } from "../agent/prompts/agent-types.ts";
 import { TeamError } from "../errors.ts";
 import type { Backends, LeadContext } from "../lead/context.ts";
 import { systemClock } from "../os/clock.ts";
-import { ensureOwnDirectory, runtimeDirectory } from "../os/directories.ts";
 import type { Env } from "../os/env.ts";
-import { entryOf } from "../os/fs.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { BackendsOptions } from "./backends.ts";
 import type { AnyCall } from "./command.ts";
@@ -14,7 +12,6 @@ import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./team.t
 /**
  * What an operation acts with, for a command that looks at or touches where teammates live.
  * @param options what a process that stays, and has agents of its own, adds to the places
- * @throws TeamError PERMISSION_DENIED for a runtime directory that is not ours alone
  */
 export async function leadContext(
   call: AnyCall,
@@ -23,7 +20,6 @@ export async function leadContext(
   options: BackendsOptions = {},
 ): Promise<LeadContext> {
   const { io } = call;
-  checkRuntime(call);
   const { openBackends } = await import("./backends.ts");
   const env = settings === undefined ? io.env : { ...io.env, ...settings.env };
   return {
@@ -49,12 +45,6 @@ const NO_BACKENDS: Backends = {
   choose: () => Promise.reject(new Error("A command that only reads files cannot start anybody.")),
   of: () => undefined,
 };
-
-/** A runtime directory that is somebody else's, or open to others, is refused before anything goes through it. */
-function checkRuntime({ io }: AnyCall): void {
-  const runtime = runtimeDirectory(io.env);
-  if (entryOf(runtime) !== undefined) ensureOwnDirectory(runtime);
-}
 
 /** @throws TeamError NESTED_TEAM in the shell of a teammate: teams do not nest (protocol.md section 6) */
 export function refuseNesting(call: AnyCall, act: string): void {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "../os/clock.ts";
+import { isOwnRuntime } from "../os/directories.ts";
 import { entryOf, listDir, readText, removeTree } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
@@ -99,7 +100,8 @@ function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Flaw[] {
   }
   const mend = async (): Promise<string> => {
     removeTree(path);
-    removeTree(join(ref.paths.runtime, agent));
+    const runtime = join(ref.paths.runtime, agent);
+    if (isOwnRuntime(runtime, 3)) removeTree(runtime);
     return `removed ${path}: its agent is no member and has ended`;
   };
   return [{ level: "warn", text, mend }];

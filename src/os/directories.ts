@@ -32,7 +32,10 @@ export function ensureOwnDirectory(path: string): void {
     "PERMISSION_DENIED",
     `The runtime directory ${path} ${flaw}; nothing was put into it.`,
     {
-      hint: `Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.`,
+      hint:
+        entryOf(path) === undefined
+          ? "It holds the bells of agents: set XDG_RUNTIME_DIR to a directory of your own with some space, or unset it."
+          : "Remove it or make it yours alone (chmod 700), or set XDG_RUNTIME_DIR to a directory of your own.",
     },
   );
 }
@@ -65,4 +68,15 @@ function ownershipFlaw(path: string): string | undefined {
 export function ensureRuntimeDirectory(path: string): void {
   const [team, root, runtime] = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
   for (const level of [runtime, root, team, path]) ensureOwnDirectory(level);
+}
+
+/**
+ * Whether a directory of the runtime directory is there, and it and those above it are ours alone. Nothing is removed below
+ * any other: it could lead to whatever somebody else wishes.
+ * @param path `<runtime>/<hash of the root>/…`
+ * @param depth how many directories it is below the runtime directory
+ */
+export function isOwnRuntime(path: string, depth: number): boolean {
+  const isOwnAbove = depth === 0 || isOwnRuntime(dirname(path), depth - 1);
+  return isOwnAbove && ownershipFlaw(path) === undefined;
 }

@@ -128,6 +128,12 @@ function fifoIsThere(path: string): boolean {
   throw notOurs(path);
 }
 
+/** Whether there is a FIFO of ours; links are not followed. */
+export function isOwnFifoAt(path: string): boolean {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry !== undefined && isOwnFifo(entry);
+}
+
 function isOwnFifo(stat: Stats): boolean {
   return stat.isFIFO() && stat.uid === userInfo().uid;
 }

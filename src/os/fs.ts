@@ -215,9 +215,14 @@ export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The entry itself, links not followed; undefined when nothing is there. */
+/** The entry itself, links not followed; undefined when nothing is there, as behind a file. */
 export function entryOf(path: string): ReturnType<typeof lstatSync> {
-  return lstatSync(path, { throwIfNoEntry: false });
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 export function isMissing(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
+import { isOwnRuntime } from "../os/directories.ts";
 import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import { operand } from "../os/shell-words.ts";
@@ -194,7 +195,7 @@ export async function removeTeamFiles(ref: TeamRef): Promise<void> {
     assertTeam(ref);
     return putTeamAway(ref);
   });
-  removeIfEmpty(ref.home.runtime);
+  if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
   removePutAway(ref, trash);
 }
 

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { makeDirBelow } from "../os/create.ts";
+import { isOwnRuntime } from "../os/directories.ts";
 import { entryOf, isMissing, listDir, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import { shellWord } from "../os/shell-words.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
@@ -16,7 +17,7 @@ export function putTeamAway(ref: TeamRef): readonly string[] {
   // Made where a foreign team has none, so that the second name always comes.
   makeDirBelow(ref.home.root, ref.paths.tasks);
   // Now, since behind the lock it may be a new team's.
-  removeTree(ref.paths.runtime);
+  if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
   rename(ref.paths.dir, trash.dir);
   putTasksAway(ref, trash.tasks);
   return [trash.dir, trash.tasks];
@@ -84,7 +85,8 @@ function putTasksAway({ paths }: TeamRef, trash: string): void {
 export function leftoversOf({ paths }: TeamRef): string[] {
   if (entryOf(paths.config) !== undefined) return [];
   // The tasks last: as long as they are there nobody makes a team of this name.
-  return [paths.runtime, paths.dir, paths.tasks].filter((path) => entryOf(path) !== undefined);
+  const runtime = isOwnRuntime(paths.runtime, 2) ? [paths.runtime] : [];
+  return [...runtime, ...[paths.dir, paths.tasks].filter((path) => entryOf(path) !== undefined)];
 }
 
 /**
@@ -104,6 +106,6 @@ export function removeLeftovers(ref: TeamRef): string[] {
     rename(path, trash);
     removeTree(trash);
   }
-  removeIfEmpty(ref.home.runtime);
+  if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);
   return found;
 }

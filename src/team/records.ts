@@ -1,5 +1,8 @@
+import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import type * as z from "zod/mini";
-import { removeFile, removeTree } from "../os/fs.ts";
+import { isOwnRuntime } from "../os/directories.ts";
+import { isOwnFifoAt } from "../os/fifo.ts";
+import { listDir, removeFile, removeIfEmpty, removeTree } from "../os/fs.ts";
 import { bootId, pidSpace } from "../os/identity.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { defined } from "../schema/defined.ts";
@@ -96,6 +99,27 @@ export function restoreRun(
 /** Removes everything of an agent's run: records, launch script, log, bell and lifeline. */
 export function removeRun(ref: TeamRef, agent: string): void {
   const paths = ref.paths.agent(agent);
+  const { bell, lifeline } = readStatus(ref, agent) ?? {};
+  const said = [bell, lifeline].flatMap((path) => (path === undefined ? [] : [dirname(path)]));
+  for (const directory of new Set([paths.runtime, ...said.filter((path) => isRuntimeOf(paths, path))]))
+    removeFifos(directory);
   removeTree(paths.run);
-  removeTree(paths.runtime);
+}
+
+/**
+ * Whether a directory that an agent's record names is laid out as its own: the start may have had another runtime directory
+ * than this process, and a record may say anything.
+ */
+function isRuntimeOf({ runtime }: AgentPaths, path: string): boolean {
+  const layout = (of: string): string => of.split(sep).slice(-3).join(sep);
+  return isAbsolute(path) && normalize(path) === path && layout(path) === layout(runtime);
+}
+
+function removeFifos(directory: string): void {
+  if (!isOwnRuntime(directory, 3)) return;
+  for (const name of listDir(directory)) {
+    const path = join(directory, name);
+    if (isOwnFifoAt(path)) removeFile(path);
+  }
+  removeIfEmpty(directory);
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isOwnRuntime } from "../os/directories.ts";
 import { isAbandonedFifo } from "../os/fifo.ts";
 import { entryOf, listDir, removeFile, removeIfEmpty } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
@@ -56,6 +57,7 @@ export async function removeStaleFifos(ref: TeamRef, only?: string): Promise<Sta
 }
 
 function abandonedFifos({ paths }: TeamRef): { directory: string; path: string }[] {
+  if (!isOwnRuntime(paths.runtime, 2)) return [];
   return directoriesIn(paths.runtime).flatMap((directory) => {
     const below = join(paths.runtime, directory);
     return listDir(below)

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { makeDirBelow } from "../os/create.ts";
-import { ensureRuntimeDirectory } from "../os/directories.ts";
+import { ensureRuntimeDirectory, isOwnRuntime } from "../os/directories.ts";
 import { processEnv } from "../os/env.ts";
 import { entryOf, isMissing, removeTree } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
@@ -33,7 +33,7 @@ export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promi
   await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
   if (entryOf(ref.paths.config) !== undefined) return;
   // Deleted at this very moment: what was made behind its end goes as well.
-  removeTree(ref.paths.runtime);
+  if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
   throw teamNotFound(ref);
 }
 

@@ -167,16 +167,19 @@ describe("which team is meant", () => {
 });
 
 describe("a runtime directory that others can enter", () => {
-  it("is refused before anything goes through it", async () => {
+  it("is refused to a start before anything is put into it, and keeps nobody from looking", async () => {
     const teams = cliIn();
     await teams(["create", "review"]);
     const runtime = join(teams.directory, "runtime", "teams");
     mkdirSync(runtime, { recursive: true });
     chmodSync(runtime, 0o777);
-    const ended = await teams(["status", "--json"]);
+    const ended = await teams(["spawn", "dev", "--teammate-mode", "process", "--json"]);
     expect(ended.code).toBe(1);
     expect(ended.error().code).toBe("PERMISSION_DENIED");
     expect(ended.error().message).toContain(runtime);
+    expect(readdirSync(runtime)).toEqual([]);
+    const { members } = (await teams(["status", "--json"])).json<{ members: object[] }>();
+    expect(members).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startOf } from "../../../src/os/identity.ts";
+import { signalProcess } from "../../../src/os/process-table.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ledTeam } from "../../support/led-team.ts";
+
+/** A team with one teammate, and the commands of somebody who has another runtime directory by now. */
+async function moved(runtime: (home: string) => string) {
+  const { ref, place, spawn } = await ledTeam();
+  await spawn("dev");
+  const env = { ...place.env, XDG_RUNTIME_DIR: runtime(place.home) };
+  return { ref, place, run: teamsIn(env, place.home), fifos: ref.paths.agent("dev").runtime };
+}
+
+describe("a runtime directory that is another than at the start", () => {
+  it("does not keep kill from removing the FIFOs of the start", async () => {
+    const { run, fifos } = await moved((home) => join(home, "elsewhere"));
+    expect(readdirSync(fifos).sort()).toEqual(["bell", "life", "ready"]);
+    expect((await run(["kill", "dev", "--force"])).code).toBe(0);
+    expect(existsSync(fifos)).toBe(false);
+  });
+
+  it("of which a record tells is left alone where it is not laid out as the agent's, or leads elsewhere by a link", async () => {
+    const { run, place, ref, fifos } = await moved((home) => join(home, "elsewhere"));
+    const elsewhere = join(place.home, "linked");
+    const team = dirname(fifos);
+    mkdirSync(join(elsewhere, "teams"), { recursive: true, mode: 0o700 });
+    symlinkSync(dirname(team), join(elsewhere, "teams", dirname(team).split("/").at(-1) ?? ""));
+    const { status } = ref.paths.agent("dev");
+    // A living one would say the true path again.
+    const pid = readStatus(ref, "dev")?.process.pid ?? 0;
+    signalProcess(pid, "SIGKILL");
+    await eventually("its end", () => startOf(pid) === undefined);
+    const link = fifos.replace(place.runtime, elsewhere);
+    const said = readFileSync(status, "utf8").replaceAll(`${fifos}/`, `${link}/`);
+    expect(said).toContain(link);
+    writeFileSync(status, said);
+    expect((await run(["kill", "dev", "--force"])).code).toBe(0);
+    expect(readdirSync(fifos).sort()).toEqual(["bell", "life", "ready"]);
+  });
+});
+
+describe("a runtime directory that is a file", () => {
+  it("keeps nobody from what needs no FIFO, and a start names the variable that is wrong", async () => {
+    const { ref, run } = await moved((home) => {
+      writeFileSync(join(home, "file"), "");
+      return join(home, "file");
+    });
+    for (const words of [["status"], ["peek", "dev"], ["doctor"]]) {
+      expect((await run(words)).err, words.join(" ")).not.toContain("PERMISSION_DENIED");
+    }
+    expect((await run(["status"])).code).toBe(0);
+    const refused = await run(["spawn", "ada", "--teammate-mode", "process", "--json"]);
+    expect(refused.error()).toMatchObject({
+      code: "PERMISSION_DENIED",
+      hint: expect.stringContaining("set XDG_RUNTIME_DIR"),
+    });
+    expect((await run(["kill", "dev", "--force"])).code).toBe(0);
+    expect((await run(["delete", ref.team])).code).toBe(0);
+    expect(existsSync(ref.paths.dir)).toBe(false);
+  });
+});
