@@ -2,9 +2,10 @@ import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { shellWord } from "../os/shell-words.ts";
 import { line } from "./paint.ts";
 
-/** A line for each worktree that stays: why, and how it is removed all the same. */
+/** A line for each worktree that stays: why, and how it is removed all the same; and for each that somebody had deleted. */
 export function keptLines(worktrees: readonly (WorktreeEnd | undefined)[]): string[] {
   return worktrees.flatMap((worktree) => {
+    if (worktree?.note !== undefined) return [line`The worktree ${worktree.path}: ${worktree.note}.`];
     if (worktree === undefined || worktree.kept === null) return [];
     const { path, branch, kept } = worktree;
     const command = `git -C ${shellWord(path)} worktree remove --force ${shellWord(path)}`;

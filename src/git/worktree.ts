@@ -40,6 +40,8 @@ export interface Worktree {
   readonly base: string;
   /** Whether the branch was made for it. */
   readonly madeBranch: boolean;
+  /** The top of the main worktree, which stays when others go. */
+  readonly repository: string;
 }
 
 /**
@@ -48,8 +50,8 @@ export interface Worktree {
  */
 export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
   const { env } = request;
-  const { worktree, parent, repository } = await plan(request);
-  const { path, branch, base, madeBranch, source } = worktree;
+  const { worktree, parent } = await plan(request);
+  const { path, branch, base, madeBranch, source, repository } = worktree;
   await request.announce?.(worktree);
   makeParent(repository, parent);
   // By itself, so that what is taken back after a failure is a branch that this call made.
@@ -68,7 +70,7 @@ export async function addWorktree(request: WorktreeRequest): Promise<Worktree> {
 /** What a request comes to; nothing is made. */
 async function plan(
   request: WorktreeRequest,
-): Promise<{ readonly worktree: Worktree; readonly parent: string; readonly repository: string }> {
+): Promise<{ readonly worktree: Worktree; readonly parent: string }> {
   const { env } = request;
   const from = realPathOf(request.from);
   const { top, repository } = await whereIs(from, env);
@@ -80,7 +82,7 @@ async function plan(
   if (request.withChanges && base !== head)
     throw new GitError(["restore"], `what is uncommitted here belongs to another commit than ${branch}`);
   const parent = resolve(repository, request.directory ?? DEFAULT_DIRECTORY);
-  const path = freePath(parent, request.name);
+  const path = freePath(parent, request.name, await knownWorktrees(top, env));
   const worktree = {
     path,
     cwd: join(path, relative(top, from)),
@@ -89,8 +91,9 @@ async function plan(
     branch,
     base,
     madeBranch,
+    repository,
   };
-  return { worktree, parent, repository };
+  return { worktree, parent };
 }
 
 /** Why a worktree must stay; undefined when all of it is elsewhere too. */
@@ -153,7 +156,7 @@ export async function discardWorktree(path: string, env: Env): Promise<void> {
  * @returns what git would not let go
  */
 export async function takeBackWorktree(
-  { path, source, branch, base, madeBranch }: Omit<Worktree, "cwd" | "startedFrom">,
+  { path, source, branch, base, madeBranch }: Omit<Worktree, "cwd" | "startedFrom" | "repository">,
   env: Env,
 ): Promise<readonly string[]> {
   const left: string[] = [];
@@ -218,15 +221,30 @@ function isInside(directory: string, path: string): boolean {
   return way !== "" && way !== ".." && !way.startsWith("../");
 }
 
-function freePath(parent: string, name: string): string {
+/** @param known worktrees whose directory may be gone: git makes no other one in their place */
+function freePath(parent: string, name: string, known: ReadonlyMap<string, string>): string {
   for (let n = 1; ; n += 1) {
     const path = join(parent, n === 1 ? name : `${name}-${n}`);
-    if (entryOf(path) === undefined) return path;
+    if (entryOf(path) === undefined && !known.has(path)) return path;
   }
 }
 
+/** What git says of each worktree of a repository (`worktree list --porcelain`), by its path, also of those whose directory is gone. */
+export async function knownWorktrees(directory: string, env: Env): Promise<ReadonlyMap<string, string>> {
+  const entries = (await git(directory, ["worktree", "list", "--porcelain"], env)).split("\n\n");
+  return new Map(
+    entries
+      .map((entry) => [/^worktree (.*)$/m.exec(entry)?.[1] ?? "", entry] as const)
+      .filter(([path]) => path),
+  );
+}
+
 /** The worktree that has a branch checked out, "" for one that none has; undefined when there is no such branch. */
-async function placeOfBranch(directory: string, branch: string, env: Env): Promise<string | undefined> {
+export async function placeOfBranch(
+  directory: string,
+  branch: string,
+  env: Env,
+): Promise<string | undefined> {
   const ref = `refs/heads/${branch}`;
   const words = ["for-each-ref", "--format=%(refname) %(worktreepath)", ref];
   const line = (await git(directory, words, env)).split("\n").find((one) => one.startsWith(`${ref} `));

@@ -1,4 +1,5 @@
 import { GitError } from "../git/git.ts";
+import { forgetMissing } from "../git/missing-worktree.ts";
 import {
   changesInWorktree,
   commitsOnNoBranch,
@@ -11,6 +12,7 @@ import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import type { TeamMember } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
 import type { Ending } from "../schema/ending.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { type WorktreeRecord, worktreeOf } from "../schema/worktree.ts";
@@ -24,6 +26,8 @@ export interface WorktreeEnd {
   readonly branch: string;
   /** Why it stays; null when it is gone. */
   readonly kept: string | null;
+  /** What is to be said of one whose directory somebody had deleted. */
+  readonly note?: string;
 }
 
 /**
@@ -41,10 +45,29 @@ async function clearedOf(
   others: readonly TeamMember[],
 ): Promise<WorktreeEnd> {
   const { path, branch } = worktree;
-  if (entryOf(path) === undefined) return { path, branch, kept: null };
+  if (entryOf(path) === undefined)
+    return { path, branch, kept: null, ...defined({ note: await forget(worktree, env) }) };
   const other = inhabitantOf(others, path);
   if (other !== undefined) return { path, branch, kept: `${other} works in it` };
   return { path, branch, kept: (await tryToRemove(worktree, env)) ?? null };
+}
+
+/** Of a worktree whose directory is gone. @returns what is to be said of it; undefined when git does not know it any more */
+async function forget(worktree: WorktreeRecord, env: Env): Promise<string | undefined> {
+  const { path, branch, madeBranch, repository } = worktree;
+  const gone = "its directory had been deleted by somebody";
+  try {
+    const forgotten = await forgetMissing(
+      path,
+      { repository, madeBranch: madeBranch ? branch : undefined },
+      env,
+    );
+    if (forgotten === undefined) return undefined;
+    return `${gone}; git has forgotten it${forgotten.branch ? `, and the branch ${branch}, on which nothing was` : `; the branch ${branch} stays`}`;
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return `${gone}, and git did not forget it: ${error.message}`;
+  }
 }
 
 /** @returns why it stays */
@@ -99,11 +122,16 @@ export function onNoBranch(commits: number): string {
 
 /**
  * The worktree's part of an end for good, once what was started in it has ended.
- * @returns the sentence that says that it stays
+ * @returns the sentence that says that it stays, or that it was gone
  */
 export async function settleWorktree(ctx: LeadContext, taken: Ending): Promise<string | undefined> {
   const { worktree, process, place } = taken;
-  if (worktree === undefined || entryOf(worktree.path) === undefined) return undefined;
+  if (worktree === undefined) return undefined;
+  if (entryOf(worktree.path) === undefined) {
+    // A kill says it itself.
+    const note = taken.how === "killed" ? undefined : await forget(worktree, ctx.env);
+    return note && `Its worktree ${worktree.path}: ${note}.`;
+  }
   const left = await endStarted(ctx, { process, place, instance: place?.instance });
   // One that lived in the lead's has no process that could be looked for.
   const own = place?.within === undefined ? process : undefined;

@@ -75,8 +75,8 @@ export async function startWorktree(
   }
 }
 
-function recordOf({ path, branch, base, startedFrom, madeBranch }: Worktree): WorktreeRecord {
-  return defined({ path, branch, base, startedFrom, madeBranch });
+function recordOf({ cwd: _cwd, source: _source, ...record }: Worktree): WorktreeRecord {
+  return defined(record);
 }
 
 /** Milliseconds: the packages of a large project take minutes to install, a command that asks something never ends. */

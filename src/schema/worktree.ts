@@ -10,6 +10,8 @@ export const worktreeRecord = z.object({
   startedFrom: z.optional(z.string()),
   /** The branch was made for it, and goes with it when nothing on it would be lost. */
   madeBranch: z.boolean(),
+  /** The top of the main worktree: git is asked there once this one's directory is gone. */
+  repository: z.optional(z.string()),
   /** It goes with all that is in it, and its branch stays: the kill that was told so. Counts while that process lives. */
   discard: z.optional(processIdentity),
 });

@@ -7,7 +7,9 @@ import { killTeammates } from "../../../src/lead/kill.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
 import { spawnTeammates } from "../../../src/lead/spawn.ts";
 import { setDiscard } from "../../../src/lead/worktree-discard.ts";
+import { clearWorktree } from "../../../src/lead/worktree-end.ts";
 import { startWorktree } from "../../../src/lead/worktree-start.ts";
+import { removeTree } from "../../../src/os/fs.ts";
 import { bootId } from "../../../src/os/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
 import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
@@ -171,4 +173,42 @@ test("a set-up that is interrupted ends, and the worktree is taken back", async 
   stop.abort();
   await refused;
   expect(branches()).toEqual(["main", "teams/crew/dev"]);
+});
+
+test("of a worktree that somebody has deleted by hand git keeps nothing, but for a branch with work on it, and it is said", async () => {
+  const { ref, ctx, repository, worktree, branches } = await housed();
+  writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
+  await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { [WORKTREE]: worktree } });
+  removeTree(worktree.path);
+  const [dev] = await killTeammates(ctx, ["dev"], { force: true });
+  const { path, branch } = worktree;
+  expect(dev?.worktree).toMatchObject({ path, branch, kept: null });
+  expect(dev?.worktree?.note).toContain(`git has forgotten it, and the branch ${branch}`);
+  expect(git(repository, "worktree", "list", "--porcelain")).not.toContain(path);
+  expect(branches()).toEqual(["main"]);
+});
+
+test("a branch with work on it, and a detached HEAD, outlive the directory of their worktree", async () => {
+  const { ctx, repository, worktree, branches } = await housed();
+  const { path, branch } = worktree;
+  git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
+  removeTree(path);
+  expect((await clearWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
+  expect(branches()).toContain(branch);
+  // Said once: git knows of it no more.
+  expect(await clearWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
+  git(repository, "worktree", "add", "--quiet", "--detach", path);
+  git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
+  removeTree(path);
+  expect((await clearWorktree(ctx, worktree)).note).toContain("git did not forget it");
+  expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
+});
+
+test("a new worktree takes no place that git still keeps for one that was deleted by hand", async () => {
+  const { ref, ctx, repository, worktree } = await housed();
+  removeTree(worktree.path);
+  const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
+  const { member: again } = await startWorktree(ctx, member, {}, {});
+  expect(again.worktreePath).toBe(`${worktree.path}-2`);
+  expect(existsSync(`${worktree.path}-2`)).toBe(true);
 });
