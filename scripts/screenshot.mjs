@@ -38,6 +38,13 @@ if (!options.socket || !options.target || !(options.out || options.png)) {
   process.exitCode = 2;
 } else {
   const size = windowSize();
+  if (!size) {
+    // tmux answers for no window without an error.
+    console.error(
+      `no window is ${options.target}; the current one of a session is '=session:', with its colon`,
+    );
+    process.exit(2);
+  }
   const svg = screenToSvg(await photograph(size), { ...size, title: options.title });
   if (options.out) write(options.out, svg);
   if (options.png) {
@@ -50,11 +57,12 @@ function socketArguments() {
   return options.socket.includes("/") ? ["-S", options.socket] : ["-L", options.socket];
 }
 
-/** The size of the window and its status line. */
+/** The size of the window and its status line; undefined where there is no such window. */
 function windowSize() {
   const format = "#{window_width} #{window_height} #{status}";
   const answer = tmux([...socketArguments(), "display-message", "-p", "-t", options.target, format]).trim();
   const [width, height, status] = answer.split(" ");
+  if (!(Number(width) > 0 && Number(height) > 0)) return undefined;
   const lines = status === "off" ? 0 : status === "on" ? 1 : Number(status);
   return { columns: Number(options.columns ?? width), rows: Number(options.rows ?? Number(height) + lines) };
 }

@@ -9,10 +9,10 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./arrange.ts";
 import type { SpawnRequest } from "./backend.ts";
 import { capacity } from "./layout.ts";
-import { isApart, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
+import { isApart, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./pane-plan.ts";
 import { giveBack } from "./stack.ts";
 import { identityCondition, isInOurWindow, TAG } from "./tags.ts";
-import { leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
+import { freeWindowName, leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
 import { keepZoom } from "./zoom.ts";
 
 /**
@@ -78,7 +78,11 @@ export async function showPane(
     window = last?.window ?? pane.window;
     if (target === undefined || last === undefined) {
       const own = { id: pane.window, size: windowSize([pane]), panes: 1, layout: layoutIn([pane]) };
-      return [...windowOptions(pane.id, team), ...nameWindow(pane.id, team.teamTitle), ...arrange(own)];
+      return [
+        ...windowOptions(pane.id, team),
+        ...nameWindow(pane.id, freeWindowName(team.teamTitle, namesOf(windows))),
+        ...arrange(own),
+      ];
     }
     const next = target.find(({ id }) => later.includes(id));
     const joined = {

@@ -7,7 +7,7 @@ import type { SpawnRequest } from "./backend.ts";
 import type { Host, PanePlan } from "./pane-plan.ts";
 import { stackCommands } from "./stack.ts";
 import { newSession, ownerTag, paneTags, TAG } from "./tags.ts";
-import { nameWindow, windowOptions } from "./team-window.ts";
+import { freeWindowName, nameWindow, windowOptions } from "./team-window.ts";
 import { noteZoom, restoreZoom } from "./zoom.ts";
 
 /** A pane that a batch has made. */
@@ -77,6 +77,7 @@ export function settleCommands(
     return pane === undefined ? [] : paneTags(pane.pane, request);
   });
   const parts = assign(plan, requests);
+  const names = new Set(plan.names);
   plan.hosts.forEach(({ host }, i) => {
     const panes = (parts[i] ?? []).flatMap((request) => made.get(request.instance) ?? []);
     const [first] = panes;
@@ -91,7 +92,11 @@ export function settleCommands(
       commands.push(...stackCommands(plan.stack, ids));
       return;
     }
-    if (host.kind !== "window") commands.push(...nameWindow(first.window, request.teamTitle));
+    if (host.kind !== "window") {
+      const name = freeWindowName(request.teamTitle, names);
+      names.add(name);
+      commands.push(...nameWindow(first.window, name));
+    }
     const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
     const size = { width: first.windowWidth, height: first.windowHeight };
     commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));

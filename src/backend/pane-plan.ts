@@ -30,9 +30,14 @@ export interface PanePlan {
   readonly stack: Stack | undefined;
   /** Why those that are not stacked stand elsewhere, where the caller's side was asked for. */
   readonly notHere?: NotHere;
+  /** What the windows that the team shares are called, as tmux has it. */
+  readonly names: ReadonlySet<string>;
   /** Each new window is one teammate's own. */
   readonly apart?: boolean;
 }
+
+/** A window's name, as {@link look} reads it among user options. */
+const WINDOW_NAME = "window_name";
 
 /** User options that the plan reads of a look. */
 export const PLAN_OPTIONS = [
@@ -46,6 +51,7 @@ export const PLAN_OPTIONS = [
   TAG.before,
   WINDOW_LAYOUT,
   WINDOW_ZOOMED,
+  WINDOW_NAME,
 ] as const;
 
 /** Decides where `count` new panes of one team go. Pure. */
@@ -63,9 +69,10 @@ export function planPanes(
   const windows = teamWindows(seen, team, placement);
   const session = sessionFor(seen, caller, team, placement);
   const size = sizeFor(seen, session, caller);
+  const names = namesOf(windows);
   if (placement.kind === "window") {
     const hosts = Array.from({ length: count }, (_, i) => newHost(seen, session, team, i, size));
-    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, apart: true };
+    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, apart: true };
   }
   const stacked = stack?.count ?? 0;
   const { existing, fresh } = distribute(
@@ -86,8 +93,8 @@ export function planPanes(
   const counts = stacked > 0 ? [stacked, ...fresh] : fresh;
   const intoNew = counts.map((taken, i) => ({ host: newHost(seen, session, team, i, size), count: taken }));
   return stacked > 0
-    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack, notHere }
-    : { hosts: [...intoWindows, ...intoNew], stack: undefined, notHere };
+    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack, names, notHere }
+    : { hosts: [...intoWindows, ...intoNew], stack: undefined, names, notHere };
 }
 
 /**
@@ -109,6 +116,11 @@ export function teamWindows(
     windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
   }
   return [...windows.values()];
+}
+
+/** What windows are called, each as its panes. */
+export function namesOf(windows: readonly (readonly PaneView[])[]): ReadonlySet<string> {
+  return new Set(windows.flatMap(([pane]) => pane?.options[WINDOW_NAME] ?? []));
 }
 
 /** Whether a pane is in a window that one teammate has for itself. */

@@ -45,6 +45,15 @@ const TAKEN_BACK = [
   TAG.zoomed,
 ];
 
+/** The name of one more window that a team shares: its title, then title-2, … It is for people; nothing is found by it. */
+export function freeWindowName(title: string, taken: ReadonlySet<string>): string {
+  for (let n = 1; ; n += 1) {
+    const name = n === 1 ? title : `${title}-${n}`;
+    // tmux keeps the doubled signs of a literal, or not, as its version has it.
+    if (!taken.has(name) && !taken.has(literal(name))) return name;
+  }
+}
+
 /**
  * Gives a window its name, and writes down how tmux has it: only that name is ours to take back.
  * @param target a pane or window

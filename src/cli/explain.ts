@@ -110,7 +110,9 @@ function refusal(command: Command, error: CommanderError): TeamError {
   }
   const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
   const nearest = nearestNames(flag, [...known, "--help"])[0];
-  const hint = flag.startsWith("--") && nearest !== undefined ? `Did you mean ${nearest}?` : dashHint(flag);
+  // No option begins with three dashes, but a team's directory may.
+  const isMistyped = /^--(?!-)/.test(flag) && nearest !== undefined;
+  const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(flag);
   return usageError(command, `has no option ${flag}.`, hint);
 }
 

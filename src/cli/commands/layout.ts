@@ -1,9 +1,13 @@
 import { LAYOUTS } from "../../backend/arrange.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { layOutWindows } from "../../lead/layout.ts";
+import type { Env } from "../../os/env.ts";
+import { optionWords } from "../../os/shell-words.ts";
 import { didYouMean } from "../../schema/nearest.ts";
+import { listTeams } from "../../team/config.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext } from "../context.ts";
+import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
 import { openTeam } from "../team.ts";
 import { counted } from "../text.ts";
@@ -20,7 +24,7 @@ export const command = defineCommand({
     const layout = LAYOUTS.find((name) => name === args.name);
     if (layout === undefined) {
       throw new TeamError("INVALID_INPUT", `There is no layout ${JSON.stringify(args.name)}.`, {
-        hint: didYouMean(args.name, LAYOUTS, `There are ${LAYOUTS.join(", ")}.`),
+        hint: hintFor(args.name, io.env),
       });
     }
     const open = openTeam(io.env, options);
@@ -32,3 +36,11 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** A team's name stands behind `--team` here: the word is the layout's. */
+function hintFor(word: string, env: Env): string {
+  const isTeam = listTeams(homeOf(env)).some(({ team, config }) => team === word || config?.name === word);
+  if (isTeam)
+    return `Which layout? A team is named by --team: teams layout grid ${optionWords("--team", word)}`;
+  return didYouMean(word, LAYOUTS, `There are ${LAYOUTS.join(", ")}.`);
+}

@@ -38,11 +38,9 @@ test("A process that ends when it is asked to is not waited for longer", async (
   const t = privateTmux();
   const [place] = placesOf(await processBackend().spawn([requestFor(t, "one")], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
-  const before = performance.now();
-  expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs: 20_000 })).toEqual({
-    left: [],
-  });
-  expect(performance.now() - before).toBeLessThan(10_000);
+  // Longer than any test may take.
+  const graceMs = 600_000;
+  expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs })).toEqual({ left: [] });
 });
 
 test("A tmux server that our own commands start from a marked process hands no mark to the panes of the user (tmux-findings 6)", async () => {

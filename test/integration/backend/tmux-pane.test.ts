@@ -75,6 +75,11 @@ describe("Panes of a team", () => {
     expect(forks()).toBe(3);
     const windows = groupByWindow(places);
     expect([...windows.values()].map((group) => group.length)).toEqual([2, 2, 2, 2, 2, 2]);
+    const names = () => t.tmux("list-windows", "-F", "#{window_name}", "-t", "=work:").split("\n").slice(1);
+    expect(names()).toEqual(["Audit", "Audit-2", "Audit-3", "Audit-4", "Audit-5", "Audit-6"]);
+    t.tmux("rename-window", "-t", places[2]?.windowId ?? "", "mine too");
+    const more = placesOf(await backend.spawn([requestFor(t, "m"), requestFor(t, "n")], placement));
+    expect(more.map((place) => show(t, place, "#{window_name}"))).toEqual(["Audit-2", "Audit-2"]);
     for (const place of places) {
       const [width = 0, height = 0] = show(t, place, "#{pane_width} #{pane_height}").split(" ").map(Number);
       expect(width).toBeGreaterThanOrEqual(MIN_PANE.width);

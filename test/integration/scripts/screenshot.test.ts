@@ -49,3 +49,12 @@ test("words that are missing are told by the usage line", () => {
   expect(status).toBe(2);
   expect(stderr).toMatch(/^usage: /);
 });
+
+test("a target that is no window is told as such", () => {
+  const box = privateTmux();
+  box.session("team");
+  const socket = box.tmux("display-message", "-p", "-t", "=team:", "#{socket_path}");
+  const words = [SCRIPT, "--socket", socket, "--target", "=team", "--out", join(box.home, "team.svg")];
+  const { status, stderr } = spawnSync(process.execPath, words, { env: box.env, encoding: "utf8" });
+  expect([status, stderr.trimEnd().split("\n")]).toEqual([2, [expect.stringContaining("'=session:'")]]);
+});

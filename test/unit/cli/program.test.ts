@@ -46,6 +46,20 @@ describe("the program", () => {
     expect(ended.err).toContain(`Did you mean \`${nearest}\`?`);
   });
 
+  it("reads no mistyped option in a team's name that begins with dashes", async () => {
+    const ended = await cliIn()(["delete", "---x"]);
+    expect(ended.code).toBe(2);
+    expect(ended.err).toContain("-- ---x");
+    expect((await cliIn()(["delete", "--forse"])).err).toContain("Did you mean --force?");
+  });
+
+  it("takes a team's name for no layout, and says where it goes", async () => {
+    const teams = cliIn();
+    expect((await teams(["create", "tiles"])).code).toBe(0);
+    expect((await teams(["layout", "tiles"])).err).toContain("teams layout grid --team tiles");
+    expect((await teams(["layout", "tilde"])).err).toContain("Did you mean tiled?");
+  });
+
   it.each([
     { words: ["sned", "--json"], code: "INVALID_INPUT" },
     { words: ["ls", "--bogus", "--json"], code: "INVALID_INPUT" },
