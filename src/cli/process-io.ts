@@ -108,8 +108,10 @@ export function processIo(end: (status: number) => void): ProcessIo {
       return outputLost;
     },
     dieOfSignal: () => {
-      const [first] = told;
-      const mayBeGone = told.has("SIGHUP") || told.has("SIGTERM");
+      // What a stream said of it may be heard before the hangup itself.
+      const isGone = told.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
+      const first = [...told][0] ?? (isGone ? "SIGHUP" : undefined);
+      const mayBeGone = isGone || told.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
       // Without a listener the signal does again what the system means by it.
       process.removeAllListeners(first);
