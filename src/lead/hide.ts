@@ -8,6 +8,7 @@ import { readTeam, updateTeam } from "../team/config.ts";
 import { readPlace, writePlace } from "../team/records.ts";
 import type { TmuxServer } from "../tmux/server.ts";
 import type { LeadContext } from "./context.ts";
+import { wayBack } from "./ended-members.ts";
 import { inTurn } from "./layout.ts";
 
 /**
@@ -73,6 +74,7 @@ async function writeDown(ctx: LeadContext, pane: string, hidden: boolean): Promi
 
 function noPane(ctx: LeadContext, name: string): TeamError {
   return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
-    hint: `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
+    hint:
+      wayBack(ctx.ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
   });
 }

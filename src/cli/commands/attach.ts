@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
+import { wayBack } from "../../lead/ended-members.ts";
 import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
 import { runInForeground } from "../../os/foreground.ts";
 import { operand, optionWords, shellWord } from "../../os/shell-words.ts";
@@ -63,7 +64,7 @@ function noPane(ctx: LeadContext, who: string, names: readonly string[]): TeamEr
   const team = optionWords("--team", ctx.ref.team);
   if (paneless === undefined) {
     return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
-      hint: `What is known: teams status ${team}`,
+      hint: wayBack(ctx.ref, names) ?? `What is known: teams status ${team}`,
     });
   }
   return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane: it runs without one.`, {

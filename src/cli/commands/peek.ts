@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
+import { wayBack } from "../../lead/ended-members.ts";
 import { optionWords } from "../../os/shell-words.ts";
 import { stripControls } from "../../os/terminal-text.ts";
 import { readPlace } from "../../team/records.ts";
@@ -65,7 +66,7 @@ function noScreen({ ref }: LeadContext, name: string): TeamError {
     "RECIPIENT_INACTIVE",
     `${name} has no screen now: it does not run in a place of ours.`,
     {
-      hint: `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+      hint: wayBack(ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

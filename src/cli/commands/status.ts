@@ -1,12 +1,15 @@
 import { EXIT } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
+import { wayBack } from "../../lead/ended-members.ts";
 import { tellTaskNews } from "../../lead/look-at-tasks.ts";
 import { reconcileUnlessLed } from "../../lead/reconcile.ts";
 import { type TeamStatus, teamStatus } from "../../lead/status.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { hasNews } from "../../team/task-tell.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
 import { filesContext, leadContext } from "../context.ts";
 import { follow } from "../follow.ts";
+import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
 import { brokenTasksNote, statusLine, statusText } from "../status-text.ts";
 import { openTeam } from "../team.ts";
@@ -35,7 +38,7 @@ export const command = defineCommand({
     const ctx = await leadContext(call, open);
     if (options.watch) return watch(call, ctx, options);
     const status = await current(ctx, options);
-    out.answer(status, () => statusText(status, out));
+    out.answer(status, () => textOf(ctx, status, out));
     return EXIT.done;
   },
 });
@@ -56,6 +59,14 @@ async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
   return status;
 }
 
+/** Where no lead sees to it, what brings back those that have ended is named. */
+function textOf({ ref }: LeadContext, status: TeamStatus, out: AnyCall["out"]): string {
+  const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
+  const way = status.leadAlive === true ? undefined : wayBack(ref, names);
+  const text = statusText(status, out);
+  return way === undefined ? text : `${text}\n\n${line`${way}`}`;
+}
+
 const CLEAR = "\x1b[H\x1b[2J";
 
 async function watch({ io, out }: AnyCall, ctx: LeadContext, asked: Asked): Promise<number> {
@@ -65,7 +76,7 @@ async function watch({ io, out }: AnyCall, ctx: LeadContext, asked: Asked): Prom
     ctx.ref,
     async () => {
       const status = await current(ctx, asked);
-      const picture = out.json ? JSON.stringify(status) : statusText(status, out);
+      const picture = out.json ? JSON.stringify(status) : textOf(ctx, status, out);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
       before = picture;

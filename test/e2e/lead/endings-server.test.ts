@@ -38,7 +38,7 @@ async function atWork() {
   await done(`spawn dev ${spawn}`, inside);
   await done("task claim 1 --as dev");
   await eventually("its work", () => existsSync(join(t.home, "working")));
-  return { t, done, ref: teamRef(homeOf(t.env), "crew") };
+  return { t, done, teams, ref: teamRef(homeOf(t.env), "crew") };
 }
 
 /** What ends the server, and what takes the team away behind that. */
@@ -57,7 +57,7 @@ const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
 
 describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, away, end) => {
   it("has ended with nothing left over, says so, and goes on with its turn behind resume", async () => {
-    const { t, done, ref } = await atWork();
+    const { t, done, teams, ref } = await atWork();
     await end(t);
     const { members, tasks } = await eventually("their ends", async () => {
       const status = (await done("status --json")).json<TeamStatus>();
@@ -70,6 +70,14 @@ describe.each(WAYS)("A team at work whose tmux server is %s (S51)", (_, away, en
     ]);
     expect(tasks.list).toMatchObject([{ id: "1", status: "pending" }]);
     await eventually("the end of what they had started", () => leftoversOf(t).processes.length === 0);
+
+    expect((await done("status")).out).toMatch(
+      /ada, dev have ended, and their tmux server is gone\..*teams resume crew/,
+    );
+    for (const command of ["peek", "attach", "hide"]) {
+      const { hint } = (await teams([command, "dev", "--json"])).error();
+      expect(hint, command).toMatch(/^dev has ended, and its tmux server is gone\..*teams resume crew$/);
+    }
 
     const { pane } = t.session();
     const { members: now } = (await done("resume crew --json", t.inside(pane))).json<ResumeReport>();
