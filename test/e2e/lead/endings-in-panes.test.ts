@@ -119,13 +119,15 @@ describe("an agent in a pane", () => {
   });
 
   it("that gets SIGTERM and loses its terminal over that is written down as ended by SIGTERM (S40)", async () => {
-    const stays = "trap '' HUP TERM; touch busy; while :; do sleep 0.1; done";
+    const stays = "trap '' HUP; trap 'touch asked' TERM; touch busy; while :; do sleep 0.1; done";
     const { ref, t, pidOf } = await inPanes(
       { dev: [{ tools: [{ name: "Bash", input: { command: stays } }] }] },
       { name: "dev", prompt: "begin" },
     );
     await eventually("its work", () => existsSync(join(t.home, "busy")));
     signalProcess(pidOf("dev"), "SIGTERM");
+    // It has heard of the one before the other comes.
+    await eventually("the end of its command", () => existsSync(join(t.home, "asked")));
     signalProcess(readPlace(ref, "dev")?.panePid ?? 0, "SIGTERM");
     expect(await eventually("the record", () => readExit(ref, "dev"))).toMatchObject({ signal: "SIGTERM" });
   });
