@@ -65,7 +65,9 @@ function worktreeText({ git }: MemberStatus): string {
 /** What it does now; of one that ended, how. */
 function doing({ activity, exit }: MemberStatus): string {
   if (exit === null) return activity;
-  const how = exit.signal ?? (exit.code === null ? "" : `exit code ${exit.code}`);
+  // A signal is its own cause: what the screen showed last is whatever it was at.
+  if (exit.signal !== null) return exit.signal;
+  const how = exit.code === null ? "" : `exit code ${exit.code}`;
   return [how, exit.lastLines.at(-1) ?? ""].filter((part) => part !== "").join(": ");
 }
 

@@ -141,13 +141,18 @@ now() {
   printf %s "$ms"
 }
 
-# The signal that a code above 128 stands for, as a field; by its name, since the numbers differ between systems.
-as_signal() {
+# The signal that a code above 128 stands for; by its name, since the numbers differ between systems.
+signal_of() {
   [ "$1" -gt 128 ] && [ "$1" -lt 160 ] || return 0
   name=$(kill -l "$1")
   case $name in
-    [A-Z]*) printf ',"signal":"SIG%s"' "$name" ;;
+    [A-Z]*) printf 'SIG%s' "$name" ;;
   esac
+}
+
+as_signal() {
+  signal=$(signal_of "$1")
+  [ -z "$signal" ] || printf ',"signal":"%s"' "$signal"
 }
 
 # Replaced whole, so that a reader never sees half of it; a team that is deleted does not come back.
@@ -221,7 +226,9 @@ while :; do
   # A program that died in the middle may have left us in the background of its terminal.
   trap '' TTOU TTIN
   reset_terminal
+  signal=$(signal_of "$code")
   epitaph="[ended with exit code $code]"
+  [ -z "$signal" ] || epitaph="[ended by $signal]"
   printf '\r\n%s\n' "$epitaph"
   look_at_pane
   record_exit "$code" "$(printf '%s\n' "$shown" | as_json)"

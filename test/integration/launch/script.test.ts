@@ -44,9 +44,16 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     run.type("exit 4");
     await eventually("the second crash", () => run.exit()?.code === 4);
     await eventually("the second epitaph", () => run.screen().includes("[ended with exit code 4]"));
+    const second = run.program();
+    run.type("r");
+    await eventually("a third start", () => run.program() !== second && !existsSync(run.paths.exit));
+    process.kill(run.program(), "SIGKILL");
+    await eventually("the third epitaph", () => run.screen().includes("[ended by SIGKILL]"));
+    await eventually("its record", () => run.exit()?.code === 137);
+    expect(run.exit()?.lastLines.join("\n")).not.toContain("[ended by");
     run.type("q");
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
-    expect(run.exit()?.code).toBe(4);
+    expect(run.exit()?.code).toBe(137);
   });
 
   test("gives the agent that is started again its keys back, also where sane does not, as on macOS", async () => {

@@ -185,6 +185,28 @@ describe("status in words", () => {
     );
   });
 
+  it("says of one that ended how, and of its last lines nothing where a signal is all there is to say", () => {
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const text = (signal: string | null, code: number | null): string => {
+      const exit = { signal, code, lastLines: ["○ idle"] };
+      const member = {
+        name: "dev",
+        state: "crashed",
+        activity: "",
+        exit,
+        color: null,
+        taskIds: [],
+        mail,
+        tokens,
+      };
+      const members = [member] as unknown as TeamStatus["members"];
+      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+    };
+    expect(text("SIGKILL", null)).toMatch(/SIGKILL\s*$/);
+    expect(text(null, 3)).toMatch(/exit code 3: ○ idle\s*$/);
+  });
+
   it("says what each member has cost, where anybody has cost anything (S36)", () => {
     const member = { state: "idle", activity: "", exit: null, taskIds: [], color: null };
     const mail = { queued: 0, delivered: 0, inTurn: 0 };
