@@ -131,14 +131,14 @@ describe("a machine without tmux", () => {
     }
   });
 
-  it("has teammates as processes, and says so", async () => {
+  it("has teammates in the process of their lead, and says so", async () => {
     const { t, teams } = world();
     writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
     const ended = await teams(["run", "--team", "crew", "--playbook", "short.json"], {
       env: { PATH: pathWithout(t, "tmux") },
     });
     expect(ended.code, ended.err).toBe(0);
-    expect(ended.out).toContain("no tmux: child processes without panes");
+    expect(ended.out).toContain("no tmux: in the lead's own process");
     expect(ended.out).toContain("All is said.");
     await leaves(t, nothing());
   });

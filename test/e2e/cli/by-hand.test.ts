@@ -57,6 +57,7 @@ const KEYS_OF_A_MEMBER = [
     "mail",
     "tokens",
     "costUsd",
+    "budget",
     "startedAt",
     "lastActivityAt",
   ],
@@ -107,7 +108,15 @@ it("a person leads a team by commands from inside tmux, each answer one object o
   await teams(0, "wait", "--message", "--timeout", "20");
 
   const status = await teams<{ members: object[]; tasks: object }>(0, "status");
-  expect(Object.keys(status)).toEqual(["team", "leadAlive", "members", "tasks", "deadlock", "approvals"]);
+  expect(Object.keys(status)).toEqual([
+    "team",
+    "leadAlive",
+    "members",
+    "tasks",
+    "deadlock",
+    "approvals",
+    "budget",
+  ]);
   for (const member of status.members) expect(Object.keys(member)).toEqual(KEYS_OF_A_MEMBER);
   expect(status).toMatchObject({ team: "crew", leadAlive: null, deadlock: null, approvals: [] });
   expect(status.members[1]).toEqual({
@@ -130,6 +139,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
     mail: { queued: 0, delivered: 0, inTurn: 0 },
     tokens: { input: 120, output: 30, cacheRead: 0, cacheWrite: 0 },
     costUsd: 0,
+    budget: null,
     startedAt: expect.any(Number),
     lastActivityAt: expect.any(Number),
     exit: null,

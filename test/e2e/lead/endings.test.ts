@@ -426,6 +426,7 @@ describe("the status of a team", () => {
       tasks: { pending: 0, inProgress: 1, completed: 0, blocked: 0, list: [getTask(ref, "1")] },
       deadlock: null,
       approvals: [],
+      budget: null,
     });
     expect(status.members[1]).toEqual({
       name: "dev",
@@ -447,6 +448,7 @@ describe("the status of a team", () => {
       mail: { queued: 0, delivered: 0, inTurn: 0 },
       tokens: { input: 3, output: 4, cacheRead: 0, cacheWrite: 0 },
       costUsd: 0,
+      budget: null,
       startedAt: expect.any(Number),
       lastActivityAt: expect.any(Number),
       exit: null,
