@@ -64,9 +64,11 @@ async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input:
 
 describe("a crashed agent that a person started again in its pane", () => {
   it("before anybody had looked is told to the lead, and goes on with what it had", async () => {
-    const { ref, ctx, crash, again, news } = await inPanes({}, { name: "dev" });
+    const { ref, ctx, crash, again, news, screen } = await inPanes({}, { name: "dev" });
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
+    // It is ready before it has anything to show, and would have no last lines.
+    await eventually("its header", () => screen("dev").includes("team crew"));
     await crash("dev", "SIGSEGV");
     await again("dev");
     const three = [{ ...ctx }, { ...ctx }, { ...ctx }];

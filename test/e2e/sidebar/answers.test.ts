@@ -37,12 +37,13 @@ async function asking() {
 describe("what waits for a person (S61)", () => {
   it("is answered from the sidebar, with a note that reaches the agent", async () => {
     const { teams, person, made } = await asking();
-    await person.sees("Bash(touch first)");
+    await person.sees(/asks for permission\s+Bash\(touch first\)/);
     person.type("a");
     await person.sees("approve dev:");
     person.type("-l", "but gently");
     person.type("Enter");
-    await person.sees("Bash(touch second)");
+    // What it does stands in its row a moment before the question can be answered.
+    await person.sees(/asks for permission\s+Bash\(touch second\)/);
     expect(made("first")).toBe(true);
     person.type("r", "Enter");
     const inbox = await teams(["inbox", "dev", "--all", "--json"]);
@@ -57,7 +58,7 @@ describe("what waits for a person (S61)", () => {
 
   it("is answered once: what somebody else was first with stands", async () => {
     const { teams, person, made } = await asking();
-    await person.sees("Bash(touch first)");
+    await person.sees(/asks for permission\s+Bash\(touch first\)/);
     const [first] = (await teams(["approvals", "--json"])).json<{ approvals: { id: string }[] }>().approvals;
     person.type("r");
     await person.sees("reject dev:");
