@@ -128,7 +128,7 @@ export async function leadWorker(
       if (answerDue || asking.length > 0) return "wait";
       return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
     },
-    othersWork: async () => othersWork(ctx),
+    othersWork: async (held) => othersWork(ctx, held),
     onSilent: (entry) => onSilent(lead, worker, entry),
   });
   return { worker, status };

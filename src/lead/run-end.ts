@@ -58,9 +58,14 @@ function configOf(ctx: LeadContext): TeamConfig | undefined {
   }
 }
 
-/** Whether any teammate works right now. */
-export function othersWork(ctx: LeadContext): boolean {
-  return runFacts(ctx).busy > 0;
+/**
+ * Whether any teammate works right now, or has said something to the lead that its worker has not seen: what all had to say is
+ * one turn.
+ * @param held as for {@link runFacts}
+ */
+export function othersWork(ctx: LeadContext, held = 0): boolean {
+  const { busy, onTheWay } = runFacts(ctx, held);
+  return busy > 0 || onTheWay > 0;
 }
 
 /** Whose questions a person has yet to answer. */

@@ -64,8 +64,12 @@ export interface WorkerOptions {
    * @param interrupted the newest turn was ended by somebody, who has more to say
    */
   idle?(held: number, interrupted: boolean): Promise<"wait" | "over">;
-  /** Whether any teammate is in a turn; a lead's model is not woken by plain words while one is. */
-  othersWork?(): Promise<boolean>;
+  /**
+   * Whether any teammate is in a turn, or has said what this worker has not seen; a lead's model is not woken by plain words
+   * while one is.
+   * @param held as for {@link idle}
+   */
+  othersWork?(held: number): Promise<boolean>;
   /** What code alone does with a message of this type (a lead's side of shutdowns and permissions). */
   onSilent?(entry: InboxEntry): Promise<void>;
 }
@@ -359,7 +363,8 @@ export class Worker {
   }
 
   async #othersWork(): Promise<boolean> {
-    return this.#queue.holdsNotices ? ((await this.#options.othersWork?.()) ?? false) : false;
+    if (!this.#queue.holdsNotices) return false;
+    return (await this.#options.othersWork?.(this.#queue.held + this.#mail.failed)) ?? false;
   }
 
   /** Ends first what an earlier process was killed in: who sent it has been told that it was delivered. */

@@ -476,6 +476,8 @@ describe("the end of a run", () => {
     expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 1, unsettled: 0 });
     expect(isRunOver(runFacts(ctx))).toBe(false);
     expect(isRunOver(runFacts(ctx, 1))).toBe(true);
+    // A lead that is about to hear what all have said waits for what it has not seen.
+    expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
     const reports = await endRun(ctx, { timeoutMs: 10_000 });
     expect(reports.map(({ name, outcome }) => `${name} ${outcome}`).sort()).toEqual([
       "ada shut down",
