@@ -60,6 +60,8 @@ const CHUNKS = {
     "src/team/event-id.ts",
     "src/protocol/prose.ts",
     "src/protocol/permission-updates.ts",
+    "src/team/budget.ts",
+    "src/team/budget-text.ts",
   ],
   tasks: ["src/cli/commands/task/claim.ts"],
   look: ["src/cli/commands/status.ts", "src/cli/commands/inbox.ts"],

@@ -1,8 +1,9 @@
 import { withoutCredentials } from "../agent/command-environment.ts";
 import { loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
-import { loadSkills, skillsSection, skillTool } from "../agent/prompts/skills.ts";
+import { skillDirectories } from "../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { listDir } from "../os/fs.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { mcpConfig } from "./mcp-config.ts";
 import type { Settings } from "./settings.ts";
@@ -29,22 +30,39 @@ export async function openSurroundings(
 ): Promise<Surroundings> {
   const { root } = ctx.home;
   const memory = loadMemory(root, ctx.cwd);
-  const { skills, flaws } = loadSkills(root, ctx.cwd);
+  const { count, flaws, section, tools } = await openSkills(root, ctx.cwd);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
     agentId: `${ctx.actor}@${ctx.ref.team}`,
     files: memory.files.map(({ path }) => path),
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
-    skills: skills.length,
+    skills: count,
   });
   const servers = await openServers(ctx, settings, tell);
   return {
-    tools: [...(skills.length === 0 ? [] : [skillTool(skills)]), ...servers.tools],
+    tools: [...tools, ...servers.tools],
     memory: memorySection(memory.files),
-    skills: skillsSection(skills),
+    skills: section,
     close: servers.close,
   };
+}
+
+interface FoundSkills {
+  readonly count: number;
+  readonly flaws: readonly string[];
+  readonly section: string | undefined;
+  readonly tools: readonly AnyTool[];
+}
+
+/** Their reader is loaded where there are any: it knows all of YAML, which is much for who has none. */
+async function openSkills(root: string, cwd: string): Promise<FoundSkills> {
+  const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
+  if (isNone) return { count: 0, flaws: [], section: undefined, tools: [] };
+  const { loadSkills, skillsSection, skillTool } = await import("../agent/prompts/skills.ts");
+  const { skills, flaws } = loadSkills(root, cwd);
+  const tools = skills.length === 0 ? [] : [skillTool(skills)];
+  return { count: skills.length, flaws, section: skillsSection(skills), tools };
 }
 
 async function openServers(

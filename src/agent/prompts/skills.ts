@@ -7,6 +7,7 @@ import { failed } from "../tools/paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { Tool } from "../tools/tool.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
+import { skillDirectories } from "./skill-directories.ts";
 
 /** Something that somebody wrote down how to do. */
 export interface Skill {
@@ -33,8 +34,8 @@ const MAX_DESCRIPTION = 500;
 export function loadSkills(root: string, cwd: string): Skills {
   const skills = new Map<string, Skill>();
   const flaws: string[] = [];
-  const own = join(root, "skills");
-  for (const directory of [own, join(cwd, ".claude", "skills")]) {
+  const [own, project] = skillDirectories(root, cwd);
+  for (const directory of [own, project]) {
     for (const entry of listDir(directory).sort()) {
       const path = join(directory, entry, "SKILL.md");
       try {
