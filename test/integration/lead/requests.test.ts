@@ -84,7 +84,7 @@ describe("a teammate's permission request at the lead's side", () => {
     ["an ask rule", request, { allow: ["Bash"], ask: ["Bash(ls)"] }, "person"],
     [
       "acceptEdits, inside",
-      asked("Write", { file_path: "/work/a", content: "" }),
+      asked("Write", { file_path: "/site/a", content: "" }),
       { mode: "acceptEdits" },
       "success",
     ],
@@ -97,7 +97,7 @@ describe("a teammate's permission request at the lead's side", () => {
     ["a directory of its own", asked("Read", { file_path: "/srv/a" }), { directories: ["/srv"] }, "success"],
     [
       "acceptEdits, protected",
-      asked("Write", { file_path: "/work/.git/x", content: "" }),
+      asked("Write", { file_path: "/site/.git/x", content: "" }),
       { mode: "acceptEdits" },
       "person",
     ],
@@ -117,7 +117,7 @@ describe("a teammate's permission request at the lead's side", () => {
     ["an input that is none of the tool's", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
-    await addMembers(ref, [{ name: "dev", cwd: "/work" }]);
+    await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
     asOurs(ref);
     const how = await answerPermission(contextOf(ref), "dev", message, rights(given));
     expect(how).toBe(expected === "person" ? "person" : "answered");

@@ -14,7 +14,7 @@ function message(text: string, requestId?: string): ConversationMessage {
 }
 
 function request(...messages: ConversationMessage[]): ModelRequest {
-  return { system: "", tools: [], messages, planFile: "/root/plans/run-abcd-ada.md" };
+  return { system: "", tools: [], messages, planFile: "/home/ada/plans/run-abcd-ada.md" };
 }
 
 describe("what a recorded turn waits for", () => {
@@ -77,7 +77,7 @@ describe("a recorded call", () => {
     ["the directory itself", RUN.cwd, "/other place"],
     ["one that only begins alike", `${RUN.cwd}-2/a.ts`, `${RUN.cwd}-2/a.ts`],
     ["one that ends alike", `/mnt${RUN.cwd}`, `/mnt${RUN.cwd}`],
-    ["the plan", "/root/plans/run-abcd-ada.md", "/p.md"],
+    ["the plan", "/home/ada/plans/run-abcd-ada.md", "/p.md"],
     ["the id of what is answered", "plan-77@ada@run-abcd", "plan-88@ada@run-ffff"],
     ["an address", "ada@run-abcd", "ada"],
     ["braces of its own", "{{cwd}} and {{ name }} and {{.Go}}", "{{cwd}} and {{ name }} and {{.Go}}"],

@@ -42,7 +42,7 @@ describe("the type of a spawn", () => {
   it("that no file gives is refused with the types, the files that are none, and the one that waits for trust", () => {
     const known = {
       types: [...BUILTIN_AGENT_TYPES, { name: "scribe", description: "", prompt: "" }],
-      flaws: ["/root/agents/x.md: its front matter gives it no name"],
+      flaws: ["/home/ada/agents/x.md: its front matter gives it no name"],
       ignored: ["/repo/.claude/agents/poet.md"],
     };
     expect(spawnType("SCRIBE", known).name).toBe("scribe");
@@ -55,7 +55,7 @@ describe("the type of a spawn", () => {
       return "";
     };
     expect(hintOf("wizard")).toMatch(
-      /^No type: \/root\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
+      /^No type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
     );
     expect(hintOf("Poet")).toContain(
       "/repo/.claude/agents/poet.md does not count before: teams trust /repo\n",
