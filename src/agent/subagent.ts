@@ -1,5 +1,6 @@
-import { type AgentOptions, createAgent, type TurnResult } from "./agent.ts";
+import { type AgentOptions, createAgent } from "./agent.ts";
 import type { Hooks } from "./hooks/hooks.ts";
+import type { TurnResult } from "./turn.ts";
 
 export interface SubagentOptions
   extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded" | "betweenTools"> {

@@ -6,9 +6,9 @@ import type { ToolAccess } from "./tools/tool.ts";
 export interface SuggestionFor {
   readonly tool: string;
   readonly access: ToolAccess;
-  readonly line: ShellLine | undefined;
+  readonly line?: ShellLine | undefined;
   readonly workingDirs: readonly string[];
-  readonly home: string | undefined;
+  readonly home?: string | undefined;
 }
 
 /**

@@ -1,75 +1,19 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { type Clock, pause } from "../os/clock.ts";
-import { maskValue, secretsOf } from "../os/secrets.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
-import type { PermissionMode } from "../schema/permission-modes.ts";
 import { errorResult } from "./conversation.ts";
-import type { AgentEvent } from "./events.ts";
 import type { HookOutcome, Hooks } from "./hooks/hooks.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import { isCutInput } from "./model/wire-answer.ts";
-import type { PermissionRules } from "./permission-rules.ts";
-import {
-  decide,
-  isWithheld,
-  type PermissionDecision,
-  type PermissionQuestion,
-  withHook,
-} from "./permissions.ts";
-import type { ShellLine } from "./shell-line.ts";
-import { suggestRules } from "./suggest-rules.ts";
-import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
+import { type CallRights, permitAndExecute } from "./permitted-call.ts";
+import type { AnyTool, ToolContext, ToolResult } from "./tools/tool.ts";
 
-/** A call that waits for somebody's word. */
-export interface PermissionAsk {
-  readonly tool: string;
-  readonly toolUseId: string;
-  /** One line for a person. */
-  readonly summary: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly access: ToolAccess;
-  /** Why it asks. */
-  readonly reason: string;
-  /** The rules that an “always” makes; none where no rule can allow it. */
-  readonly rules: readonly string[];
-  /** What would be decided on the call now, where mode or rules have changed since. */
-  again(): PermissionDecision;
-}
-
-export interface PermissionAnswer {
-  readonly allowed: boolean;
-  /** Goes to the model with the result. */
-  readonly note?: string;
-}
-
-/** What an agent may do. Whatever can change while it runs is a function. */
-export interface AgentPermissions {
-  mode(): PermissionMode;
-  readonly rules: PermissionRules | (() => PermissionRules);
-  /** The first is where relative patterns of rules start. */
-  readonly workingDirs: readonly string[];
-  /** Directories that may be read besides. */
-  readonly outputDirs?: readonly string[];
-  readonly planFile?: string;
-  /** Directories that only a person lets change: the root. */
-  readonly protectedDirs?: readonly string[];
-  /** Where it keeps notes of its own, with every link resolved. */
-  readonly notes?: string;
-  /** Whether it only coordinates in delegate mode: a lead. */
-  readonly coordinator?: boolean;
-  /** Ends when it is answered, or rejects once the signal aborts. */
-  ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>;
-}
-
-export interface ToolRun {
+export interface ToolRun extends CallRights {
   readonly tools: readonly AnyTool[];
-  readonly permissions: AgentPermissions;
   /** Run before and after each call. */
   readonly hooks?: Hooks | undefined;
-  readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly context: (toolUseId: string) => ToolContext;
-  readonly emit: (event: AgentEvent) => void;
   readonly betweenTools: () => Promise<"go" | "stop">;
 }
 
@@ -172,9 +116,8 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   let result: ToolResult;
   run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
   try {
-    const work = betweenHooks(tool, use, run, (ahead) =>
-      permitAndExecute(tool, parsed.data, use, context, run, ahead),
-    );
+    const call = { tool, input: parsed.data, use, context };
+    const work = betweenHooks(tool, use, run, (ahead) => permitAndExecute(call, run, ahead));
     result = await unlessLeft(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
@@ -235,89 +178,6 @@ async function betweenHooks(
   if (behind?.stopped === undefined) return result;
   const content = `${result.content}\n\nA hook says: ${behind.stopped}`;
   return { ...result, content, endTurn: behind.ends === true || result.endTurn === true };
-}
-
-async function permitAndExecute(
-  tool: AnyTool,
-  input: unknown,
-  use: ToolUseBlock,
-  context: ToolContext,
-  run: ToolRun,
-  ahead: HookOutcome | undefined,
-): Promise<ToolResult> {
-  const { permissions, signal, emit } = run;
-  const access = tool.access(input, context);
-  const summary = tool.summary(input);
-  const question = {
-    ...rightsOf(permissions),
-    tool: tool.name,
-    access,
-    line: access.kind === "command" ? await readLine(access.command) : undefined,
-    workingDirs: permissions.workingDirs,
-    outputDirs: permissions.outputDirs,
-    planFile: permissions.planFile,
-    protectedDirs: permissions.protectedDirs,
-    notes: permissions.notes,
-    home: context.env.HOME,
-    coordinator: permissions.coordinator,
-  };
-  const decision = withHook(decide(question), ahead?.permission);
-  const permitted: ToolContext = { ...context, isWithheld: (path) => isWithheld(path, question) };
-  if (decision.behavior === "allow") {
-    const { reason } = decision;
-    emit({ type: "permission_decided", tool: tool.name, allowed: true, asked: false, reason });
-    return tool.execute(input, permitted);
-  }
-  let answer: PermissionAnswer = { allowed: false };
-  if (decision.behavior === "ask") {
-    emit({ type: "permission_asked", tool: tool.name, summary });
-    // It is shown, sent and written down; the call itself runs with what it was made with.
-    const request = maskValue(
-      {
-        tool: tool.name,
-        toolUseId: use.id,
-        summary,
-        input: use.input as Readonly<Record<string, unknown>>,
-        access,
-        reason: decision.reason,
-        rules: decision.guarded ? [] : suggestRules(question),
-      },
-      secretsOf(context.env),
-    );
-    const again = (): PermissionDecision =>
-      withHook(decide({ ...question, ...rightsOf(permissions) }), ahead?.permission);
-    answer = await permissions.ask({ ...request, again }, signal);
-    signal.throwIfAborted();
-  }
-  const { allowed, note } = answer;
-  // Why it asked is no reason for a yes.
-  const reason = note ?? (allowed ? undefined : decision.reason);
-  emit({
-    type: "permission_decided",
-    tool: tool.name,
-    allowed,
-    asked: decision.behavior === "ask",
-    ...(reason === undefined ? {} : { reason }),
-  });
-  if (!allowed) {
-    const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
-    return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
-  }
-  const result = await tool.execute(input, permitted);
-  return note === undefined
-    ? result
-    : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
-}
-
-/** What can change while a call waits. */
-function rightsOf({ mode, rules }: AgentPermissions): Pick<PermissionQuestion, "mode" | "rules"> {
-  return { mode: mode(), rules: typeof rules === "function" ? rules() : rules };
-}
-
-/** The grammar of bash is loaded at the first command. */
-async function readLine(command: string): Promise<ShellLine> {
-  const { readShellLine } = await import("./shell-line.ts");
-  return readShellLine(command);
 }
 
 function blockOf(use: ToolUseBlock, result: ToolResult): ToolResultBlock {

@@ -1,5 +1,5 @@
 import type { PermissionDecision } from "../agent/permissions.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
+import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
 import { addRules, rulesAdded } from "../protocol/permission-updates.ts";

@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { TaskNotice } from "../agent/background.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/tool-calls.ts";
+import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
 import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import { type Clock, steadyNow } from "../os/clock.ts";

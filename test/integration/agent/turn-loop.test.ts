@@ -10,7 +10,7 @@ import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import type { ConversationMessage, Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
 import { NO_RULES } from "../../../src/agent/permission-rules.ts";
-import type { AgentPermissions, PermissionAsk } from "../../../src/agent/tool-calls.ts";
+import type { AgentPermissions, PermissionAsk } from "../../../src/agent/permitted-call.ts";
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";

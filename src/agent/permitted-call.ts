@@ -1,0 +1,169 @@
+import { maskValue, secretsOf } from "../os/secrets.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import type { AgentEvent } from "./events.ts";
+import type { HookOutcome } from "./hooks/hooks.ts";
+import type { ToolUseBlock } from "./model/model.ts";
+import type { PermissionRules } from "./permission-rules.ts";
+import {
+  decide,
+  isWithheld,
+  type PermissionDecision,
+  type PermissionQuestion,
+  withHook,
+} from "./permissions.ts";
+import type { ShellLine } from "./shell-line.ts";
+import { suggestRules } from "./suggest-rules.ts";
+import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
+
+/** A call that waits for somebody's word. */
+export interface PermissionAsk {
+  readonly tool: string;
+  readonly toolUseId: string;
+  /** One line for a person. */
+  readonly summary: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly access: ToolAccess;
+  /** Why it asks. */
+  readonly reason: string;
+  /** The rules that an “always” makes; none where no rule can allow it. */
+  readonly rules: readonly string[];
+  /** What would be decided on the call now, where mode or rules have changed since. */
+  again(): PermissionDecision;
+}
+
+export interface PermissionAnswer {
+  readonly allowed: boolean;
+  /** Goes to the model with the result. */
+  readonly note?: string;
+}
+
+/** What an agent may do. Whatever can change while it runs is a function. */
+export interface AgentPermissions {
+  mode(): PermissionMode;
+  readonly rules: PermissionRules | (() => PermissionRules);
+  /** The first is where relative patterns of rules start. */
+  readonly workingDirs: readonly string[];
+  /** Directories that may be read besides. */
+  readonly outputDirs?: readonly string[];
+  readonly planFile?: string;
+  /** Directories that only a person lets change: the root. */
+  readonly protectedDirs?: readonly string[];
+  /** Where it keeps notes of its own, with every link resolved. */
+  readonly notes?: string;
+  /** Whether it only coordinates in delegate mode: a lead. */
+  readonly coordinator?: boolean;
+  /** Ends when it is answered, or rejects once the signal aborts. */
+  ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer>;
+}
+
+/** A call whose input has been read, and what it is made with. */
+export interface Call {
+  readonly tool: AnyTool;
+  /** As the tool reads it. */
+  readonly input: unknown;
+  readonly use: ToolUseBlock;
+  readonly context: ToolContext;
+}
+
+/** Whose rights a call is held against, and who hears of it. */
+export interface CallRights {
+  readonly permissions: AgentPermissions;
+  readonly signal: AbortSignal;
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** Makes a call if it may be made, once somebody has been asked where that is needed. @param ahead what hooks said of it */
+export async function permitAndExecute(
+  call: Call,
+  run: CallRights,
+  ahead: HookOutcome | undefined,
+): Promise<ToolResult> {
+  const { tool, input, context } = call;
+  const question = await questionOf(call, run.permissions);
+  const decision = withHook(decide(question), ahead?.permission);
+  const isAsked = decision.behavior === "ask";
+  const { allowed, note } = isAsked
+    ? await askSomebody(call, { question, decision, ahead }, run)
+    : { allowed: decision.behavior === "allow" };
+  // Why it asked is no reason for a yes.
+  const reason = note ?? (allowed && isAsked ? undefined : decision.reason);
+  run.emit({
+    type: "permission_decided",
+    tool: tool.name,
+    allowed,
+    asked: isAsked,
+    ...(reason === undefined ? {} : { reason }),
+  });
+  if (!allowed) {
+    const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
+    return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
+  }
+  const result = await tool.execute(input, { ...context, isWithheld: (path) => isWithheld(path, question) });
+  return note === undefined
+    ? result
+    : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
+}
+
+async function questionOf(
+  { tool, input, context }: Call,
+  permissions: AgentPermissions,
+): Promise<PermissionQuestion> {
+  const access = tool.access(input, context);
+  return {
+    ...rightsOf(permissions),
+    tool: tool.name,
+    access,
+    line: access.kind === "command" ? await readLine(access.command) : undefined,
+    workingDirs: permissions.workingDirs,
+    outputDirs: permissions.outputDirs,
+    planFile: permissions.planFile,
+    protectedDirs: permissions.protectedDirs,
+    notes: permissions.notes,
+    home: context.env.HOME,
+    coordinator: permissions.coordinator,
+  };
+}
+
+interface Undecided {
+  readonly question: PermissionQuestion;
+  readonly decision: PermissionDecision;
+  readonly ahead: HookOutcome | undefined;
+}
+
+async function askSomebody(
+  { tool, input, use, context }: Call,
+  { question, decision, ahead }: Undecided,
+  { permissions, signal, emit }: CallRights,
+): Promise<PermissionAnswer> {
+  const summary = tool.summary(input);
+  emit({ type: "permission_asked", tool: tool.name, summary });
+  // It is shown, sent and written down; the call itself runs with what it was made with.
+  const request = maskValue(
+    {
+      tool: tool.name,
+      toolUseId: use.id,
+      summary,
+      input: use.input as Readonly<Record<string, unknown>>,
+      access: question.access,
+      reason: decision.reason,
+      rules: decision.guarded ? [] : suggestRules(question),
+    },
+    secretsOf(context.env),
+  );
+  const again = (): PermissionDecision =>
+    withHook(decide({ ...question, ...rightsOf(permissions) }), ahead?.permission);
+  const answer = await permissions.ask({ ...request, again }, signal);
+  signal.throwIfAborted();
+  return answer;
+}
+
+/** What can change while a call waits. */
+function rightsOf({ mode, rules }: AgentPermissions): Pick<PermissionQuestion, "mode" | "rules"> {
+  return { mode: mode(), rules: typeof rules === "function" ? rules() : rules };
+}
+
+/** The grammar of bash is loaded at the first command. */
+async function readLine(command: string): Promise<ShellLine> {
+  const { readShellLine } = await import("./shell-line.ts");
+  return readShellLine(command);
+}
