@@ -1,54 +1,20 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { discardLaunch, prepareStarts } from "../launch/prepare.ts";
 import { awaitReady } from "../launch/readiness.ts";
-import { type Clock, pause, steadyNow, systemClock } from "../os/clock.ts";
+import { type Clock, pause, systemClock } from "../os/clock.ts";
 import { asAgent, containErrors } from "../os/current-agent.ts";
 import { entryOf, isDirectory, readText, removeFile } from "../os/fs.ts";
-import { livenessOf, ownIdentity } from "../os/identity.ts";
-import { type LogFile, openLogFile } from "../os/own-log.ts";
-import { replaceFile } from "../os/replace.ts";
-import { stripControls } from "../os/terminal-text.ts";
-import type { AgentState, ExitRecord, PlaceRecord } from "../schema/status.ts";
-import { formatJson } from "../store/format-json.ts";
+import { ownIdentity } from "../os/identity.ts";
+import type { PlaceRecord } from "../schema/status.ts";
 import { placeWithin } from "../team/records.ts";
-import { ring } from "../wakeup/fifo-bell.ts";
-import { openWatchBell } from "../wakeup/watch-bell.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { endTree } from "./end-process.ts";
-import {
-  eventOf,
-  type InProcessEvent,
-  type InProcessState,
-  isOver,
-  nextInProcess,
-} from "./in-process-states.ts";
+import { endElsewhere, isElsewhere } from "./in-process-elsewhere.ts";
+import { eventOf, type InProcessEvent, isOver, nextInProcess } from "./in-process-states.ts";
+import type { RunWorker } from "./in-process-worker.ts";
 import { sightOfLog, tailOfLog } from "./log-sight.ts";
+import { type EndSignal, type InProcessAgent, Resident, recordEnd } from "./resident.ts";
 import { marked, READY_TIMEOUT_MS } from "./settle-start.ts";
-import { Shown } from "./shown.ts";
-
-/** What reaches a worker from within its process, besides its mail. */
-export interface WorkerHands {
-  typed(line: string): Promise<void>;
-  /** @returns whether a turn was running */
-  interrupt(): boolean;
-}
-
-/** One start of a worker in this process. */
-export interface WorkerStart {
-  readonly request: SpawnRequest;
-  /** Ends it from outside. */
-  readonly signal: AbortSignal;
-  /** What stands for its terminal. */
-  write(text: string): void;
-  /** What it says of itself. */
-  said(state: AgentState): void;
-  reach(hands: WorkerHands): void;
-  /** Whether nobody waits for it any more: it says nothing then, in no file. */
-  isOver(): boolean;
-}
-
-/** Runs a worker until its end. @returns the exit status that a process of its own would have */
-export type RunWorker = (start: WorkerStart) => Promise<number>;
 
 export interface InProcessOptions {
   /** Without it nobody can be started: a single command's process ends. */
@@ -56,18 +22,6 @@ export interface InProcessOptions {
   /** Milliseconds within which a teammate has to announce itself. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
-}
-
-/** A teammate that lives in this process, for whoever shows it. */
-export interface InProcessAgent {
-  readonly name: string;
-  readonly color: string;
-  readonly state: InProcessState;
-  /** What it has shown last. */
-  readonly shown: Shown;
-  /** A person's line, as if typed in its pane. */
-  typed(line: string): Promise<void>;
-  interrupt(): boolean;
 }
 
 export interface InProcessBackend extends Backend {
@@ -82,11 +36,6 @@ export interface InProcessBackend extends Backend {
   /** This process's terminal has gone, and it ends: so do they, as those in panes do with theirs. */
   hangUp(): Promise<void>;
 }
-
-/** Lines of its end that are kept for the lead (S34). */
-const LAST_LINES = 50;
-/** Longest wait between two looks for an end that another process records, in milliseconds. */
-const LOOK_AGAIN_MS = 250;
 
 /** Teammates in the process of their lead: each with its own conversation, records, environment and directory. */
 export function inProcessBackend(options: InProcessOptions = {}): InProcessBackend {
@@ -106,44 +55,6 @@ export function inProcessBackend(options: InProcessOptions = {}): InProcessBacke
     lookForWishes: () => home.lookForWishes(),
     hangUp: () => home.hangUp(),
   };
-}
-
-/** One agent that lives here. */
-class Resident implements InProcessAgent {
-  readonly request: SpawnRequest;
-  readonly shown = new Shown();
-  readonly controller = new AbortController();
-  readonly log: LogFile;
-  state: InProcessState = "pending";
-  hands: WorkerHands | undefined;
-  /** Resolves when its code has returned, whatever was recorded before. */
-  done: Promise<void> = Promise.resolve();
-
-  constructor(request: SpawnRequest) {
-    this.request = request;
-    this.log = openLogFile(request.paths.log);
-  }
-
-  get name(): string {
-    return this.request.name;
-  }
-
-  get color(): string {
-    return this.request.color;
-  }
-
-  async typed(line: string): Promise<void> {
-    await this.hands?.typed(line);
-  }
-
-  interrupt(): boolean {
-    return this.hands?.interrupt() ?? false;
-  }
-
-  write(text: string): void {
-    this.shown.write(text);
-    this.log.write(stripControls(text));
-  }
 }
 
 /** All that live here. */
@@ -309,7 +220,7 @@ class InProcess {
     if (isOver(resident.state)) return;
     this.#happened(resident, event);
     resident.log.close();
-    record(resident, code, this.#clock.now());
+    recordEnd(resident, code, this.#clock.now());
     this.#changed();
   }
 
@@ -352,50 +263,6 @@ class InProcess {
 const LEFTOVER_GRACE_MS = 500;
 /** Milliseconds that they have when the terminal is gone: their commands are given half a second. */
 const HANGUP_GRACE_MS = 1_500;
-
-/** What ends one from outside; as a shell says it of a program that this signal ended. */
-const KILLED = { SIGTERM: 143, SIGHUP: 129 } as const;
-type EndSignal = keyof typeof KILLED;
-
-/** As a launch script does it: the record first, then whoever waits is rung. */
-function record({ request, shown, state, controller }: Resident, code: number, at: number): void {
-  const { instance, paths, bells } = request;
-  const signal: EndSignal = controller.signal.reason === "SIGHUP" ? "SIGHUP" : "SIGTERM";
-  const ended: ExitRecord = {
-    instance,
-    ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
-    at,
-    lastLines: shown.lines(LAST_LINES).map(stripControls),
-  };
-  // Where its team was deleted meanwhile, nobody asks how it ended.
-  if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });
-  for (const path of [paths.ready, ...bells]) ring(path);
-}
-
-/** Whether another process has it, as far as its records tell. */
-function isElsewhere({ instance, within }: PlaceRecord): boolean {
-  if (within === undefined || livenessOf(within.process) !== "alive") return false;
-  return !(readText(within.endRecord) ?? "").includes(instance);
-}
-
-/** Asks the process that has it, which watches its team's files. */
-async function endElsewhere(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
-  const { within, instance } = place;
-  if (within === undefined || !isElsewhere(place)) return [];
-  const bell = openWatchBell(within.endRecord);
-  const deadline = steadyNow() + graceMs;
-  try {
-    replaceFile(within.endWanted, instance, { sync: false });
-    while (isElsewhere(place)) {
-      const left = deadline - steadyNow();
-      if (left <= 0) return [within.process.pid];
-      await bell.wait({ timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
-    }
-    return [];
-  } finally {
-    bell.close();
-  }
-}
 
 function nobodyCanBeStarted(): TeamError {
   return new TeamError(

@@ -1,4 +1,4 @@
-import type { WorkerStart } from "../backend/in-process.ts";
+import type { WorkerStart } from "../backend/in-process-worker.ts";
 import { type AgentFlags, parseAgentArgv } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { forgetEnv } from "../os/env.ts";

@@ -1,4 +1,4 @@
-import type { RunWorker, WorkerStart } from "../backend/in-process.ts";
+import type { RunWorker, WorkerStart } from "../backend/in-process-worker.ts";
 import { announceReady } from "../launch/announce.ts";
 import type { AnyCall } from "./command.ts";
 import type { Io } from "./io.ts";

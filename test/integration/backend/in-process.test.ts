@@ -1,11 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import {
-  type InProcessBackend,
-  inProcessBackend,
-  type RunWorker,
-  type WorkerStart,
-} from "../../../src/backend/in-process.ts";
+import { type InProcessBackend, inProcessBackend } from "../../../src/backend/in-process.ts";
+import type { RunWorker, WorkerStart } from "../../../src/backend/in-process-worker.ts";
 import { announceReady } from "../../../src/launch/announce.ts";
 import { asAgent, containErrors, currentAgent } from "../../../src/os/current-agent.ts";
 import { processEnv } from "../../../src/os/env.ts";

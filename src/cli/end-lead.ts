@@ -1,0 +1,90 @@
+import { EXIT, messageOf, TeamError } from "../errors.ts";
+import { endRun } from "../lead/end-run.ts";
+import type { WorktreeEnd } from "../lead/worktree-end.ts";
+import { operand, optionWords, shellWord } from "../os/shell-words.ts";
+import { stripControls } from "../os/terminal-text.ts";
+import type { Worker, WorkerEnd } from "../worker/worker.ts";
+import type { Lead, LeadPlan } from "./lead-worker.ts";
+import type { PaneView } from "./pane-view.ts";
+import { RECORDING, writeRecording } from "./recording.ts";
+import { type RunResult, reportToSession } from "./run-result.ts";
+import { closeSidebar } from "./sidebar-split.ts";
+import { keptLines } from "./worktree-text.ts";
+
+/** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
+const END_TIMEOUT = 10_000;
+const STOP_TIMEOUT = 5_000;
+
+/** A terminal that was lost is nobody's wish to end anything: the team goes on, as behind a lead that was killed (S43, S51). */
+export async function leave({ ctx, view, inside }: Lead): Promise<void> {
+  await inside.hangUp();
+  view.note(`the terminal is gone; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
+  view.end("");
+}
+
+/** @returns the worktrees that stay */
+export async function finish(
+  { call, plan, ctx, view }: Lead,
+  end: WorkerEnd,
+  sidebar: boolean,
+  lastWords: string,
+): Promise<readonly WorktreeEnd[]> {
+  const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
+  if (end === "stopped")
+    view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
+  const reports = await endRun(ctx, { timeoutMs, keep: plan.keep });
+  for (const { name, outcome, left } of reports) {
+    view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
+  }
+  const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
+  for (const line of keptLines(worktrees)) view.note(line);
+  saveRecording(plan, view);
+  view.end(end === "stopped" ? "" : lastWords);
+  if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+  return worktrees.filter(({ kept }) => kept !== null);
+}
+
+/** Behind the end of all who write to it. A run that could not be recorded was a run all the same. */
+function saveRecording({ record, env }: LeadPlan, view: PaneView): void {
+  const directory = env[RECORDING];
+  if (record === undefined || directory === undefined) return;
+  try {
+    const { agents } = writeRecording(directory, record);
+    const turns = Object.values(agents).flat().length;
+    view.note(`recorded: ${record} (${turns} turns); play it with teams run --playbook ${shellWord(record)}`);
+  } catch (error) {
+    view.error(messageOf(error));
+  }
+}
+
+/** @throws TeamError MODEL_ERROR when the lead's last turn failed */
+export function conclude(
+  { call, ctx, plan }: Lead,
+  { end, kept: worktrees }: { readonly end: WorkerEnd; readonly kept: readonly WorktreeEnd[] },
+  worker: Worker,
+): number {
+  const { team } = ctx.ref;
+  if (end !== "stopped" && worker.lastFailure !== undefined) {
+    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, {
+      hint: plan.keep ? keptText(team) : "The team was ended; nothing of it is left.",
+    });
+  }
+  const outcome = end === "stopped" ? "interrupted" : "completed";
+  if (outcome === "completed") plan.check?.();
+  const result: RunResult = {
+    team,
+    outcome,
+    result: worker.lastText,
+    ...(worktrees.length === 0 ? {} : { worktrees }),
+  };
+  const kept = plan.keep ? [keptText(team)] : [];
+  // Whoever saw the lead at work has read its last words there.
+  const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
+  call.out.answer(result, () => [...text, ...kept].join("\n"));
+  reportToSession(call.io.env, { kind: "ended", result });
+  return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
+}
+
+function keptText(team: string): string {
+  return `The team is kept: teams status ${optionWords("--team", team)}`;
+}

@@ -1,0 +1,163 @@
+import { type InProcessBackend, inProcessBackend } from "../backend/in-process.ts";
+import { callersSocket } from "../backend/servers.ts";
+import { TeamError } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { createTeam } from "../lead/create-team.ts";
+import { systemClock } from "../os/clock.ts";
+import type { Env } from "../os/env.ts";
+import { ownIdentity } from "../os/identity.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import { readTeam, removeTeamFiles } from "../team/config.ts";
+import type { TeamRef } from "../team/ref.ts";
+import { giveMode } from "../team/restarts.ts";
+import { argsOf } from "../tmux/server.ts";
+import { Rings } from "../wakeup/rings.ts";
+import type { AnyCall } from "./command.ts";
+import { leadContext } from "./context.ts";
+import { debugged } from "./debug-view.ts";
+import { homeOf } from "./home.ts";
+import { type LeadScreen, leadScreen } from "./lead-screen.ts";
+import type { Lead, LeadPlan } from "./lead-worker.ts";
+import { createPaneView, type PaneView } from "./pane-view.ts";
+import { runInside } from "./run-inside.ts";
+import { bypassForbidden, type LoadedSettings, loadSettings } from "./settings.ts";
+
+/** Makes the team, with this process as its lead. */
+export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
+  const { io } = call;
+  const home = homeOf(io.env);
+  const settings = loadSettings(home.root, io.cwd);
+  const before = modeOf(plan, settings, io.env);
+  const { ref, sessionId } = await createTeam(home, systemClock, {
+    name: plan.team,
+    cwd: io.cwd,
+    model: plan.model,
+    mode: before,
+    process: ownIdentity(),
+    ...(Object.keys(plan.budget).length === 0 ? {} : { budget: plan.budget }),
+  });
+  return orNoTeam(ref, async () => {
+    // Behind the one from before, which its teammates have.
+    if (plan.delegate) await giveMode(ref, LEAD_NAME, "delegate");
+    const mode = plan.delegate ? "delegate" : before;
+    return openLead(call, plan, { ref, sessionId, settings, mode });
+  });
+}
+
+/** A failure before the lead works takes the team that was just made with it: nothing is left half made. */
+export async function orNoTeam<T>(ref: TeamRef, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await removeTeamFiles(ref);
+    throw error;
+  }
+}
+
+async function openLead(
+  call: AnyCall,
+  plan: LeadPlan,
+  made: Pick<Lead, "sessionId" | "settings" | "mode"> & { readonly ref: TeamRef },
+): Promise<Lead> {
+  const { io } = call;
+  const { ref, sessionId, settings, mode } = made;
+  const children = new Rings(() => undefined);
+  const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
+  const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
+  const paper = {
+    width: () => process.stdout.columns ?? 80,
+    plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
+  };
+  const inside = inProcessBackend({ runWorker: runInside(own, paper) });
+  const ctx = await leadContext(own, open, settings, {
+    onChildBell: () => children.ring(),
+    inProcess: inside,
+  });
+  const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
+  const screen = place.backend === inside ? screenOf(call, ref, inside, paper.plain) : undefined;
+  const pane = createPaneView({
+    ...paper,
+    write: screen === undefined ? writerOf(call) : (text: string) => screen.write(text),
+    name: LEAD_NAME,
+    rings: io.terminal.stdout && !call.out.json,
+  });
+  const view = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
+  view.header({
+    team: ref.team,
+    model: plan.model,
+    cwd: io.cwd,
+    hint: io.terminal.stdin
+      ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C ends the team"
+      : "",
+  });
+  for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
+  sayWhere(call, ctx, view, place, screen !== undefined);
+  return {
+    call,
+    plan,
+    ctx,
+    settings,
+    sessionId,
+    view,
+    mode,
+    children,
+    inside,
+    screen,
+    hasGoal: plan.goal !== "",
+    ends: [],
+  };
+}
+
+/** Where a person sits at both ends, and sees what the lead does. */
+function screenOf(
+  { io, out, options }: AnyCall,
+  ref: TeamRef,
+  inside: InProcessBackend,
+  plain: boolean,
+): LeadScreen | undefined {
+  if (!io.terminal.stdin || !io.terminal.stdout || out.json || options.quiet) return undefined;
+  const size = () => ({ width: process.stdout.columns ?? 80, height: process.stdout.rows ?? 24 });
+  return leadScreen({ ref, inside, out: io.out, size, plain });
+}
+
+/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
+function writerOf({ io, out, options }: AnyCall): (text: string) => void {
+  if (options.quiet || (out.json && !options.verbose)) return () => undefined;
+  return out.json ? io.err : io.out;
+}
+
+/** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
+function modeOf(plan: LeadPlan, settings: LoadedSettings, env: Env): PermissionMode {
+  const mode = plan.mode ?? settings.permissions.defaultMode ?? "default";
+  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
+  if (mode === "bypassPermissions" && forbidden !== undefined) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `The mode bypassPermissions is forbidden by ${forbidden}; nothing was started.`,
+      {
+        hint: "Name another: --permission-mode acceptEdits",
+      },
+    );
+  }
+  return mode;
+}
+
+/** Where the teammates will be, for someone who does not see their panes appear. */
+function sayWhere(
+  call: AnyCall,
+  ctx: LeadContext,
+  view: PaneView,
+  { backend, why }: Awaited<ReturnType<LeadContext["backends"]["choose"]>>,
+  isHere: boolean,
+): void {
+  if (isHere) {
+    view.note("teammates work in this process: Shift+Down shows them, Ctrl+T the tasks");
+    return;
+  }
+  if (call.io.env.TMUX) return;
+  // tmux's own words: they hold wherever they are typed, also where another root is the default.
+  const attach = `${["tmux", ...argsOf(callersSocket(call.io.env)), "attach", "-t"].join(" ")} teams-${ctx.ref.team}`;
+  const where = backend.type === "tmux" ? `watch them: ${attach}` : "see teams peek <name>";
+  view.note(`teammates: ${why} · ${where}`);
+}
