@@ -33,8 +33,9 @@ const ENTRIES = [
 /**
  * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
  * it is ready, and so without a schema; by those that read a team's files; by the command that is the measure of cold ones;
- * by those that claim tasks, by those that look at teammates and messages, and by a teammate that works. What two need and
- * neither is below the other stands further up. No entry is among them, since a chunk runs nothing.
+ * by those that read messages, by those that claim tasks or say in a line how all stands, by those that look at teammates,
+ * and by a teammate that works. What two need and neither is below the other stands further up. No entry is among them,
+ * since a chunk runs nothing.
  */
 const CHUNKS = {
   start: [
@@ -42,6 +43,7 @@ const CHUNKS = {
     "src/cli/program.ts",
     "src/cli/home.ts",
     "src/os/identity.ts",
+    "src/os/uuid.ts",
     "src/os/watch.ts",
     "src/schema/defined.ts",
     "src/schema/permission-modes.ts",
@@ -63,8 +65,9 @@ const CHUNKS = {
     "src/team/budget.ts",
     "src/team/budget-text.ts",
   ],
-  tasks: ["src/cli/commands/task/claim.ts"],
-  look: ["src/cli/commands/status.ts", "src/cli/commands/inbox.ts"],
+  mail: ["src/cli/commands/inbox.ts"],
+  tasks: ["src/cli/commands/task/claim.ts", "src/cli/commands/status.ts"],
+  look: ["src/cli/whole-status.ts"],
   work: ["src/cli/teammate.ts"],
 };
 

@@ -18,7 +18,7 @@ import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
 import { presentInstances } from "./presence.ts";
-import { lookAtWorktrees, type WorktreeLook } from "./worktree-status.ts";
+import type { WorktreeLook } from "./worktree-status.ts";
 
 /** What `teams status --json` prints (product.md). */
 export interface TeamStatus {
@@ -94,7 +94,7 @@ export async function teamStatus(
     records.flatMap(({ place }) => place ?? []),
   );
   const begun = begunTasks(tasks);
-  const looks = git ? await lookAtWorktrees(ctx) : undefined;
+  const looks = git ? await worktreeLooks(ctx) : undefined;
   const members = records.map((known) => ({
     ...memberStatus(ctx.ref, known, begun, present),
     ...(looks && { git: looks.get(known.member.name) ?? null }),
@@ -113,6 +113,11 @@ export async function teamStatus(
     approvals: listApprovals(ctx.ref),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
   };
+}
+
+async function worktreeLooks(ctx: LeadContext): Promise<ReadonlyMap<string, WorktreeLook>> {
+  const { lookAtWorktrees } = await import("./worktree-status.ts");
+  return lookAtWorktrees(ctx);
 }
 
 /** With what the team knows of the owner who will not come. */

@@ -2,7 +2,7 @@
 const BLOCK = 64;
 
 /**
- * SHA-256 of a text's UTF-8, in hexadecimal; for the one short path that every command and every agent hashes before it does
+ * SHA-256 of a text's UTF-8, in hexadecimal; for the short texts that every command and every agent hashes before it does
  * anything. It takes a tenth of a millisecond, and to load `node:crypto` two.
  */
 export function sha256(text: string): string {

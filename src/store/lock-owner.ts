@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
 import { systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/fs.ts";
 import { type Liveness, ownIdentity, startOf } from "../os/identity.ts";
 import { createRecordLink, readRecordLink } from "../os/links.ts";
 import { STALE_MS } from "../os/shared-lock.ts";
+import { newUuid } from "../os/uuid.ts";
+import { sha256 } from "../protocol/sha256.ts";
 
 /**
  * Who holds a lock. As a record it is one line of less than 60 characters, which a file system keeps inside the link
@@ -21,7 +22,7 @@ interface Owner {
 let self: Omit<Owner, "word"> | undefined;
 
 /** A record of this process. @param word no dots; a random one tells this taking from every other */
-export function ownerRecord(word: string = randomBytes(6).toString("base64url")): string {
+export function ownerRecord(word: string = newUuid().slice(0, 13)): string {
   const { pid, start, host, space, boot } = ownOwner();
   return [pid, start, host, space, boot, word].join(".");
 }
@@ -54,7 +55,7 @@ function ownOwner(): Omit<Owner, "word"> {
 
 /** 36 bits: enough to tell one boot, host or start from another. */
 function tag(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 6);
+  return Buffer.from(sha256(text), "hex").toString("base64url").slice(0, 6);
 }
 
 /** A lock file that names its owner: a link whose text is the owner's record. */

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
+import { newUuid } from "../os/uuid.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
@@ -103,7 +103,7 @@ function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
     ...(color === undefined ? {} : { color }),
     ...(mail.summary === undefined ? {} : { summary: mail.summary }),
     msgV: 1,
-    msg_id: mail.messageId ?? randomUUID(),
+    msg_id: mail.messageId ?? newUuid(),
     type: "message",
     read: false,
   };

@@ -1,0 +1,69 @@
+import { EXIT } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
+import { wayBack } from "../lead/ended-members.ts";
+import { tellTaskNews } from "../lead/look-at-tasks.ts";
+import { reconcileUnlessLed } from "../lead/reconcile.ts";
+import { type TeamStatus, teamStatus } from "../lead/status.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { hasNews } from "../team/task-tell.ts";
+import type { AnyCall } from "./command.ts";
+import { leadContext } from "./context.ts";
+import { follow } from "./follow.ts";
+import { line } from "./paint.ts";
+import { statusText } from "./status-text.ts";
+import type { OpenTeam } from "./team.ts";
+
+interface Asked {
+  readonly git: boolean;
+  readonly watch: boolean;
+}
+
+/** What `status` says that is more than a line: of processes and places too, once or whenever something changes. */
+export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): Promise<number> {
+  const { out } = call;
+  const ctx = await leadContext(call, open);
+  if (asked.watch) return watch(call, ctx, asked);
+  const status = await current(ctx, asked);
+  out.answer(status, () => textOf(ctx, status, out));
+  return EXIT.done;
+}
+
+/** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
+async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
+  await reconcileUnlessLed(ctx);
+  const status = await teamStatus(ctx, { git });
+  const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
+  await tellTaskNews(
+    ctx,
+    news.map(({ id }) => id),
+  );
+  return status;
+}
+
+/** Where no lead sees to it, what brings back those that have ended is named. */
+function textOf({ ref }: LeadContext, status: TeamStatus, out: AnyCall["out"]): string {
+  const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
+  const way = status.leadAlive === true ? undefined : wayBack(ref, names);
+  const text = statusText(status, out);
+  return way === undefined ? text : `${text}\n\n${line`${way}`}`;
+}
+
+const CLEAR = "\x1b[H\x1b[2J";
+
+async function watch({ io, out }: AnyCall, ctx: LeadContext, asked: Asked): Promise<number> {
+  const signal = io.interruption();
+  let before = "";
+  await follow(
+    ctx.ref,
+    async () => {
+      const status = await current(ctx, asked);
+      const picture = out.json ? JSON.stringify(status) : textOf(ctx, status, out);
+      if (picture !== before)
+        out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
+      before = picture;
+      return false;
+    },
+    { signal },
+  );
+  return EXIT.interrupted;
+}
