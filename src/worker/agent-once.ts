@@ -1,0 +1,41 @@
+import type { Agent } from "../agent/agent.ts";
+
+/** An agent that is made at the first need, once. */
+export class AgentOnce {
+  readonly #make: () => Promise<Agent>;
+  readonly #failed: () => void;
+  #agent: Promise<Agent> | undefined;
+  #made: Agent | undefined;
+  #flaw: { readonly error: unknown } | undefined;
+
+  /** @param failed told when it could not be made */
+  constructor(make: () => Promise<Agent>, failed: () => void) {
+    this.#make = make;
+    this.#failed = failed;
+  }
+
+  /** The agent, if there is one by now. */
+  get made(): Agent | undefined {
+    return this.#made;
+  }
+
+  get(): Promise<Agent> {
+    this.#agent ??= this.#make().then(
+      (agent) => {
+        this.#made = agent;
+        return agent;
+      },
+      (error: unknown) => {
+        this.#flaw = { error };
+        this.#failed();
+        throw error;
+      },
+    );
+    return this.#agent;
+  }
+
+  /** Without a model or its tools there is nothing to wait for. @throws why it could not be made */
+  assertPossible(): void {
+    if (this.#flaw !== undefined) throw this.#flaw.error;
+  }
+}

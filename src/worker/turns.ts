@@ -1,0 +1,132 @@
+import type { Agent } from "../agent/agent.ts";
+import { steadyNow } from "../os/clock.ts";
+import { proseOf } from "../protocol/prose.ts";
+import type { TeamRef } from "../team/ref.ts";
+import type { BudgetPause } from "./budget-pause.ts";
+import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation } from "./cut-turn.ts";
+import type { TurnSummary } from "./idle-notice.ts";
+import type { OwnEvents } from "./own-events.ts";
+import type { PlanGate } from "./plan-gate.ts";
+import type { TurnMaterial } from "./queue.ts";
+import type { StatusKeeper } from "./status-keeper.ts";
+import type { TeamReports } from "./team-reports.ts";
+import type { TurnEnd } from "./turn-end.ts";
+import { composeTurn } from "./turn-input.ts";
+import type { WorkerView } from "./view.ts";
+
+export interface TurnsOptions {
+  readonly ref: TeamRef;
+  readonly name: string;
+  /** The file of its conversation. */
+  readonly transcript: string;
+  readonly plan: PlanGate;
+  readonly budget: BudgetPause;
+  readonly reports: TeamReports;
+  readonly events: OwnEvents;
+  readonly status: StatusKeeper;
+  readonly view: WorkerView;
+  readonly turnEnd: TurnEnd;
+  agent(): Promise<Agent>;
+  /** Whether the worker goes on. */
+  goesOn(): boolean;
+}
+
+/** Runs the turns of a worker, one at a time, and knows the one that runs. */
+export class Turns {
+  readonly #options: TurnsOptions;
+  /** Lines that stand on the terminal where they were typed. */
+  readonly #echoed = new Set<string>();
+  #ends: AbortController | undefined;
+  #keys: readonly string[] = [];
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#ends !== undefined;
+  }
+
+  /** Of the messages that the running turn began with. */
+  get keys(): readonly string[] {
+    return this.#keys;
+  }
+
+  /** Ends the running turn at once. @returns whether there is one */
+  end(reason: unknown): boolean {
+    this.#ends?.abort(reason);
+    return this.#ends !== undefined;
+  }
+
+  /** The terminal has shown this line: its turn does not show it again. */
+  echoed(line: string): void {
+    this.#echoed.add(line);
+  }
+
+  /** Ends first what an earlier process was killed in: who sent it has been told that it was delivered. */
+  async goOn(): Promise<void> {
+    const { ref, name, view, status, transcript, reports, plan } = this.#options;
+    if (!hasConversation(transcript)) return;
+    // Whoever looks at the state sees no idle agent before it is known to be one.
+    status.happened("turn_started", "looks at what it was doing");
+    const agent = await this.#options.agent();
+    const cut = cutTurn(ref, name, agent);
+    if (cut === undefined) {
+      if (endsWithPlan(agent.messages)) await reports.guarded(() => plan.submitAgain());
+      return status.happened("turn_ended", "");
+    }
+    const { restoredKeys: keys } = agent;
+    view.note("goes on with the turn in which its process ended");
+    status.happened("turn_started", "goes on with what it was doing", keys.length);
+    await this.#inTurn(keys, async (signal) => {
+      if (cut === "given-up") return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
+      await reports.progress(keys, "turn_started");
+      return agent.goOn(signal);
+    });
+  }
+
+  async run({ entries, typed, remarks, ended }: TurnMaterial): Promise<void> {
+    const { view, status, budget, turnEnd } = this.#options;
+    const input = composeTurn(entries, typed, remarks, ended);
+    budget.turnBegins(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
+    turnEnd.rest?.began(entries.length === 0 && typed.length === 0 && ended.length === 0);
+    await this.#inTurn(input.keys, async (signal) => {
+      for (const { message, protocol } of entries) {
+        const text = protocol === undefined ? message.text : proseOf(protocol);
+        view.received(message.from, text, message.color);
+      }
+      for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
+      for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
+      status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
+      return (await this.#options.agent()).run(input, signal);
+    });
+  }
+
+  /** A turn of these messages, unless the team is gone, and what comes of its end. */
+  async #inTurn(keys: readonly string[], act: (signal: AbortSignal) => Promise<TurnSummary>): Promise<void> {
+    const { reports, plan, turnEnd } = this.#options;
+    await reports.works(plan.modeGiven);
+    if (!this.#options.goesOn()) return;
+    const ends = new AbortController();
+    this.#ends = ends;
+    this.#keys = keys;
+    try {
+      const result = await this.#recorded(keys.length, () => act(ends.signal));
+      await turnEnd.of(result, keys, ends.signal);
+    } finally {
+      this.#ends = undefined;
+      this.#keys = [];
+    }
+  }
+
+  async #recorded(messages: number, act: () => Promise<TurnSummary>): Promise<TurnSummary> {
+    const { events } = this.#options;
+    const begun = steadyNow();
+    events.record({ type: "agent", what: "turn_started", messages });
+    const result = await act();
+    const ms = Math.round(steadyNow() - begun);
+    const { outcome, toolCalls } = result;
+    events.record({ type: "agent", what: "turn_ended", outcome, toolCalls, ms });
+    return result;
+  }
+}
