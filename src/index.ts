@@ -33,18 +33,17 @@ export type { AgentState } from "./schema/status.ts";
 export type { Task, TaskStatus } from "./schema/task.ts";
 export type { TokenCount } from "./schema/tokens.ts";
 export { listTeams, readTeam, type TeamEntry } from "./team/config.ts";
+export { history, type MessageView } from "./team/history.ts";
 export {
   acknowledge,
   broadcast,
   type Delivery,
   deliver,
-  history,
   type InboxEntry,
   type Mail,
   pending,
   unreadCount,
 } from "./team/mailbox.ts";
-export type { MessageView } from "./team/message-view.ts";
 export { type Home, type TeamRef, teamRef } from "./team/ref.ts";
 export { addTask, claimTask, updateTask } from "./team/task-flow.ts";
 export { getTask, listTasks, type NewTask } from "./team/tasks.ts";

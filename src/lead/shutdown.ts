@@ -4,8 +4,9 @@ import { formatProtocol, type ProtocolMessage, parseProtocol } from "../protocol
 import { shutdownRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
+import { history } from "../team/history.ts";
 import { judge } from "../team/liveness.ts";
-import { acknowledge, deliver, history, pending } from "../team/mailbox.ts";
+import { acknowledge, deliver, pending } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import type { Bell } from "../wakeup/bell.ts";

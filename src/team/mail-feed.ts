@@ -1,10 +1,10 @@
 import { fileSize } from "../os/fs.ts";
 import { type InboxMessage, type JournalLine, journalLine } from "../schema/inbox.ts";
 import { readJsonLines } from "../store/jsonl.ts";
+import { fits, type HistoryFilter, type MessageView } from "./history.ts";
 import { peekInbox } from "./inbox-file.ts";
 import { messageKey } from "./inbox-text.ts";
 import { furthest } from "./journal.ts";
-import { fits, type HistoryFilter, type MessageView } from "./message-view.ts";
 import type { TeamRef } from "./ref.ts";
 
 /** Ids that are remembered beside those in the inbox: a foreign message is journalled when it is marked, long after it was seen. */

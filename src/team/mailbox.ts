@@ -7,16 +7,14 @@ import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
-import { livenessOfAgent } from "./alive.ts";
 import { readTeam } from "./config.ts";
 import { appendMessage } from "./inbox-append.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
 import { isReadByUs } from "./inbox-lost.ts";
 import { consumedBeyondTail } from "./inbox-tail.ts";
 import { messageKey, readEntry } from "./inbox-text.ts";
-import { appendJournal, furthest, journalled, readJournal, statesOf } from "./journal.ts";
+import { appendJournal, journalled } from "./journal.ts";
 import { memberOf } from "./members.ts";
-import { fits, type HistoryFilter, type MessageView, timeOf } from "./message-view.ts";
 import { isDown, recipientOf } from "./recipients.ts";
 import { readStatus } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
@@ -261,61 +259,6 @@ export async function noteProgress(
     ref,
     [...keys].map((id) => ({ at, id, to: agent, state })),
   );
-}
-
-/**
- * Messages to an agent, oldest first: those in its inbox, at the cost of what is in there; with `all` every one since the
- * team began.
- */
-export async function history(
-  ref: TeamRef,
-  agent: string,
-  filter: HistoryFilter = {},
-): Promise<MessageView[]> {
-  const views = new Map<string, MessageView>();
-  if (filter.all) {
-    // A foreign member that removes what it consumed says no more of it: gone means received. One of ours says it first.
-    const least = isReadByUs(ref, agent) ? "queued" : "delivered";
-    for (const { id, message, state: said } of readJournal(ref, agent).values()) {
-      const state = furthest(said, least);
-      if (message) views.set(id, { ...message, read: state !== "queued", id, to: agent, state });
-    }
-  }
-  for (const view of inboxViews(ref, agent)) {
-    const known = views.get(view.id);
-    views.set(
-      view.id,
-      known === undefined || !view.read ? view : { ...view, state: furthest(view.state, known.state) },
-    );
-  }
-  const isGone = hasEnded(ref, agent);
-  return [...views.values()]
-    .map((view) =>
-      isGone && view.state === "turn_started" ? { ...view, state: "delivered" as const } : view,
-    )
-    .filter((view) => fits(view, filter))
-    .sort((a, b) => timeOf(a) - timeOf(b));
-}
-
-/** Whether its process is known to have ended: nothing is in its turn, and its next start goes on with what was. */
-function hasEnded(ref: TeamRef, agent: string): boolean {
-  return livenessOfAgent(ref, agent) === "dead";
-}
-
-/** What is in the inbox right now. */
-function inboxViews(ref: TeamRef, agent: string): MessageView[] {
-  const messages = peekInbox(ref, agent).map((message) => ({
-    ...message,
-    id: messageKey(message),
-    to: agent,
-  }));
-  // What the receiver has not marked it has not said more of, or is about to say it again.
-  const consumed = messages.filter(({ read }) => read).map(({ id }) => id);
-  const states = statesOf(ref, agent, consumed);
-  return messages.map((message): MessageView => {
-    if (!message.read) return { ...message, state: "queued" };
-    return { ...message, state: furthest(states.get(message.id) ?? "delivered", "delivered") };
-  });
 }
 
 /** How many messages wait for an agent. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { livenessOf } from "../../../src/os/identity.ts";
-import { history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { getTask } from "../../../src/team/tasks.ts";
 import { TEAMS } from "../../support/built.ts";

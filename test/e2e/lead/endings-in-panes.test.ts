@@ -12,7 +12,7 @@ import { startOf } from "../../../src/os/identity.ts";
 import { processTable, signalProcess, startedWith } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
 import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
 import { createTask, getTask } from "../../../src/team/tasks.ts";

@@ -8,7 +8,7 @@ import { teamStatus } from "../../../src/lead/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config.ts";
-import { history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { agentsOf } from "../../support/agents.ts";
 import { atEveryStep } from "../../support/at-every-step.ts";

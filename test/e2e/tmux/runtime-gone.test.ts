@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { homeOf } from "../../../src/cli/home.ts";
 import { signalProcess } from "../../../src/os/process-table.ts";
-import { history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { removeStaleFifos } from "../../../src/team/stale-fifos.ts";

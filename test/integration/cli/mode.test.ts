@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../src/team/config.ts";
-import { history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
 import { addMembers, findMember } from "../../../src/team/members.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { modeGiven } from "../../../src/team/restarts.ts";

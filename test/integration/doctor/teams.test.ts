@@ -19,7 +19,8 @@ import { checkLeftovers, checkTeamDirectories } from "../../../src/doctor/leftov
 import { checkTeams } from "../../../src/doctor/teams.ts";
 import { ownerRecord } from "../../../src/store/lock-owner.ts";
 import { createTeamFiles, listTeams, readTeam, updateTeam } from "../../../src/team/config.ts";
-import { deliver, history } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests.ts";
 import {

@@ -4,7 +4,8 @@ import { answerPermission, type LeadRights } from "../../../src/lead/permission-
 import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { history, pending } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
+import { pending } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";

@@ -19,9 +19,10 @@ import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/p
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config.ts";
 import { exportTeam } from "../../../src/team/export-team.ts";
+import { history } from "../../../src/team/history.ts";
 import { importTeam } from "../../../src/team/import-team.ts";
 import { judge } from "../../../src/team/liveness.ts";
-import { acknowledge, deliver, history, pending } from "../../../src/team/mailbox.ts";
+import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
 import { findMember } from "../../../src/team/members.ts";
 import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";

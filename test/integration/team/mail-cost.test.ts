@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { formatJson } from "../../../src/store/format-json.ts";
+import { history } from "../../../src/team/history.ts";
 import { appendJournal } from "../../../src/team/journal.ts";
 import { mailCounts } from "../../../src/team/mail-counts.ts";
-import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
+import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { countBytes, type FileTraffic } from "../../support/count-bytes.ts";

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { history } from "../../../src/team/history.ts";
 import { mailCounts } from "../../../src/team/mail-counts.ts";
-import { acknowledge, deliver, history, noteProgress, pending } from "../../../src/team/mailbox.ts";
+import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";

@@ -9,11 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { history } from "../../../src/team/history.ts";
 import {
   acknowledge,
   broadcast,
   deliver,
-  history,
   noteProgress,
   pending,
   unreadCount,

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config.ts";
-import { deliver, history, pending } from "../../../src/team/mailbox.ts";
+import { history } from "../../../src/team/history.ts";
+import { deliver, pending } from "../../../src/team/mailbox.ts";
 import { addMembers, findMember, patchMember, removeMember } from "../../../src/team/members.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
