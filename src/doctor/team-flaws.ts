@@ -27,7 +27,8 @@ import {
   repairTask,
 } from "../team/repair-tasks.ts";
 import { requestSchemaOf } from "../team/requests.ts";
-import { findTask, taskIds } from "../team/tasks.ts";
+import { taskIds } from "../team/task-ids.ts";
+import { findTask } from "../team/tasks.ts";
 import { type Flaw, some } from "./flaw.ts";
 
 /**

@@ -3,17 +3,17 @@ import type { TeammateMode } from "../backend/choose.ts";
 import { TeamError } from "../errors.ts";
 import { interruptedStart } from "../launch/readiness.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import type { PlaceRecord } from "../schema/status.ts";
 import { worktreeOf } from "../schema/worktree.ts";
 import { limitsOf } from "../team/budget.ts";
 import { readTeam } from "../team/config.ts";
 import { addMembers, type NewMember } from "../team/members.ts";
 import { readStatus, writePlace } from "../team/records.ts";
-import { claimedFirst, finishRestarts, type NewPlace, restartOf } from "../team/restarts.ts";
+import { claimedFirst, restartOf } from "../team/restarts.ts";
 import { type IsPriced, requirePrice } from "./budget.ts";
 import { type LeadContext, requireNoNesting } from "./context.ts";
 import { takeBackCutOff, undo } from "./cut-off-start.ts";
 import { deliverPrompt } from "./first-prompt.ts";
+import { type PaneRecorder, paneRecorder } from "./pane-recorder.ts";
 import { awaitSettled } from "./settle-ending.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
 import { directoryOf, draftOf, type SpawnInput, type Start, startOf } from "./spawn-draft.ts";
@@ -209,40 +209,6 @@ async function launch(
   );
   arrived();
   return outcomes;
-}
-
-interface PaneRecorder {
-  placed(name: string, place: PlaceRecord): void;
-  /** When all that was placed is written down. */
-  done(): Promise<void>;
-}
-
-/**
- * Writes into the team's file which pane each has, while their agents start: those placed together in one change. Who is
- * placed can be found and judged by that, and needs the claim on its start no more.
- */
-function paneRecorder({ ref }: LeadContext, members: readonly TeamMember[]): PaneRecorder {
-  const waiting = new Map<string, NewPlace>();
-  let last: Promise<void> = Promise.resolve();
-  const record = async (): Promise<void> => {
-    const places = new Map(waiting);
-    waiting.clear();
-    if (places.size === 0) return;
-    const claims = members.flatMap((member) => {
-      const claim = places.has(member.name) ? restartOf(member) : undefined;
-      return claim === undefined ? [] : [[member.name, claim] as const];
-    });
-    await finishRestarts(ref, new Map(claims), places);
-  };
-  return {
-    placed(name, { paneId = "" }) {
-      waiting.set(name, { tmuxPaneId: paneId });
-      last = last.then(record);
-      // Thrown where it is waited for.
-      last.catch(() => undefined);
-    },
-    done: () => last,
-  };
 }
 
 function describe(

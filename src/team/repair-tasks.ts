@@ -7,7 +7,8 @@ import { salvageJson } from "../store/salvage.ts";
 import { type LinkRepair, repairLinks } from "./link-repair.ts";
 import type { TeamRef } from "./ref.ts";
 import { flawOf, repairJson } from "./repair-json.ts";
-import { changeTask, findTask, lockTasks, raiseWatermark, taskIds } from "./tasks.ts";
+import { raiseWatermark, taskIds } from "./task-ids.ts";
+import { changeTask, findTask, lockTasks } from "./tasks.ts";
 
 /** What is left of a task's text; undefined when nobody could say what it was about. */
 export function salvageTask(text: string, id: string): Task | undefined {

@@ -8,7 +8,9 @@ import { findMember } from "./members.ts";
 import { lowerOpenFrom, openFrom, raiseOpenFrom } from "./open-from.ts";
 import type { TeamRef } from "./ref.ts";
 import type { TaskGate } from "./task-gate.ts";
+import { taskIds } from "./task-ids.ts";
 import { leaseLapsed, withLease, withoutLease } from "./task-lease.ts";
+import { linkTasks } from "./task-links.ts";
 import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./task-news.ts";
 import { agentBusy, assertAllowed, assertClaimable, type TaskUpdate } from "./task-rules.ts";
 import { tellNews } from "./task-tell.ts";
@@ -19,14 +21,12 @@ import {
   findTask,
   getTask,
   isBlockedNow,
-  linkTasks,
   listTasks,
   lockTasks,
   type NewTask,
   ownerOf,
   readableTask,
   reserveTaskId,
-  taskIds,
 } from "./tasks.ts";
 
 /**

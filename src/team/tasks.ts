@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import { entryOf, listDir, readText, removeFile } from "../os/fs.ts";
+import { entryOf, readText, removeFile } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import { splitAddress } from "../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task.ts";
@@ -9,6 +9,7 @@ import type { Held, LockOptions } from "../store/lock.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
+import { highestId, raiseWatermark, taskIds } from "./task-ids.ts";
 import { withAssignment } from "./task-news.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 
@@ -150,20 +151,6 @@ function tolerant<T>(read: () => T, onFlaw: (error: TeamError) => void): T | und
   }
 }
 
-/** The ids on disk, ascending. */
-export function taskIds(ref: TeamRef): string[] {
-  return idsIn(ref)
-    .sort((a, b) => a - b)
-    .map(String);
-}
-
-function idsIn(ref: TeamRef): number[] {
-  return listDir(ref.paths.tasks).flatMap((name) => {
-    const id = /^([1-9][0-9]{0,14})\.json$/.exec(name)?.[1];
-    return id === undefined ? [] : [Number(id)];
-  });
-}
-
 /**
  * Changes one task under its lock.
  * @param change gets the newest content, may run more than once; undefined means no change
@@ -192,55 +179,8 @@ export async function changeTask(
   return after;
 }
 
-export interface TaskLinks {
-  readonly id: string;
-  /** Tasks that wait for this one. */
-  readonly addBlocks?: readonly string[];
-  /** Tasks that this one waits for. */
-  readonly addBlockedBy?: readonly string[];
-}
-
-/**
- * Links tasks, both ends in step.
- * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; then nothing was linked
- */
-export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
-  return lockTasks(ref, async () => {
-    for (const other of [id, ...addBlocks, ...addBlockedBy]) getTask(ref, other);
-    assertNoCycle(ref, id, addBlocks, addBlockedBy);
-    const links = [
-      ...addBlocks.map((waiting): [string, string] => [waiting, id]),
-      ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
-    ];
-    await changeLinks(ref, { links }, filesOf(ref));
-    return getTask(ref, id);
-  });
-}
-
-/** A task must not wait for itself, on whatever way: no task that shall wait for this one may be among those that it waits for. */
-function assertNoCycle(
-  ref: TeamRef,
-  id: string,
-  addBlocks: readonly string[],
-  addBlockedBy: readonly string[],
-): void {
-  const waitsFor = new Map([[id, [...getTask(ref, id).blockedBy, ...addBlockedBy]]]);
-  const before = (task: string): readonly string[] =>
-    waitsFor.get(task) ?? findTask(ref, task)?.blockedBy ?? [];
-  const seen = new Set<string>();
-  const open = [...before(id)];
-  const ends = new Set([id, ...addBlocks]);
-  for (let task = open.pop(); task !== undefined; task = open.pop()) {
-    if (ends.has(task)) throw cycle(id, task);
-    if (seen.has(task)) continue;
-    seen.add(task);
-    open.push(...before(task));
-  }
-  if (addBlocks.includes(id)) throw cycle(id, id);
-}
-
 /** How a change of links reaches the tasks' files. */
-function filesOf(ref: TeamRef): TaskFiles {
+export function filesOf(ref: TeamRef): TaskFiles {
   return {
     isThere: (id) => entryOf(ref.paths.task(id)) !== undefined,
     read: (id) => readableTask(ref, id),
@@ -306,37 +246,9 @@ export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>)
   });
 }
 
-function highestId(ref: TeamRef): number {
-  let highest = highWaterMark(ref);
-  for (const id of idsIn(ref)) highest = Math.max(highest, id);
-  return highest;
-}
-
-/** Sees to it that the number of a task that goes is never used again; for the holder of the tasks' lock. */
-export function raiseWatermark(ref: TeamRef, id: string, held: Held): void {
-  if (highWaterMark(ref) >= Number(id)) return;
-  replaceFile(ref.paths.highWaterMark, id, { beforeRename: () => held.assertOwned() });
-}
-
-/** Of a longer mark the next number would have more digits than the name of a task's file may have, and nobody would see it. */
-const MOST_DIGITS = 14;
-
-/** What a broken one begins with counts too, since a number too high harms nobody as long as it can be one. */
-function highWaterMark(ref: TeamRef): number {
-  const digits = /^\s*0*([0-9]+)/.exec(readText(ref.paths.highWaterMark) ?? "")?.[1] ?? "0";
-  return digits.length > MOST_DIGITS ? 0 : Number(digits);
-}
-
 export function taskNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in ${ref.team}.`, {
     hint: "teams task list shows them.",
     details: { reason: "task_not_found", taskId: id },
-  });
-}
-
-function cycle(id: string, through: string): TeamError {
-  const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
-  return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
-    hint: "teams task graph shows what waits for what.",
   });
 }

@@ -6,7 +6,8 @@ import { readJsonLines } from "../../src/store/jsonl.ts";
 import { readTeam } from "../../src/team/config.ts";
 import { readEntry } from "../../src/team/inbox-text.ts";
 import { type TeamRef, teamRef } from "../../src/team/ref.ts";
-import { getTask, ownerOf, taskIds } from "../../src/team/tasks.ts";
+import { taskIds } from "../../src/team/task-ids.ts";
+import { getTask, ownerOf } from "../../src/team/tasks.ts";
 
 /** One change of a team that a process is about to try. */
 export type Operation =

@@ -23,14 +23,8 @@ import { history } from "../../../src/team/history.ts";
 import { deliver } from "../../../src/team/mailbox.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests.ts";
-import {
-  changeTask,
-  createTask,
-  deleteTask,
-  getTask,
-  linkTasks,
-  listTasks,
-} from "../../../src/team/tasks.ts";
+import { linkTasks } from "../../../src/team/task-links.ts";
+import { changeTask, createTask, deleteTask, getTask, listTasks } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";

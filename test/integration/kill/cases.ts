@@ -18,7 +18,8 @@ import {
   readRequest,
 } from "../../../src/team/requests.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
-import { changeTask, findTask, getTask, listTasks, taskIds } from "../../../src/team/tasks.ts";
+import { taskIds } from "../../../src/team/task-ids.ts";
+import { changeTask, findTask, getTask, listTasks } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";

@@ -27,7 +27,8 @@ import { findMember } from "../../../src/team/members.ts";
 import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
-import { changeTask, createTask, deleteTask, linkTasks, listTasks } from "../../../src/team/tasks.ts";
+import { linkTasks } from "../../../src/team/task-links.ts";
+import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import {
   allOf,

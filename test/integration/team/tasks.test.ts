@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/identity.ts";
+import { linkTasks } from "../../../src/team/task-links.ts";
 import { giveBack, unfinishedTasks } from "../../../src/team/task-release.ts";
 import {
   changeTask,
@@ -8,7 +9,6 @@ import {
   deleteTask,
   getTask,
   isBlocked,
-  linkTasks,
   listTasks,
 } from "../../../src/team/tasks.ts";
 import { deadProcess } from "../../support/records.ts";
