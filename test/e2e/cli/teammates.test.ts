@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { refusesShutdown } from "../../support/turns.ts";
 
 interface Status {
   readonly members: readonly {
@@ -27,23 +28,7 @@ const PLAYBOOK = {
       },
       { say: "all done" },
     ],
-    stubborn: [
-      {
-        on: { matches: "Shutdown request" },
-        tools: [
-          {
-            name: "SendMessage",
-            input: {
-              type: "shutdown_response",
-              request_id: "{{request_id}}",
-              approve: false,
-              content: "not finished",
-            },
-          },
-        ],
-      },
-      { say: "I stay" },
-    ],
+    stubborn: [refusesShutdown("not finished"), { say: "I stay" }],
   },
 };
 

@@ -58,23 +58,17 @@ const COMMANDS = [
   "kill dev",
 ];
 
+/** The pane of a window of the user's that is called as the team's is. */
+const likeTheTeams = (t: PrivateTmux): string =>
+  t.tmux(
+    ...["new-window", "-d", "-n", "crew", "-t", "=work:", "-P", "-F", "#{pane_id}"],
+    ...["--", "env", "cat"],
+  );
+
 describe("A pane of the user's that looks like a teammate's (S39)", () => {
   it("with its title, its name and all of its tags is not touched by anything that is done to that one", async () => {
     const { t, user, call, done, dev } = await withDev();
-    const twin = t.tmux(
-      "new-window",
-      "-d",
-      "-n",
-      "crew",
-      "-t",
-      "=work:",
-      "-P",
-      "-F",
-      "#{pane_id}",
-      "--",
-      "env",
-      "cat",
-    );
+    const twin = likeTheTeams(t);
     for (const line of t.tmux("show-options", "-p", "-t", dev).split("\n")) {
       const [option = ""] = line.split(" ");
       t.tmux("set-option", "-p", "-t", twin, option, t.tmux("show-options", "-pqv", "-t", dev, option));
@@ -96,20 +90,7 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
     t.session();
     let twin = "";
     while (twin !== dev) {
-      twin = t.tmux(
-        "new-window",
-        "-d",
-        "-n",
-        "crew",
-        "-t",
-        "=work:",
-        "-P",
-        "-F",
-        "#{pane_id}",
-        "--",
-        "env",
-        "cat",
-      );
+      twin = likeTheTeams(t);
     }
     t.tmux("set-option", "-p", "-t", twin, "@teams_agent", place.instance);
     const before = stateOf(t, twin);

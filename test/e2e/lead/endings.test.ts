@@ -23,25 +23,10 @@ import { claimTask } from "../../../src/team/task-flow.ts";
 import { createTask, getTask } from "../../../src/team/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ledTeam } from "../../support/led-team.ts";
+import { refusesShutdown } from "../../support/turns.ts";
 import { contextOf } from "../../support/worker.ts";
 
-const REFUSES: Turn[] = [
-  {
-    on: { contains: "Shutdown request" },
-    tools: [
-      {
-        name: "SendMessage",
-        input: {
-          type: "shutdown_response",
-          request_id: "{{request_id}}",
-          approve: false,
-          content: "not done",
-        },
-      },
-    ],
-    repeat: true,
-  },
-];
+const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];
 /** Leaves a command at work that goes on when the agent has ended. */
 const BEHIND: Turn[] = [

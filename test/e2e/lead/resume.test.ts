@@ -24,26 +24,11 @@ import { createTask, getTask } from "../../../src/team/tasks.ts";
 import { agentsOf } from "../../support/agents.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LedTeam, ledTeam } from "../../support/led-team.ts";
+import { refusesShutdown } from "../../support/turns.ts";
 import { contextOf } from "../../support/worker.ts";
 
 const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const REFUSES: Turn[] = [
-  {
-    on: { contains: "Shutdown request" },
-    tools: [
-      {
-        name: "SendMessage",
-        input: {
-          type: "shutdown_response",
-          request_id: "{{request_id}}",
-          approve: false,
-          content: "not done",
-        },
-      },
-    ],
-    repeat: true,
-  },
-];
+const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startOf(pid) !== undefined;

@@ -1,5 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentTypes } from "../../../src/agent/prompts/agent-types.ts";
 import { findAgentType } from "../../../src/agent/prompts/agent-types.ts";
@@ -10,16 +10,12 @@ import { loadSettings } from "../../../src/cli/settings.ts";
 import { setTrust } from "../../../src/cli/trust.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
+import { writeTree } from "../../support/tree.ts";
 
 /** A root and a project with these files; a text that begins with `-> ` is a link. */
 function files(texts: Readonly<Record<string, string>>) {
   const home = temporaryDirectory();
-  for (const [name, text] of Object.entries(texts)) {
-    const path = join(home, name);
-    mkdirSync(dirname(path), { recursive: true });
-    if (text.startsWith("-> ")) symlinkSync(join(home, text.slice(3)), path);
-    else writeFileSync(path, text);
-  }
+  writeTree(home, texts);
   for (const name of ["root", "project"]) mkdirSync(join(home, name), { recursive: true });
   return { home, root: join(home, "root"), project: join(home, "project") };
 }

@@ -1,20 +1,16 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
 import type { ToolContext } from "../../../src/agent/tools/tool.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
+import { writeTree } from "../../support/tree.ts";
 
 /** A root and a project in it, with these files; a path that begins with `@` leads to another. */
 function files(texts: Readonly<Record<string, string>>) {
   const home = temporaryDirectory();
-  for (const [name, text] of Object.entries(texts)) {
-    const path = join(home, name);
-    mkdirSync(dirname(path), { recursive: true });
-    if (text.startsWith("-> ")) symlinkSync(join(home, text.slice(3)), path);
-    else writeFileSync(path, text);
-  }
+  writeTree(home, texts);
   for (const name of ["root", "project/.git", "project/src"])
     mkdirSync(join(home, name), { recursive: true });
   const paths = { root: join(home, "root"), project: join(home, "project"), cwd: join(home, "project/src") };

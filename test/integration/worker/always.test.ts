@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { updateTeam } from "../../../src/team/config.ts";
@@ -11,7 +11,8 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
@@ -20,10 +21,7 @@ async function asking(commands: readonly string[], input: WorkerInput = {}) {
   const ref = await testTeam(["dev", "ada"]);
   const cli = cliIn(dirname(ref.home.root));
   const turns = [...commands.map((command) => ({ tools: [bash(command)] })), { say: "done" }];
-  const dev = await startWorker(ref, { mode: "default", turns, ...input });
-  onTestFinished(async () => {
-    await dev.stop().catch(() => undefined);
-  });
+  const dev = await workerOfTest(ref, { mode: "default", turns, ...input });
   await updateTeam(ref, (config) => ({
     ...config,
     members: config.members.map((member) => (member.name === "dev" ? { ...member, cwd: dev.cwd } : member)),

@@ -16,15 +16,11 @@ import { modeGiven } from "../../../src/team/restarts.ts";
 import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
-async function start(ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> {
-  const running = await startWorker(ref, { mode: "default", ...input });
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
-  });
-  return running;
-}
+const start = (ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> =>
+  workerOfTest(ref, { mode: "default", ...input });
 
 const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;

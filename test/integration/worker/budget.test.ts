@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { budget } from "../../../src/lead/budget.ts";
 import { finishMember } from "../../../src/lead/finish-member.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
@@ -15,19 +15,14 @@ import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { contextOf } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const turn = (tokens: number, more: Partial<Turn>): Turn => ({
   ...more,
   usage: { input: tokens, output: 0 },
 });
-
-async function start(ref: TeamRef, input: WorkerInput) {
-  const running = await startWorker(ref, input);
-  onTestFinished(async () => void (await running.stop().catch(() => undefined)));
-  return running;
-}
 
 const send = (ref: TeamRef, text: string, to = "dev") => deliver(ref, { from: LEAD_NAME, to, text });
 const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
@@ -44,7 +39,7 @@ describe("a member's budget", () => {
   it("is warned of at 80 %, and at all of it the agent stands between two calls until there is more", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 1_000 });
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [
         turn(850, { tools: [bash("touch first")] }),
         turn(200, { tools: [bash("touch second")] }),
@@ -82,7 +77,7 @@ describe("a member's budget", () => {
   it("that the last call of a turn used up lets it end; what comes then waits, and counts as unread", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
-    const dev = await start(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });
+    const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });
     await send(ref, "begin");
     await eventually("its end", () => isIdle(ref));
     expect(await notices(ref)).toEqual([
@@ -99,11 +94,11 @@ describe("a member's budget", () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const turns = [turn(100, { tools: [bash("echo x >> runs")] }), turn(5, { say: "the end" })];
-    const before = await start(ref, { turns });
+    const before = await workerOfTest(ref, { turns });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     await before.stop();
-    const after = await start(ref, { turns });
+    const after = await workerOfTest(ref, { turns });
     await eventually("the pause", () => isPaused(ref));
     expect(readStatus(ref, "dev")?.tokens.input).toBe(100);
     await raise(ref, "dev", { maxTokens: 1_000 });
@@ -116,7 +111,7 @@ describe("a member's budget", () => {
   it("makes way for a shutdown, whose answer may be paid all the same", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
-    const dev = await start(ref, { turns: [turn(100, { tools: [bash("true")] })] });
+    const dev = await workerOfTest(ref, { turns: [turn(100, { tools: [bash("true")] })] });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
@@ -127,7 +122,9 @@ describe("a member's budget", () => {
   it("does not keep an interrupt waiting", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
-    const dev = await start(ref, { turns: [turn(100, { tools: [bash("true")] }), turn(1, { say: "no" })] });
+    const dev = await workerOfTest(ref, {
+      turns: [turn(100, { tools: [bash("true")] }), turn(1, { say: "no" })],
+    });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     expect(dev.worker.interrupt()).toBe(true);
@@ -140,14 +137,14 @@ describe("a team's budget", () => {
   it("counts all its members, those that have left included, and binds each of them", async () => {
     const ref = await testTeam(["old", "dev", "rev"]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
-    const old = await start(ref, { name: "old", turns: [turn(600, { say: "bye" })] });
+    const old = await workerOfTest(ref, { name: "old", turns: [turn(600, { say: "bye" })] });
     await send(ref, "begin", "old");
     await eventually("its turn", () => old.inputs.length === 1 && isIdle(ref, "old"));
     await old.stop();
     await finishMember(contextOf(ref), "old", "killed");
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 600 });
-    await start(ref, { turns: [turn(400, { tools: [bash("true")] }), turn(1, { say: "end" })] });
-    const rev = await start(ref, { name: "rev", turns: [turn(1, { say: "ok" })] });
+    await workerOfTest(ref, { turns: [turn(400, { tools: [bash("true")] }), turn(1, { say: "end" })] });
+    const rev = await workerOfTest(ref, { name: "rev", turns: [turn(1, { say: "ok" })] });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     await send(ref, "begin", "rev");

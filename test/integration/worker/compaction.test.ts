@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { ASK_FOR_SUMMARY } from "../../../src/agent/prompts/summary.ts";
@@ -13,18 +13,10 @@ import { teamNews } from "../../../src/worker/team-news.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
-import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
-
-async function start(ref: TeamRef, input: WorkerInput): Promise<RunningWorker> {
-  const running = await startWorker(ref, input);
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
-  });
-  return running;
-}
 
 const isIdle = (ref: TeamRef) => () =>
   readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
@@ -72,7 +64,7 @@ describe("an agent whose conversation was compacted", () => {
     await createTask(ref, { subject: "Guard the gate", owner: "dev" });
     const facts = modelFacts("m", { m: { window, input: 1, output: 1 } });
     const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts });
-    const dev = await start(ref, { model });
+    const dev = await workerOfTest(ref, { model });
     for (let i = 0; i < 9; i += 1) {
       await deliver(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
       await eventually("the turn's end", isIdle(ref));
@@ -91,7 +83,7 @@ describe("an agent whose conversation was compacted", () => {
 
     // The next process of the same conversation counts on (S36).
     await dev.stop();
-    await start(ref, { model });
+    await workerOfTest(ref, { model });
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: "again" });
     await eventually(
       "the next turn",

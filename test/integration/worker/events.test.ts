@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -9,13 +9,13 @@ import { patchMember } from "../../../src/team/members.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 it("a turn leaves the events of all that was done in it, in the agent's name and without a word of it", async () => {
   const ref = await testTeam(["dev"]);
   await patchMember(ref, "dev", { agentType: "tester" });
   const usage = { input: 1200, output: 34 };
-  const dev = await startWorker(ref, {
+  const dev = await workerOfTest(ref, {
     turns: [
       { say: "talk of secrets", tools: [{ name: "Bash", input: { command: "echo treasure" } }], usage },
       { say: "found it" },
@@ -26,7 +26,6 @@ it("a turn leaves the events of all that was done in it, in the agent's name and
       permissions: { deny: ["Read"] },
     },
   });
-  onTestFinished(async () => void (await dev.stop().catch(() => undefined)));
   const send = (text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
   const own = (): readonly TeamEvent[] =>
     readJsonLines(ref.paths.events, teamEvent).lines.filter(
@@ -77,11 +76,10 @@ const called = (stopReason?: string) => ({
 
 it("an answer to a question counts as asked", async () => {
   const ref = await testTeam(["dev"]);
-  const dev = await startWorker(ref, {
+  const dev = await workerOfTest(ref, {
     mode: "default",
     turns: [{ tools: [{ name: "Bash", input: { command: "touch x" } }] }],
   });
-  onTestFinished(async () => void (await dev.stop().catch(() => undefined)));
   await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
   await dev.worker.typed("n, not now");

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { HookEvent } from "../../../src/agent/hooks/settings.ts";
 import { listApprovals } from "../../../src/lead/approvals.ts";
 import { requestShutdown } from "../../../src/lead/shutdown.ts";
@@ -12,7 +12,8 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 type Commands = Partial<Record<HookEvent, string | readonly [matcher: string, command: string]>>;
 
@@ -26,10 +27,7 @@ async function working(commands: Commands, input: WorkerInput = {}) {
     }),
   );
   const { settings, ...rest } = input;
-  const dev = await startWorker(ref, { mode: "default", settings: { ...settings, hooks }, ...rest });
-  onTestFinished(async () => {
-    await dev.stop().catch(() => undefined);
-  });
+  const dev = await workerOfTest(ref, { mode: "default", settings: { ...settings, hooks }, ...rest });
   if (rest.role !== "lead") await send(ref, "begin");
   const file = (name: string): string => readFileSync(join(dev.cwd, name), "utf8");
   return { ref, dev, file, made: (name: string) => existsSync(join(dev.cwd, name)) };

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { setMode } from "../../../src/lead/set-mode.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -10,14 +10,12 @@ import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { contextOf, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 async function working(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
-  const dev = await startWorker(ref, input);
-  onTestFinished(async () => {
-    await dev.stop().catch(() => undefined);
-  });
+  const dev = await workerOfTest(ref, input);
   await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   return { ref, dev, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
@@ -13,18 +13,11 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
-import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import type { RunningWorker } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
-
-async function start(ref: TeamRef, input: WorkerInput): Promise<RunningWorker> {
-  const running = await startWorker(ref, input);
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
-  });
-  return running;
-}
 
 const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef) => () =>
@@ -41,7 +34,7 @@ const resultsOf = ({ messages }: RunningWorker): string[] =>
 describe("an agent without a name", () => {
   it("works with a context of its own, and its last word is the call's result; what it did is in its own conversation", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [
         { tools: [call({ prompt: "Count the files.", subagent_type: "Explore" }, "sub")] },
         { say: "{{sub.result}}!" },
@@ -70,7 +63,7 @@ describe("an agent without a name", () => {
 
   it("has no team tools and starts none itself; Task is another name of the tool", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [{ tools: [{ ...call({ prompt: "x" }), name: "Task" }] }, { say: "done" }],
       subagents: {
         "general-purpose": [
@@ -94,7 +87,7 @@ describe("an agent without a name", () => {
     const ref = await testTeam(["dev"]);
     const meet = (mine: string, other: string): string =>
       `touch ${mine}; until [ -e ${other} ]; do sleep 0.02; done`;
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [
         {
           tools: [
@@ -122,7 +115,7 @@ describe("an agent without a name", () => {
     const behind = {
       tools: [{ name: "Bash", input: { command: "echo $$ > behind; sleep 600", run_in_background: true } }],
     };
-    const dev = await start(ref, { turns, subagents: { "general-purpose": [behind, long] } });
+    const dev = await workerOfTest(ref, { turns, subagents: { "general-purpose": [behind, long] } });
     await send(ref, "begin");
     const pid = (name: string): number =>
       existsSync(join(dev.cwd, name)) ? Number(readFileSync(join(dev.cwd, name), "utf8")) : 0;
@@ -137,7 +130,7 @@ describe("an agent without a name", () => {
 
   it("works in the background where it is asked to, and its end is a turn", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [
         { tools: [call({ prompt: "x", run_in_background: true })] },
         { say: "going on" },
@@ -165,7 +158,7 @@ describe("an agent without a name", () => {
       call({ prompt: "x", subagent_type: "wizard" }),
       call({ prompt: "x", name: "ada" }),
     ];
-    const dev = await start(ref, { mode: "default", turns: [{ tools: calls }, { say: "done" }] });
+    const dev = await workerOfTest(ref, { mode: "default", turns: [{ tools: calls }, { say: "done" }] });
     await send(ref, "begin");
     await eventually("the turn's end", isIdle(ref));
     const codes = resultsOf(dev).map((text) => (JSON.parse(text) as { code: string }).code);
@@ -180,7 +173,7 @@ describe("an agent without a name", () => {
 
   it("is not for a lead that only coordinates (S53)", async () => {
     const ref = await testTeam([]);
-    const lead = await start(ref, {
+    const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
       mode: "delegate",
@@ -194,7 +187,7 @@ describe("an agent without a name", () => {
 
   it("asks where its agent would ask, in its agent's name", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       mode: "default",
       turns: [{ tools: [call({ prompt: "x" })] }, { say: "done" }],
       subagents: { "general-purpose": [{ tools: [bash("touch asked")] }, { say: "ok" }] },
@@ -214,7 +207,7 @@ describe("an agent without a name", () => {
       SubagentStart: hook("cat > start.json; echo 'Mind the gap.'"),
       SubagentStop: hook("cat > stop.json; [ -e once ] || { touch once; echo 'Look again.' >&2; exit 2; }"),
     };
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       settings: { hooks },
       turns: [
         { tools: [call({ prompt: "Count.", subagent_type: "Explore" }), call({ prompt: "Other." })] },
@@ -248,7 +241,7 @@ describe("an agent without a name", () => {
     });
     const ref = await testTeam(["dev"]);
     const facts = modelFacts("m", { m: { input: 1, output: 1 } });
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }),
     });
     await send(ref, "begin");

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { AgentState } from "../../../src/schema/status.ts";
@@ -12,7 +12,7 @@ import {
   startFakeMessagesApi,
 } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
@@ -29,15 +29,12 @@ const FINE: FakeReply = { kind: "message", blocks: [{ type: "text", text: "fine"
 async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => readonly AgentState[]> {
   api = await startFakeMessagesApi(replies);
   const states: AgentState[] = [];
-  const running = await startWorker(ref, {
+  await workerOfTest(ref, {
     model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
     shown: () => {
       const state = readStatus(ref, "dev")?.state;
       if (state !== undefined && state !== states.at(-1)) states.push(state);
     },
-  });
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
   });
   return () => states;
 }

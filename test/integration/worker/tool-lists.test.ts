@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -7,7 +7,8 @@ import { deliver } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { startWorker, type WorkerInput } from "../../support/worker.ts";
+import type { WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const CALL: Turn = { tools: [{ name: "Bash", input: { command: "true" } }] };
 
@@ -24,10 +25,7 @@ async function offered(input: WorkerInput) {
       return scripted.stream(request, signal);
     },
   };
-  const dev = await startWorker(ref, { ...input, model });
-  onTestFinished(async () => {
-    await dev.stop().catch(() => undefined);
-  });
+  const dev = await workerOfTest(ref, { ...input, model });
   await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
   return { names, called: dev.shown.find((line) => line.startsWith("ended Bash")) ?? "" };

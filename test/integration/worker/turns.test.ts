@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
 import { startOf } from "../../../src/os/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
@@ -13,15 +13,7 @@ import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
-
-async function start(ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> {
-  const running = await startWorker(ref, input);
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
-  });
-  return running;
-}
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef, agent = "dev") => readStatus(ref, agent)?.state;
@@ -57,7 +49,7 @@ describe("a message", () => {
   it("becomes a turn; it is marked read once it is in the conversation on disk, and before the model is called", async () => {
     const ref = await testTeam(["dev"]);
     const seen: unknown[] = [];
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [{ say: "done" }],
       shown: (line) => {
         if (line === "text" && seen.length === 0) seen.push(unreadCount(ref, "dev"), onDisk(ref));
@@ -78,7 +70,9 @@ describe("a message", () => {
   it("is seen together with the others that came while a turn ran, in order; their sender sees queued, then done (S28)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "first" }, { say: "second" }] });
+    const dev = await workerOfTest(ref, {
+      turns: [{ tools: [busy.call] }, { say: "first" }, { say: "second" }],
+    });
     await send(ref, "begin");
     await busy.begun();
     for (let i = 1; i <= 5; i += 1) await send(ref, `ping ${i}`, i % 2 === 0 ? "ada" : LEAD_NAME);
@@ -101,7 +95,7 @@ describe("a message", () => {
 
   it("of many that come around the change from working to idle is handled within a second, none twice (S22)", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, { turns: [{ say: "ok", repeat: true }] });
+    const dev = await workerOfTest(ref, { turns: [{ say: "ok", repeat: true }] });
     const all = Array.from({ length: 120 }, (_, i) => `[m${i}]`);
     // Each waits for a look at the state, so that sends fall before, at and behind its changes.
     for (const [i, text] of all.entries()) {
@@ -115,7 +109,7 @@ describe("a message", () => {
 
   it("that cannot be marked read just then gets its turn all the same, and is marked later", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, { turns: [{ say: "one" }, { say: "two" }] });
+    const dev = await workerOfTest(ref, { turns: [{ say: "one" }, { say: "two" }] });
     rmSync(ref.paths.journal, { force: true });
     mkdirSync(ref.paths.journal);
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: "first" });
@@ -128,7 +122,7 @@ describe("a message", () => {
 
   it("of a real lead that is for code alone is read by no model, also where there is nothing to do about it", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, { turns: [{ say: "done" }] });
+    const dev = await workerOfTest(ref, { turns: [{ say: "done" }] });
     await send(ref, '{"type":"team_permission_update","toolName":"Edit","directoryPath":"/x"}');
     await send(ref, '{"type":"sandbox_permission_response","requestId":"s","allow":true}');
     await send(ref, "begin");
@@ -138,7 +132,7 @@ describe("a message", () => {
 
   it("that nobody may send wakes nobody: a peer's shutdown request is text, and ends nobody (S45, S27)", async () => {
     const ref = await testTeam(["dev", "ada"]);
-    const dev = await start(ref, { turns: [{ say: "no" }] });
+    const dev = await workerOfTest(ref, { turns: [{ say: "no" }] });
     const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
     await send(ref, formatProtocol(request, new Date(0)), "ada");
     await eventually("the turn", () => dev.inputs.length === 1 && isIdle(ref)());
@@ -155,7 +149,7 @@ describe("a typed line", () => {
   it("is a turn of its own, or waits for the end of the one that runs", async () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "a" }, { say: "b" }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "a" }, { say: "b" }] });
     await dev.worker.typed("go");
     await busy.begun();
     await dev.worker.typed("and this");
@@ -169,7 +163,7 @@ describe("a typed line", () => {
 describe("the end of a turn", () => {
   it("is told to the lead once for each change to idle, with the last words, and before the state says idle", async () => {
     const ref = await testTeam(["dev"]);
-    await start(ref, { turns: [{ say: "all done" }] });
+    await workerOfTest(ref, { turns: [{ say: "all done" }] });
     await send(ref, "begin");
     await eventually("its idleness", isIdle(ref));
     // The state was seen idle at the start too: the message has been read since.
@@ -181,7 +175,7 @@ describe("the end of a turn", () => {
 
   it("is told once for twenty turns that do nothing (S32)", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, { turns: [{ say: "thanks", repeat: true }] });
+    const dev = await workerOfTest(ref, { turns: [{ say: "thanks", repeat: true }] });
     for (let i = 1; i <= 20; i += 1) {
       await send(ref, "thanks");
       await eventually(`turn ${i}`, () => dev.inputs.length === i && isIdle(ref)());
@@ -191,7 +185,7 @@ describe("the end of a turn", () => {
 
   it("names the failure of the model, and the agent takes the next message", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [{ error: { status: 401, type: "authentication_error" } }, { say: "now" }],
     });
     await send(ref, "begin");
@@ -209,7 +203,7 @@ describe("the end of a turn", () => {
   it("tells of all the work since it was last idle, also where the last turn had nothing to do", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "I fixed it" }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "I fixed it" }] });
     await send(ref, "begin");
     await busy.begun();
     await send(ref, "thanks", "ada");
@@ -224,7 +218,9 @@ describe("the end of a turn", () => {
   it("carries what was last written to a peer", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const message = { type: "message", recipient: "ada", content: "I found it", summary: "found the bug" };
-    await start(ref, { turns: [{ tools: [{ name: "SendMessage", input: message }] }, { say: "told" }] });
+    await workerOfTest(ref, {
+      turns: [{ tools: [{ name: "SendMessage", input: message }] }, { say: "told" }],
+    });
     await send(ref, "begin");
     await eventually("the notice", async () => (await noticesOf(ref)).length === 1);
     expect(await noticesOf(ref)).toMatchObject([{ summary: "[to ada] found the bug", toolCalls: 1 }]);
@@ -235,7 +231,7 @@ describe("an interrupt", () => {
   it("by the lead ends the turn at once, and the agent stays", async () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "here" }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "here" }] });
     await send(ref, "begin");
     await busy.begun();
     await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
@@ -252,7 +248,7 @@ describe("an interrupt", () => {
   it("by anybody else is text", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "done" }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "done" }] });
     await send(ref, "begin");
     await busy.begun();
     await send(ref, formatProtocol({ type: "interrupt_request", from: "ada" }, new Date(0)), "ada");
@@ -267,7 +263,7 @@ describe("an interrupt", () => {
 describe("a mode that the lead sets", () => {
   it("holds from the next call on, and an unknown one changes nothing", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, { mode: "default" });
+    const dev = await workerOfTest(ref, { mode: "default" });
     await send(
       ref,
       formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)),
@@ -287,7 +283,7 @@ describe("a mode that the lead sets", () => {
 describe("a team that is deleted", () => {
   it("ends the worker that waits", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref);
+    const dev = await workerOfTest(ref);
     await removeTeamFiles(ref);
     expect(await dev.ended).toBe("team-gone");
   });
@@ -295,7 +291,7 @@ describe("a team that is deleted", () => {
   it("ends the worker in the middle of a turn, and nothing of it comes back (S48)", async () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }, { say: "never said" }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }, { say: "never said" }] });
     await send(ref, "begin");
     await busy.begun();
     await removeTeamFiles(ref);
@@ -308,7 +304,7 @@ describe("a team that is deleted", () => {
 describe("an agent that cannot be made", () => {
   it("ends the worker with the reason instead of waiting for ever, and leaves the message unread", async () => {
     const ref = await testTeam(["dev"]);
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       wrap: (options) => ({
         ...options,
         agent: () => Promise.reject(new Error("there is no such playbook")),
@@ -330,7 +326,7 @@ describe("a message that code alone acts on", () => {
     await toLead("before");
     await toLead(formatProtocol(request, new Date(0)));
     await toLead("behind");
-    const lead = await start(ref, {
+    const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
       wrap: (options) => ({
@@ -348,7 +344,7 @@ describe("a worker that is stopped from outside", () => {
   it("interrupts its turn and says that it has exited", async () => {
     const ref = await testTeam(["dev"]);
     const busy = gate(ref.home.root);
-    const dev = await start(ref, { turns: [{ tools: [busy.call] }] });
+    const dev = await workerOfTest(ref, { turns: [{ tools: [busy.call] }] });
     await send(ref, "begin");
     await busy.begun();
     expect(await dev.stop()).toBe("stopped");
@@ -372,7 +368,7 @@ describe("what a worker runs in the background", () => {
       { say: "waiting" },
       { on: { contains: "task_notification" }, say: "it ended" },
     ];
-    const dev = await start(ref, { turns });
+    const dev = await workerOfTest(ref, { turns });
     await send(ref, "begin");
     await eventually("idle", isIdle(ref));
     expect(dev.inputs).toHaveLength(1);
@@ -394,7 +390,7 @@ describe("what a worker runs in the background", () => {
       { say: "done" },
       { say: "woken again" },
     ];
-    const dev = await start(ref, { turns });
+    const dev = await workerOfTest(ref, { turns });
     await send(ref, "begin");
     await busy.begun();
     busy.open();
@@ -418,7 +414,7 @@ describe("what a worker runs in the background", () => {
       { tools: [read] },
       { say: "done" },
     ];
-    const dev = await start(ref, { turns, ...allowed });
+    const dev = await workerOfTest(ref, { turns, ...allowed });
     await send(ref, "begin");
     await eventually("the turn's end", isIdle(ref));
     expect(JSON.stringify(dev.messages)).toContain("     1\\t1\\n     2\\t2");
@@ -428,7 +424,7 @@ describe("what a worker runs in the background", () => {
   it("ends with it", async () => {
     const ref = await testTeam(["dev"]);
     const pid = join(ref.home.root, "pid");
-    const dev = await start(ref, {
+    const dev = await workerOfTest(ref, {
       turns: [{ tools: [behind(`echo $$ > '${pid}'; sleep 600`)] }, { say: "ok" }],
     });
     await send(ref, "begin");
@@ -447,7 +443,7 @@ describe("what a worker runs in the background", () => {
       { say: "and ended" },
     ];
     let asked = 0;
-    const lead = await start(ref, {
+    const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
       turns,
