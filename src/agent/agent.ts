@@ -16,7 +16,7 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
-import { NOTHING_SPENT } from "./model-call.ts";
+import { NOTHING_SPENT, type Spent } from "./model-call.ts";
 import type { AgentPermissions } from "./permitted-call.ts";
 import { type RanTools, runTools } from "./tool-calls.ts";
 import { toolSpecs } from "./tools/specs.ts";
@@ -85,6 +85,8 @@ export interface Agent {
   goOn(signal: AbortSignal): Promise<TurnResult>;
   /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
+  /** Writes down what those took that work for it: it is of its conversation, which goes on with it. */
+  pay(spent: Spent): void;
   /** How much it runs in the background. */
   readonly inBackground: number;
   /** Ends what it runs in the background; between turns, and nothing is run behind it. */
@@ -136,6 +138,10 @@ class ConversationAgent implements Agent {
 
   get costUsd(): number {
     return this.memory.spent.costUsd;
+  }
+
+  pay({ usage, costUsd }: Spent): void {
+    this.memory.pay({ usage, costUsd });
   }
 
   get inBackground(): number {

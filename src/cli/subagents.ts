@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { AgentOptions } from "../agent/agent.ts";
-import type { AgentEvent } from "../agent/events.ts";
 import type { Model } from "../agent/model/model.ts";
 import type { PermissionRules } from "../agent/permission-rules.ts";
 import type { AgentPermissions } from "../agent/permitted-call.ts";
@@ -99,7 +98,7 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
         }),
         cwd: ctx.cwd,
         permissions,
-        onEvent: (event) => told(parts, call, event),
+        onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
         beforeCall: (aborted) => parts.worker.beforeCall(aborted),
         maxContinuations: settings.teams.hooks.maxContinuations,
         clock: ctx.clock,
@@ -141,27 +140,4 @@ function permissionsOf(
 
 function rulesOf({ rules }: AgentPermissions): PermissionRules {
   return typeof rules === "function" ? rules() : rules;
-}
-
-/** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */
-function told({ worker }: SharedParts, { description: what }: SubagentCall, event: AgentEvent): void {
-  switch (event.type) {
-    case "spent":
-    case "model_called":
-    case "throttled":
-    case "permission_asked":
-    case "permission_decided":
-    case "hook":
-    case "hook_ran":
-      worker.onEvent(event);
-      break;
-    case "tool_started":
-      worker.onEvent({ type: "subagent", what, doing: `${event.tool}(${event.summary})` });
-      break;
-    case "compacting":
-      worker.onEvent({ type: "subagent", what, doing: "summarises its conversation" });
-      break;
-    default:
-    // Its words and results are its own: the result comes back as that of the call.
-  }
 }

@@ -96,10 +96,11 @@ export class BudgetPause {
   }
 
   #pause(): void {
+    const { status, events } = this.#options;
+    // Also where one of several that work side by side is what stands last.
+    if (status.state !== "paused") status.happened("budget_spent", "its budget is spent");
     if (this.#isOn) return;
     this.#isOn = true;
-    const { status, events } = this.#options;
-    status.happened("budget_spent", "its budget is spent");
     events.record({ type: "agent", what: "paused" });
   }
 

@@ -56,7 +56,9 @@ export function createStatusKeeper(
     state: "starting",
     activity: "",
     taskIds: [],
-    ...spentBefore(last, facts.sessionId),
+    // What earlier processes of this agent spent counts on, also in another conversation: its team pays for all of it.
+    tokens: last?.tokens ?? NO_TOKENS,
+    costUsd: last?.costUsd ?? 0,
     since: now,
     startedAt: now,
     lastActivityAt: now,
@@ -110,15 +112,6 @@ export function createStatusKeeper(
       write({ serverWatches: [...serverWatches] });
     },
   };
-}
-
-/** What earlier processes of the same conversation spent counts on. */
-function spentBefore(
-  last: StatusRecord | undefined,
-  sessionId: string,
-): Pick<StatusRecord, "tokens" | "costUsd"> {
-  const same = last?.sessionId === sessionId;
-  return { tokens: same ? last.tokens : NO_TOKENS, costUsd: same ? last.costUsd : 0 };
 }
 
 /** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */

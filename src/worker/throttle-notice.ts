@@ -10,10 +10,13 @@ export class ThrottleNotice {
   #waits = 0;
   #told = false;
 
-  /** @returns why the agent waits, when that is news for the lead */
-  hear(event: AgentEvent): string | undefined {
-    // A whole answer: the server lets it go on.
-    if (event.type === "message") {
+  /**
+   * @param waiting how many calls the server lets wait now, of the agent and those that work for it
+   * @returns why the agent waits, when that is news for the lead
+   */
+  hear(event: AgentEvent, waiting: number): string | undefined {
+    // A whole answer, and no other call waits: the server lets it go on.
+    if (event.type === "message" && waiting === 0) {
       this.#waits = 0;
       this.#told = false;
     }

@@ -8,7 +8,7 @@ import { defined } from "../schema/defined.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { closeQuestionsOf } from "../team/requests.ts";
-import { AgentNews } from "./agent-news.ts";
+import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
 import { actAtOnce } from "./at-once.ts";
 import { BudgetPause } from "./budget-pause.ts";
@@ -233,6 +233,12 @@ export class Worker {
 
   onEvent(event: AgentEvent): void {
     this.#news.hear(event);
+  }
+
+  /** What one does that works for the agent; what that costs is the agent's, also for its next process. */
+  onSubagentEvent(who: SubagentName, event: AgentEvent): void {
+    if (event.type === "spent") this.#agent.made?.pay(event);
+    this.#news.hearSubagent(who, event);
   }
 
   /** Whether this request waits for this worker's answer; a shutdown is answered once. */

@@ -160,4 +160,21 @@ describe("a team's budget", () => {
     await eventually("all of it", () => isIdle(ref) && isIdle(ref, "rev"));
     expect(rev.inputs).toHaveLength(1);
   });
+
+  it("counts what its lead spent in another session (S50)", async () => {
+    const ref = await testTeam([]);
+    await setLimits(ref, undefined, { maxTokens: 1_000 });
+    const lead = (sessionId: string, tokens: number) =>
+      start(ref, { name: LEAD_NAME, role: "lead", sessionId, turns: [turn(tokens, { say: sessionId })] });
+    const before = await lead("one", 900);
+    await before.worker.typed("begin");
+    await eventually("its answer", () => before.worker.lastText === "one");
+    await before.stop();
+    const after = await lead("two", 150);
+    await after.worker.typed("begin");
+    await eventually("its answer", () => after.worker.lastText === "two");
+    expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 1_050 });
+    await after.worker.typed("and now");
+    await eventually("the pause", () => isPaused(ref, LEAD_NAME));
+  });
 });

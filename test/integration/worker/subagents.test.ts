@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
@@ -253,5 +253,28 @@ describe("an agent without a name", () => {
       "SendMessage",
     );
     expect(JSON.stringify(api.requests[1]?.body.messages)).not.toContain("begin");
+  });
+
+  it("costs what its agent's next process still knows of, also where the agent died in the middle of it and its status is gone", async () => {
+    const ref = await testTeam(["dev"]);
+    const spend = (input: number, more: object) => ({ ...more, usage: { input, output: 0 } });
+    const playing = {
+      turns: [spend(10, { tools: [call({ prompt: "x" })] }), spend(1, { say: "done" })],
+      subagents: {
+        "general-purpose": [
+          spend(1_000, { tools: [bash("true")] }),
+          spend(100, { tools: [bash("touch here; sleep 600")] }),
+        ],
+      },
+    };
+    const before = await start(ref, playing);
+    await send(ref, "begin");
+    await eventually("the subagent's second call", () => existsSync(join(before.cwd, "here")));
+    await before.stop();
+    expect(readStatus(ref, "dev")?.tokens.input).toBe(1_110);
+    rmSync(ref.paths.agent("dev").status);
+    await start(ref, playing);
+    await eventually("the rest of the turn", isIdle(ref));
+    expect(readStatus(ref, "dev")?.tokens.input).toBe(1_111);
   });
 });

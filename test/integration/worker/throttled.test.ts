@@ -24,7 +24,12 @@ const busy = (status: 429 | 529 | 500, ms = 1): FakeReply => ({
   message: "slow down",
   headers: { "retry-after-ms": String(ms) },
 });
-const FINE: FakeReply = { kind: "message", blocks: [{ type: "text", text: "fine" }] };
+const says = (text: string): FakeReply => ({ kind: "message", blocks: [{ type: "text", text }] });
+const uses = (...calls: readonly (readonly [name: string, input: object])[]): FakeReply => ({
+  kind: "message",
+  blocks: calls.map(([name, input], i) => ({ type: "tool_use", id: `t${i}`, name, input })),
+});
+const FINE = says("fine");
 
 async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => readonly AgentState[]> {
   api = await startFakeMessagesApi(replies);
@@ -88,4 +93,36 @@ it("a long one is told when it begins, and may be interrupted", async () => {
   const request = JSON.stringify({ type: "interrupt_request", from: LEAD_NAME });
   await deliver(ref, { from: LEAD_NAME, to: "dev", text: request });
   await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
+});
+
+it("stays so while another subagent of the same turn works, until the call that waits goes on", async () => {
+  const ref = await testTeam(["dev"]);
+  const states: (readonly [line: string, state: AgentState | undefined])[] = [];
+  const wasShown = (line: string): boolean => states.some(([shown]) => shown === line);
+  let tries = 0;
+  api = await startFakeMessagesApi(({ body }) => {
+    const said = JSON.stringify(body.messages);
+    if (!body.system[0].text.includes("# Whom you work for")) {
+      if (said.includes("tool_result")) return FINE;
+      return uses(["Agent", { prompt: "SLOW" }], ["Agent", { prompt: "QUICK" }]);
+    }
+    if (said.includes("SLOW")) {
+      tries += 1;
+      return wasShown("ended Agent: quick") ? says("slow") : busy(429, 300);
+    }
+    // The other has been let wait by then.
+    if (tries < 2) return busy(429, 300);
+    return said.includes("tool_result") ? says("quick") : uses(["Glob", { pattern: "*" }]);
+  });
+  const running = await startWorker(ref, {
+    model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
+    shown: (line) => states.push([line, readStatus(ref, "dev")?.state]),
+  });
+  onTestFinished(async () => void (await running.stop().catch(() => undefined)));
+  await turn(ref);
+  const of = (line: string) => states.filter(([shown]) => shown === line).map(([, state]) => state);
+  expect(of("subagent")).toEqual(["throttled"]);
+  expect(of("ended Agent: quick")).toEqual(["throttled"]);
+  expect(of("ended Agent: slow")).toEqual(["running"]);
+  expect(await heard(ref)).toHaveLength(1);
 });
