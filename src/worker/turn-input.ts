@@ -2,7 +2,9 @@ import type { TurnInput } from "../agent/agent.ts";
 import type { TaskNotice } from "../agent/background.ts";
 import type { InputOrigin } from "../agent/model/model.ts";
 import { type Envelope, escapeBody, formatEnvelopes } from "../protocol/envelope.ts";
+import type { ProtocolMessage, ProtocolType } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
+import { defined } from "../schema/defined.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
 /** Who a typed line is from, for a playbook's `{{message.from}}`. */
@@ -36,7 +38,7 @@ export function composeTurn(
   const text = parts.join("\n\n");
   const alone = entries.length + typed.length + remarks.length === 0 ? notices.at(-1) : undefined;
   const words = alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM };
-  return { text, keys, origin: { ...words, ...telling(entries), ...newestRequest(entries) } };
+  return { text, keys, origin: { ...words, ...telling(entries), ...requestsOf(entries) } };
 }
 
 function telling(entries: readonly InboxEntry[]): Pick<InputOrigin, "telling"> {
@@ -64,13 +66,23 @@ function newestWords(
   return { text: protocol === undefined ? message.text : proseOf(protocol), from: message.from };
 }
 
-/** The newest message that asks for an answer by its id; without one the newest protocol message. */
-function newestRequest(entries: readonly InboxEntry[]): Pick<InputOrigin, "protocolType" | "requestId"> {
+/** Types that ask a model for an answer. */
+const ASKING: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
+  "shutdown_request",
+  "plan_approval_request",
+  "question_request",
+]);
+
+/** The id of the newest message that asks for an answer, else of the newest that has one; and a shutdown request. */
+function requestsOf(entries: readonly InboxEntry[]): Pick<InputOrigin, "requestId" | "shutdown"> {
   const protocols = entries.flatMap(({ protocol }) => protocol ?? []);
-  const asking = protocols.findLast((protocol) => requestIdOf(protocol) !== undefined) ?? protocols.at(-1);
-  if (asking === undefined) return {};
-  const requestId = requestIdOf(asking);
-  return { protocolType: asking.type, ...(requestId === undefined ? {} : { requestId }) };
+  const named = protocols.filter((protocol) => requestIdOf(protocol) !== undefined);
+  const newest = named.findLast(({ type }) => ASKING.has(type)) ?? named.at(-1);
+  const shutdown = protocols.findLast((protocol) => protocol.type === "shutdown_request");
+  return defined({
+    requestId: newest && requestIdOf(newest),
+    shutdown: shutdown && { requestId: shutdown.requestId, text: proseOf(shutdown) },
+  });
 }
 
 function envelopeOf(entry: InboxEntry): Envelope {
@@ -78,7 +90,7 @@ function envelopeOf(entry: InboxEntry): Envelope {
   return { from, color, summary, body: entry.protocol === undefined ? text : proseOf(entry.protocol) };
 }
 
-function requestIdOf(protocol: NonNullable<InboxEntry["protocol"]>): string | undefined {
+function requestIdOf(protocol: ProtocolMessage): string | undefined {
   if ("requestId" in protocol && typeof protocol.requestId === "string") return protocol.requestId;
   return "request_id" in protocol && typeof protocol.request_id === "string"
     ? protocol.request_id

@@ -50,8 +50,8 @@ export interface InputOrigin {
   readonly from: string;
   /** Of the newest protocol message: `{{request_id}}`. */
   readonly requestId?: string;
-  /** Type of the newest protocol message. */
-  readonly protocolType?: string;
+  /** A shutdown request in it: its id, and the text that the model reads of it. */
+  readonly shutdown?: { readonly requestId: string; readonly text: string };
   /** Where the newest message only says that somebody is idle: the newest that came with it and says more, for a recording. */
   readonly telling?: string;
 }

@@ -1,7 +1,8 @@
 import type { Playbook, Turn } from "../../schema/playbook.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../conversation.ts";
 import { failureKind, mayPass } from "./failures.ts";
-import type { ConversationMessage } from "./model.ts";
+import type { ConversationMessage, InputOrigin, ToolUseBlock } from "./model.ts";
+import { turnAt } from "./playbook-values.ts";
 
 /** Failed tries of one call, after which an error that might pass is given up. */
 export const MAX_ERRORS = 8;
@@ -26,13 +27,13 @@ export function chooseTurn(
   messages: readonly ConversationMessage[],
 ): Choice | undefined {
   const newest: Newest = { inputs: newestInputs(messages), tools: newestTools(messages) };
-  const shutdown = shutdownAsked(messages) !== undefined;
+  const shutdown = originOf(messages.at(-1))?.shutdown !== undefined;
   for (const list of new Set([agent, "*"])) {
     const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
     for (const [index, turn] of turns.entries()) {
       const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
       if (errors === undefined || !fits(turn, newest)) continue;
-      if (shutdown && turn.on === undefined && !answersShutdown(turn)) continue;
+      if (shutdown && turn.on === undefined && !(turn.tools ?? []).some(answersShutdown)) continue;
       return { turn, list, index, errors };
     }
   }
@@ -100,13 +101,39 @@ function fits({ on }: Turn, { inputs, tools }: Newest): boolean {
   return inputs.some((input) => input.includes(contains) && pattern.test(input));
 }
 
-/** The request id of the shutdown that the newest input asks for. */
-export function shutdownAsked(messages: readonly ConversationMessage[]): string | undefined {
-  const newest = messages.at(-1);
-  const origin = newest?.role === "user" ? newest.origin : undefined;
-  return origin?.protocolType === "shutdown_request" ? origin.requestId : undefined;
+/**
+ * A shutdown request of the running turn's input that is still to be answered: by nothing that was played or is about to be,
+ * and that nothing of it is about. Other messages of the same input may have had turns that fit them.
+ * @param playing the turn that is played now
+ * @returns its id
+ */
+export function openShutdown(
+  playbook: Playbook,
+  messages: readonly ConversationMessage[],
+  playing?: Turn,
+): string | undefined {
+  const begin = messages.findLastIndex((message) => originOf(message) !== undefined);
+  const shutdown = originOf(messages[begin])?.shutdown;
+  if (shutdown === undefined) return undefined;
+  const answers = messages.slice(begin + 1).filter((message) => message.role === "assistant");
+  const played = answers.flatMap(({ turn }) => (turn === undefined ? [] : (turnAt(playbook, turn) ?? [])));
+  const isSettled =
+    answers.some((answer) => toolUsesOf(answer).some(answersShutdown)) ||
+    [...played, ...(playing === undefined ? [] : [playing])].some(
+      (turn) => (turn.tools ?? []).some(answersShutdown) || isAbout(turn, shutdown.text),
+    );
+  return isSettled ? undefined : shutdown.requestId;
 }
 
-function answersShutdown(turn: Turn): boolean {
-  return (turn.tools ?? []).some(({ input }) => input.type === "shutdown_response");
+function originOf(message: ConversationMessage | undefined): InputOrigin | undefined {
+  return message?.role === "user" ? message.origin : undefined;
+}
+
+/** Whether a turn's `on` fits this text by itself. */
+function isAbout(turn: Turn, text: string): boolean {
+  return turn.on !== undefined && fits(turn, { inputs: [text], tools: new Set() });
+}
+
+function answersShutdown({ input }: Pick<ToolUseBlock, "input">): boolean {
+  return (input as Readonly<Record<string, unknown>> | null)?.type === "shutdown_response";
 }

@@ -15,7 +15,7 @@ import {
 } from "./model.ts";
 import { fillInput, fillText, type Lookup } from "./playbook-text.ts";
 import { playbookLookup } from "./playbook-values.ts";
-import { type Choice, chooseTurn, MAX_ERRORS, shutdownAsked } from "./scripted-choice.ts";
+import { type Choice, chooseTurn, MAX_ERRORS, openShutdown } from "./scripted-choice.ts";
 
 export interface ScriptedOptions {
   readonly playbook: Playbook;
@@ -49,7 +49,7 @@ export function scriptedModel(options: ScriptedOptions): Model {
       await wait(0);
       const choice = chooseTurn(playbook, agent, request.messages);
       if (choice === undefined) {
-        yield whole(shutdownAnswer(shutdownAsked(request.messages)));
+        yield whole(shutdownAnswer(openShutdown(playbook, request.messages)));
         return;
       }
       const turn = `${choice.list}/${choice.index}`;
@@ -58,12 +58,16 @@ export function scriptedModel(options: ScriptedOptions): Model {
       await wait(choice.turn.delayMs ?? 0);
       const content = fill(choice, playbookLookup(playbook, request, options));
       yield* speaking(content, wait);
-      yield whole(content, turn, choice.turn.usage);
+      // With its last word in this turn: it would be left without an answer.
+      const open = content.some(isToolUse)
+        ? undefined
+        : openShutdown(playbook, request.messages, choice.turn);
+      yield whole([...content, ...shutdownAnswer(open)], turn, choice.turn.usage);
     },
   };
 }
 
-/** Nothing fits: the turn ends without a word, but for a shutdown request, which is approved. */
+/** A shutdown request that nothing of the playbook is about is approved. */
 function shutdownAnswer(requestId: string | undefined): AssistantBlock[] {
   if (requestId === undefined) return [];
   return [toolUse("SendMessage", { type: "shutdown_response", request_id: requestId, approve: true })];
@@ -94,6 +98,10 @@ function fill({ turn, list, index }: Choice, lookup: Lookup): AssistantBlock[] {
   }
 }
 
+function isToolUse({ type }: AssistantBlock): boolean {
+  return type === "tool_use";
+}
+
 function toolUse(name: string, input: unknown): ToolUseBlock {
   return { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input };
 }
@@ -115,6 +123,6 @@ function whole(content: readonly AssistantBlock[], turn?: string, usage?: Turn["
     ...(turn === undefined ? {} : { turn }),
   };
   const tokens: TokenCount = { ...NO_TOKENS, ...usage };
-  const stopReason = content.some((block) => block.type === "tool_use") ? "tool_use" : "end_turn";
+  const stopReason = content.some(isToolUse) ? "tool_use" : "end_turn";
   return { type: "message", message, stopReason, usage: tokens };
 }

@@ -129,7 +129,10 @@ describe("which turn is played", () => {
 });
 
 describe("a shutdown request", () => {
-  const request = says("Shutdown request s1.", { protocolType: "shutdown_request", requestId: "s1" });
+  const request = says("Shutdown request s1.", {
+    requestId: "s1",
+    shutdown: { requestId: "s1", text: "Shutdown request s1." },
+  });
   const approval = { type: "shutdown_response", request_id: "s1", approve: true };
 
   test.each<[string, Agents]>([
@@ -161,6 +164,50 @@ describe("a shutdown request", () => {
       ...refusal,
       request_id: "s1",
     });
+  });
+});
+
+describe("a shutdown request that came with another message", () => {
+  const joined = says("Hello.\n\nShutdown request s1.", {
+    text: "Hello.",
+    requestId: "s1",
+    shutdown: { requestId: "s1", text: "Shutdown request s1." },
+  });
+  const approval = { type: "shutdown_response", request_id: "s1", approve: true };
+  /** All calls of the turn, as a team would have it: until an answer calls no tool. */
+  const played = async (agents: Agents) => {
+    const messages: ConversationMessage[] = [joined];
+    const uses: unknown[] = [];
+    for (;;) {
+      const { message } = await answer(agents, messages);
+      messages.push(message);
+      const calls = usesOf(message);
+      if (calls.length === 0) return { uses, said: messages.map((one) => textOf(one as AssistantMessage)) };
+      uses.push(...calls.map(({ input }) => input));
+      messages.push(...calls.map(({ id }) => result(id, "ok")));
+    }
+  };
+
+  test("is approved behind what a turn says that fits the other", async () => {
+    const { uses, said } = await played({ ada: [{ on: { contains: "Hello" }, say: "hi" }] });
+    expect(uses).toEqual([approval]);
+    expect(said).toContain("hi");
+  });
+
+  test("is approved once the work that a turn begins is over", async () => {
+    const work = { on: { contains: "Hello" }, tools: [bash("one")] };
+    const more = { on: { tool: "Bash" }, tools: [bash("two")] };
+    const { uses } = await played({ ada: [work, more] });
+    expect(uses).toEqual([{ command: "one" }, { command: "two" }, approval]);
+    const ends = await played({ ada: [work, { say: "done" }] });
+    expect(ends.uses).toEqual([{ command: "one" }, approval]);
+  });
+
+  test("is answered once, by a turn that is about it", async () => {
+    const refusal = { ...approval, approve: false, content: "busy" };
+    const answers = { on: { contains: "Hello" }, tools: [{ name: "SendMessage", input: refusal }] };
+    expect((await played({ ada: [answers, { say: "bye" }] })).uses).toEqual([refusal]);
+    expect((await played({ ada: [{ on: { contains: "Shutdown" }, say: "not now" }] })).uses).toEqual([]);
   });
 });
 

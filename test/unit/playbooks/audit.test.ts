@@ -19,7 +19,8 @@ interface Message {
   readonly from: string;
   readonly text: string;
   readonly requestId?: string;
-  readonly protocolType?: string;
+  /** It asks for a shutdown. */
+  readonly ends?: boolean;
 }
 
 /** What the scripts print, as far as the playbook looks at it, with a name in it that tries every trigger. */
@@ -68,11 +69,12 @@ class Actor {
     const before = this.did.length;
     const newest = inputs.at(-1);
     const asked = inputs.findLast((input) => input.requestId !== undefined);
+    const stop = inputs.findLast(({ ends }) => ends);
     const origin: InputOrigin = {
       text: newest?.text ?? "",
       from: newest?.from ?? "user",
       ...(asked?.requestId === undefined ? {} : { requestId: asked.requestId }),
-      ...(newest?.protocolType === undefined ? {} : { protocolType: newest.protocolType }),
+      ...(stop?.requestId === undefined ? {} : { shutdown: { requestId: stop.requestId, text: stop.text } }),
     };
     const text = inputs
       .map((input) => `<teammate_message teammate_id="${input.from}">\n${input.text}\n</teammate_message>`)
@@ -185,28 +187,23 @@ const VERDICT: Message = {
   from: "team-lead",
   text: "Your plan (plan_approval-1@writer@t) is approved: Good. Go on with it.",
   requestId: "plan_approval-1@writer@t",
-  protocolType: "plan_approval_response",
 };
 const idle = (from: string): Message => ({
   from,
   text: `${from} is idle.`,
-  protocolType: "idle_notification",
 });
 const assigned = (id: string): Message => ({
   from: "team-lead",
   text: `Task #${id} is assigned to you: x`,
-  protocolType: "task_assignment",
 });
 const ended = (name: string): Message => ({
   from: "system",
   text: `${name} has shut down.`,
-  protocolType: "teammate_terminated",
 });
 const REQUEST: Message = {
   from: "writer",
   text: "Plan approval request plan_approval-1@writer@t from writer (/plans/x.md):\n# Plan",
   requestId: "plan_approval-1@writer@t",
-  protocolType: "plan_approval_request",
 };
 
 test("every script that the playbook names is there", () => {
@@ -392,7 +389,7 @@ test.each(["team-lead", "scout", "historian", "writer"])(
       from: "team-lead",
       text: "Shutdown request shutdown-1@x.",
       requestId: "shutdown-1@x",
-      protocolType: "shutdown_request",
+      ends: true,
     };
     for (const before of [[], [PROMPT]]) {
       const actor = new Actor(name, ["7", "8"]);

@@ -27,7 +27,10 @@ describe("a turn's input", () => {
     expect(input.origin).toEqual({
       text: "bye",
       from: "ada",
-      protocolType: "shutdown_request",
+      shutdown: {
+        requestId: "shutdown-7@dev",
+        text: expect.stringContaining("Shutdown request shutdown-7@dev"),
+      },
       requestId: "shutdown-7@dev",
     });
   });
@@ -39,13 +42,19 @@ describe("a turn's input", () => {
     expect(composeTurn([idleNotice("ada", 1), request], []).origin).not.toHaveProperty("telling");
     expect(origin).toMatchObject({
       from: "ada",
-      protocolType: "shutdown_request",
+      shutdown: {
+        requestId: "shutdown-7@dev",
+        text: expect.stringContaining("Shutdown request shutdown-7@dev"),
+      },
       requestId: "shutdown-7@dev",
     });
     expect(composeTurn([request], ["and you?"]).origin).toEqual({
       text: "and you?",
       from: PERSON,
-      protocolType: "shutdown_request",
+      shutdown: {
+        requestId: "shutdown-7@dev",
+        text: expect.stringContaining("Shutdown request shutdown-7@dev"),
+      },
       requestId: "shutdown-7@dev",
     });
     expect(composeTurn([idleNotice("ada", 1)], []).origin).not.toHaveProperty("requestId");
