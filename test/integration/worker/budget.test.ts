@@ -165,7 +165,12 @@ describe("a team's budget", () => {
     const ref = await testTeam([]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
     const lead = (sessionId: string, tokens: number) =>
-      start(ref, { name: LEAD_NAME, role: "lead", sessionId, turns: [turn(tokens, { say: sessionId })] });
+      workerOfTest(ref, {
+        name: LEAD_NAME,
+        role: "lead",
+        sessionId,
+        turns: [turn(tokens, { say: sessionId })],
+      });
     const before = await lead("one", 900);
     await before.worker.typed("begin");
     await eventually("its answer", () => before.worker.lastText === "one");

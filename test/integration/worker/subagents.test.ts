@@ -267,13 +267,13 @@ describe("an agent without a name", () => {
         ],
       },
     };
-    const before = await start(ref, playing);
+    const before = await workerOfTest(ref, playing);
     await send(ref, "begin");
     await eventually("the subagent's second call", () => existsSync(join(before.cwd, "here")));
     await before.stop();
     expect(readStatus(ref, "dev")?.tokens.input).toBe(1_110);
     rmSync(ref.paths.agent("dev").status);
-    await start(ref, playing);
+    await workerOfTest(ref, playing);
     await eventually("the rest of the turn", isIdle(ref));
     expect(readStatus(ref, "dev")?.tokens.input).toBe(1_111);
   });

@@ -114,11 +114,10 @@ it("stays so while another subagent of the same turn works, until the call that 
     if (tries < 2) return busy(429, 300);
     return said.includes("tool_result") ? says("quick") : uses(["Glob", { pattern: "*" }]);
   });
-  const running = await startWorker(ref, {
+  await workerOfTest(ref, {
     model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, random: () => 0 }),
     shown: (line) => states.push([line, readStatus(ref, "dev")?.state]),
   });
-  onTestFinished(async () => void (await running.stop().catch(() => undefined)));
   await turn(ref);
   const of = (line: string) => states.filter(([shown]) => shown === line).map(([, state]) => state);
   expect(of("subagent")).toEqual(["throttled"]);
