@@ -3,7 +3,7 @@ import { type HookOptions, Hooks } from "../agent/hooks/hooks.ts";
 import type { HookEvent } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
 import type { AgentPermissions } from "../agent/permitted-call.ts";
-import { type AgentType, agentTypeOf } from "../agent/prompts/agent-types.ts";
+import { type AgentType, agentTypeOf, DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
 import type { Notes } from "../agent/prompts/notes.ts";
 import { chooseTools } from "../agent/tools/choose.ts";
@@ -25,12 +25,19 @@ import { readTeam } from "../team/config.ts";
 import type { TeamToolContext } from "../team-tools/context.ts";
 import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
 import { teamTools } from "../team-tools/registry.ts";
-import { leadSection, type TeamFacts, teammateSection } from "../worker/prompts.ts";
+import {
+  COORDINATOR_PART,
+  LEAD_PART,
+  leadSection,
+  type TeamFacts,
+  teammateSection,
+} from "../worker/prompts.ts";
 import { RestGate } from "../worker/rest-gate.ts";
 import { teamNews } from "../worker/team-news.ts";
 import { RECORDING } from "./recording.ts";
 import { bypassForbidden, furtherDirectories } from "./settings.ts";
 import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
+import { whereabouts } from "./whereabouts.ts";
 
 export interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
@@ -80,12 +87,13 @@ export function assembleAgent(parts: AgentParts): Agent {
   const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
   const had = toolsOf({ ...parts, hooks, subagent }, type, deny);
   const tools = [...had, ...planTools(parts, had, deny)];
+  const own = { type, tools, whereabouts: whereabouts(ctx) };
   return createAgent({
     model: parts.model,
     tools,
     offers: (tool) => isOffered(parts, tool),
     hooks,
-    system: () => systemPrompt(parts, { type, tools }),
+    system: () => systemPrompt(parts, own),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
       sessionId: parts.sessionId,
       secrets: secretsOf(ctx.env),
@@ -110,6 +118,7 @@ const COORDINATION: ReadonlySet<string> = new Set(TEAM_TOOL_NAMES);
 
 /** Whether the model is told of a tool now. */
 function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean {
+  if (parts.role === "lead" && parts.alone && name === "AskUserQuestion") return false;
   if (coordinates(parts)) return COORDINATION.has(name);
   return whilePlanning !== true || parts.worker.plan.mode === "plan";
 }
@@ -173,24 +182,41 @@ function toolsOf(
 /** Made anew before each call of the model, so that it names who is there now. */
 function systemPrompt(
   parts: AgentParts,
-  own: { readonly type: AgentType; readonly tools: readonly AnyTool[] },
+  own: {
+    readonly type: AgentType;
+    readonly tools: readonly AnyTool[];
+    readonly whereabouts: ReturnType<typeof whereabouts>;
+  },
 ): string {
-  const { ctx, role, alone, notes, words } = parts;
+  const { role, alone, notes, words } = parts;
   const facts = teamFacts(parts);
   const { mode, planFile } = parts.worker.plan;
-  const section =
-    role === "lead"
-      ? leadSection({ ...facts, alone, delegate: coordinates(parts) })
-      : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
+  const isLead = role === "lead";
+  const section = isLead
+    ? leadSection({
+        ...facts,
+        run: alone ? "alone" : "goal",
+        delegate: coordinates(parts),
+        plans: mode === "plan",
+      })
+    : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
   const offered = own.tools.filter((tool) => isOffered(parts, tool));
   const tools = offered.map(({ name }) => name);
   return composeSystem({
     override: words?.override,
-    agentType: own.type,
+    agentType: isLead ? leading(own.type, coordinates(parts)) : own.type,
     tools,
-    cwd: ctx.cwd,
+    ...own.whereabouts,
+    worksFor: isLead && alone ? "absent-person" : "person",
+    mode,
     append: [...surroundingSections(parts, tools), notes?.section ?? "", section, words?.append ?? ""],
   });
+}
+
+/** A lead's part is to lead: the general type would have it do all of the work itself, and any type does where it only coordinates. */
+function leading(type: AgentType, coordinates: boolean): AgentType {
+  if (coordinates) return { ...type, prompt: COORDINATOR_PART };
+  return type.name === DEFAULT_AGENT_TYPE && type.file === undefined ? { ...type, prompt: LEAD_PART } : type;
 }
 
 function teamFacts({ ctx, worker }: AgentParts): TeamFacts {

@@ -20,6 +20,7 @@ import type { SubagentCall, TeamToolContext } from "../team-tools/context.ts";
 import type { Worker } from "../worker/worker.ts";
 import type { LoadedSettings } from "./settings.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { whereabouts } from "./whereabouts.ts";
 
 /** What an agent and those that work for it are made of alike. */
 export interface SharedParts {
@@ -89,7 +90,9 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
         system: composeSystem({
           agentType: type,
           tools: names,
-          cwd: ctx.cwd,
+          ...whereabouts(ctx),
+          worksFor: "agent",
+          mode: permissions.mode(),
           append: [...surroundingSections(parts, names), notes?.section ?? "", SUBAGENT_SECTION],
         }),
         transcript: openTranscript(transcriptPath(ctx.home.root, id), {

@@ -16,6 +16,31 @@ export function repositoryOf(directory: string): string {
   }
 }
 
+/** Where a directory lies in a repository of git. */
+export interface Checkout {
+  /** It is a linked worktree, beside the main one. */
+  readonly isLinked: boolean;
+  /** Undefined where none is checked out. */
+  readonly branch: string | undefined;
+}
+
+/** Of the repository that a directory is in; undefined outside of any. Read from git's own files, with nothing started. */
+export function checkoutOf(directory: string): Checkout | undefined {
+  const main = repositoryOf(directory);
+  for (let at = realPathOf(directory); ; at = dirname(at)) {
+    const link = join(at, ".git");
+    if (isDirectory(link)) return { isLinked: false, branch: branchIn(link) };
+    const named = entryOf(link)?.isFile() ? lineIn(link)?.match(/^gitdir: (.+)$/)?.[1] : undefined;
+    if (named !== undefined) return { isLinked: main !== at, branch: branchIn(resolve(at, named)) };
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+/** No name of a branch holds a blank or a control character. */
+function branchIn(admin: string): string | undefined {
+  return lineIn(join(admin, "HEAD"))?.match(/^ref: refs\/heads\/([^\s\p{Cc}]{1,200})$/u)?.[1];
+}
+
 /** Of a linked worktree; undefined for a submodule, which is a repository of its own, and for a forged link. */
 function mainOf(worktree: string, link: string): string | undefined {
   const named = lineIn(link)?.match(/^gitdir: (.+)$/)?.[1];

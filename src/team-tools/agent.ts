@@ -3,6 +3,7 @@ import { TOO_MANY_TASKS } from "../agent/background.ts";
 import { type AgentType, type AgentTypes, BUILTIN_TYPES_ALONE } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import { failed } from "../agent/tools/paths.ts";
+import { schemaOf } from "../agent/tools/specs.ts";
 import type { ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { requireNoNesting } from "../lead/context.ts";
@@ -32,36 +33,52 @@ const input = z.object({
     .check(
       z.describe("The teammate's name in the team; without one it is a subagent that returns its result"),
     ),
-  team_name: z.optional(z.string()),
+  team_name: z.optional(z.string()).check(z.describe("Your own team, which it is without this")),
   model: z.optional(z.string()).check(z.describe("haiku, sonnet, opus, an id, or inherit (default)")),
   mode: z
     .optional(permissionMode)
     .check(z.describe("Permission mode; yours by default, and no more than yours")),
-  plan_mode_required: z.optional(z.boolean()).check(z.describe("It acts only after you approved its plan")),
-  allowedTools: z.optional(z.array(z.string())),
-  disallowedTools: z.optional(z.array(z.string())),
+  plan_mode_required: z
+    .optional(z.boolean())
+    .check(z.describe("Of a teammate: it acts only after you approved its plan")),
+  allowedTools: z
+    .optional(z.array(z.string()))
+    .check(z.describe("Rules for what it may do unasked, like Read or Bash(npm test:*)")),
+  disallowedTools: z
+    .optional(z.array(z.string()))
+    .check(z.describe("Rules for what it may never do, of the same form")),
   run_in_background: z
     .optional(z.boolean())
-    .check(z.describe("Of a subagent: go on at once; its end comes to you by itself")),
+    .check(z.describe("Of a subagent: go on at once; you are told when it has ended")),
   isolation: z
     .optional(z.enum(["worktree"]))
-    .check(z.describe("worktree: it works on a branch of its own, in its own git worktree")),
+    .check(z.describe("Of a teammate: it works on a branch of its own, in its own git worktree")),
 });
 
 type Call = z.infer<typeof input>;
+
+/** The type that is one of a team: of no use to who starts no teammates. */
+const MEMBER_TYPE = "teammate";
+
+/** What only a teammate can be given: who starts none is not told of it, and refused with it. */
+const FOR_TEAMMATES = { name: true, team_name: true, plan_mode_required: true, isolation: true } as const;
 
 export const agent: TeamTool = (own) => ({
   name: "Agent",
   alias: "Task",
   description: `${
     own.role === "lead"
-      ? "With a name: starts a teammate in its own pane, which works beside you and reports by messages; you are told when it is ready. Without one: runs a subagent with a context of its own, whose result comes back here; several in one message run side by side."
-      : "Runs a subagent with a context of its own on one piece of work; its result comes back here. Several in one message run side by side. Leave name out: only the lead starts teammates."
+      ? "With a name: starts a teammate, an agent of its own that works beside you and reports by messages; the call returns when it is ready. Without one: runs a subagent with a context of its own, and returns its result; several in one message run side by side."
+      : "Runs a subagent with a context of its own on one piece of work, and returns its result. Several in one message run side by side."
   }
 
 Agent types:
-${typesOf(own).types.map(typeLine).join("\n")}`,
+${typesOf(own)
+  .types.filter(({ name }) => own.role === "lead" || name !== MEMBER_TYPE)
+  .map(typeLine)
+  .join("\n")}`,
   input,
+  ...(own.role === "lead" ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
   // Several of one turn start together, and each waits for its own alone.
   parallel: true,
   access: () => TEAM_ACCESS,

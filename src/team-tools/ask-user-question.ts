@@ -7,8 +7,12 @@ import { openRequest } from "../team/requests.ts";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({
-  question: z.string().check(z.minLength(1), z.maxLength(10_000)),
-  choices: z.optional(z.array(z.string()).check(z.maxLength(20))),
+  question: z
+    .string()
+    .check(z.minLength(1), z.maxLength(10_000), z.describe("All that the person needs to answer it")),
+  choices: z
+    .optional(z.array(z.string()).check(z.maxLength(20)))
+    .check(z.describe("Answers to choose from; another one can be given all the same")),
 });
 
 /** A question opens a request and ends nothing: its answer comes as a message (protocol.md sections 4 and 8). */

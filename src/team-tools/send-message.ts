@@ -15,17 +15,19 @@ import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } fr
 const MAX_MESSAGE = 100_000;
 
 const input = z.object({
-  type: z._default(
-    z.enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"]),
-    "message",
-  ),
+  type: z
+    ._default(
+      z.enum(["message", "broadcast", "shutdown_request", "shutdown_response", "plan_approval_response"]),
+      "message",
+    )
+    .check(z.describe("message if not given")),
   recipient: z.optional(z.string()).check(z.describe("Whom it is for: a member's name")),
   content: z
     .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
     .check(z.describe("The message, the reason of a refusal, feedback on a plan")),
   summary: z.optional(z.string()).check(z.describe("Five to ten words, shown to people")),
   request_id: z.optional(z.string()).check(z.describe("The request that is answered")),
-  approve: z.optional(z.boolean()),
+  approve: z.optional(z.boolean()).check(z.describe("Yes or no to that request")),
   to: z.optional(z.string()).check(z.describe("The same as recipient")),
   message: z
     .optional(z.union([z.string().check(z.maxLength(MAX_MESSAGE)), z.record(z.string(), z.unknown())]))
@@ -33,13 +35,21 @@ const input = z.object({
 });
 type Call = z.infer<typeof input>;
 
+const FORMS = `Sends a message to a member, or to all. What you write as plain text is no message.
+- {type: "message", recipient, content, summary}: to one member.
+- {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
+
+/** What only one of the two can send. */
+const FORMS_OF: Readonly<Record<TeamToolContext["role"], string>> = {
+  lead: `- {type: "shutdown_request", recipient, content?}: asks a teammate to shut down; content is the reason.
+- {type: "plan_approval_response", request_id, approve, content?}: answers a plan; content is your feedback.`,
+  teammate:
+    '- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason as content.',
+};
+
 export const sendMessage: TeamTool = (tools) => ({
   name: "SendMessage",
-  description: `Sends a message to a member, or to all.
-- {type: "message", recipient, content, summary}: to one member; what you write as plain text is seen by nobody.
-- {type: "broadcast", content, summary}: to everybody; only for what all must know.
-- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason.
-- lead only: {type: "shutdown_request", recipient, content?} and {type: "plan_approval_response", request_id, approve, recipient, content?}.`,
+  description: `${FORMS}\n${FORMS_OF[tools.role]}`,
   input,
   access: () => TEAM_ACCESS,
   summary: (call: Call) => {

@@ -5,12 +5,12 @@ import { answer, refusing, TEAM_ACCESS, type TeamTool, taskGateOf } from "./cont
 import { extra } from "./task-shape.ts";
 
 const input = z.object({
-  subject: z.string().check(z.minLength(1), z.describe("One line, as an order")),
-  description: z._default(z.string(), "").check(z.describe("All that its owner has to know")),
+  subject: z.string().check(z.minLength(1), z.describe("One line, as an instruction")),
+  description: z._default(z.string(), "").check(z.describe("All that its owner needs to know")),
   activeForm: z
     .optional(z.string())
     .check(z.describe("What its owner is doing while at it: “Counting files”")),
-  metadata: z.optional(extra),
+  metadata: z.optional(extra).check(z.describe("Facts that are kept with it")),
 });
 
 export const taskCreate: TeamTool = (tools) => ({

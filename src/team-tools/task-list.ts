@@ -17,7 +17,7 @@ export const taskList: TeamTool = ({ ctx }) => ({
       const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
       const done = new Set(tasks.filter((task) => task.status === "completed").map((task) => task.id));
       const open = tasks.length - done.size;
-      const display = `${tasks.length} tasks, ${done.size} completed, ${open} open`;
+      const display = `${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}, ${done.size} completed, ${open} open`;
       const list = {
         tasks: tasks.map(({ id: taskId, subject, status, owner, blockedBy }) => ({
           id: taskId,

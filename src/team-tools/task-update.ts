@@ -7,14 +7,16 @@ import { extra, taskId as id, shown } from "./task-shape.ts";
 
 const input = z.object({
   taskId: id,
-  status: z.optional(z.enum(["pending", "in_progress", "completed", "deleted"])),
-  owner: z.optional(z.string()).check(z.describe("A member's name; an empty one takes the owner away")),
-  subject: z.optional(z.string().check(z.minLength(1))),
-  description: z.optional(z.string()),
-  activeForm: z.optional(z.string()),
+  status: z
+    .optional(z.enum(["pending", "in_progress", "completed", "deleted"]))
+    .check(z.describe("Its new state; deleted removes it")),
+  owner: z.optional(z.string()).check(z.describe("A member's name; an empty one leaves it without an owner")),
+  subject: z.optional(z.string().check(z.minLength(1))).check(z.describe("A new subject")),
+  description: z.optional(z.string()).check(z.describe("A new description")),
+  activeForm: z.optional(z.string()).check(z.describe("What its owner is doing while at it")),
   addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
   addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
-  metadata: z.optional(extra).check(z.describe("Merged into what is there; null takes a key away")),
+  metadata: z.optional(extra).check(z.describe("Merged into what is there; null removes a key")),
 });
 
 export const taskUpdate: TeamTool = (tools) => ({

@@ -44,6 +44,8 @@ export interface WorkerInput {
   /** As a settings file has them. */
   readonly settings?: object;
   /** As a command line has them. */
+  /** Whether nobody can be asked, as in a run without a terminal: so it is if not given. */
+  readonly alone?: boolean;
   readonly tools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   /** The working directory of its tools; one of its own in the root without it. */
@@ -150,7 +152,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         sessionId,
         settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },
         spawn: { mode: "process" },
-        alone: true,
+        alone: input.alone ?? true,
         tools: input.tools,
         disallowedTools: input.disallowedTools,
       });

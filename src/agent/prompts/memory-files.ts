@@ -103,6 +103,12 @@ function pathDown(top: string, lower: string): string[] {
 export function memorySection(files: readonly MemoryFile[]): string | undefined {
   const texts = files.filter(({ text }) => text !== "");
   if (texts.length === 0) return undefined;
-  const parts = texts.map(({ path, text }) => `## ${path}\n\n${text}`);
+  const parts = texts.map(({ path, text }) => fenced(path, text));
   return `# Standing notes\n\nWhat the user and the project want every agent to know and keep to.\n\n${parts.join("\n\n")}`;
+}
+
+/** A file in a system prompt: where it ends is plain, whatever headings it has; no text of it can end it sooner. */
+export function fenced(path: string, text: string): string {
+  const name = path.replace(/["<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return `<file path="${name}">\n${text.replace(/<(\/?file)\b/gi, "&lt;$1")}\n</file>`;
 }

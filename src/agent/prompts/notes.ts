@@ -3,6 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { realPathOf } from "../../os/fs.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
+import { fenced } from "./memory-files.ts";
 
 /** What agents of a type keep from one conversation to the next. */
 export interface Notes {
@@ -60,7 +61,7 @@ function sectionOf(directory: string): string {
 Agents of your kind keep notes from one conversation to the next, as Markdown files in ${directory}. You may write there \
 without asking. Note what the next one of your kind would otherwise have to find out again: where things are, what is \
 peculiar, what went wrong and why. Keep ${MAIN} short, since it is loaded each time; put details into files beside it and \
-name them there. Take out what turned out to be wrong.
+name them there. Remove what turned out to be wrong.
 
-${loaded === "" ? `There is no ${MAIN} yet.` : `## ${MAIN}\n\n${loaded}${cut}`}`;
+${loaded === "" ? `There is no ${MAIN} yet.` : `${fenced(main, loaded)}${cut}`}`;
 }

@@ -68,7 +68,7 @@ export function skillsSection(skills: readonly Skill[]): string | undefined {
   const lines = skills.map(
     ({ name, description }) => `- ${name}${description === "" ? "" : `: ${description}`}`,
   );
-  return `# Skills\n\nFor these somebody has written down how they are done. Where one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
+  return `# Skills\n\nInstructions that somebody wrote down for these kinds of work. Where one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
 }
 
 const input = z.object({

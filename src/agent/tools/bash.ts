@@ -35,7 +35,7 @@ const input = z.object({
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
-  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with a task id: TaskOutput reads what it prints, TaskStop ends it, its end comes to you by itself, and it ends with you. Never put & behind a command for that. For files prefer Read, Write, Edit, Glob and Grep. Quote paths with spaces.`,
+  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with a task id: TaskOutput reads what it prints and can wait for its end, TaskStop ends it, and it ends with you. Do not use & for that. Quote paths with spaces.`,
   input,
   access: ({ command }) => ({ kind: "command", command }),
   summary: ({ command }) => oneLine(command),

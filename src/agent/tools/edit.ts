@@ -5,7 +5,7 @@ import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
   old_string: z
     .string()
     .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),

@@ -25,7 +25,7 @@ const input = z.object({
     .check(z.describe("The matching lines, only the files (the default), or how many lines match in each")),
   "-i": z.optional(z.boolean()).check(z.describe("Ignore case")),
   "-n": z.optional(z.boolean()).check(z.describe("Line numbers (content), on if not given")),
-  "-A": lines.check(z.describe("Lines behind each match (content)")),
+  "-A": lines.check(z.describe("Lines after each match (content)")),
   "-B": lines.check(z.describe("Lines before each match (content)")),
   "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
   head_limit: z
@@ -33,7 +33,7 @@ const input = z.object({
     .check(z.describe(`At most so many, ${DEFAULT_LIMIT} if not given`)),
   offset: z
     .optional(z.int().check(z.minimum(0)))
-    .check(z.describe("How many to pass over first, to go on where an answer ended")),
+    .check(z.describe("How many to skip, to go on where an answer ended")),
   multiline: z.optional(z.boolean()).check(z.describe("Let the pattern go over line ends")),
 });
 type Input = z.infer<typeof input>;
@@ -41,7 +41,7 @@ type Input = z.infer<typeof input>;
 export const grepTool: Tool<Input> = {
   name: "Grep",
   description:
-    "Searches the content of files with a regular expression. In a git repository ignored files are left out, binary files everywhere.",
+    "Searches the content of files with a regular expression. Binary files are never searched, nor ignored files in a git repository.",
   input,
   parallel: true,
   access: ({ path = "." }, context) => ({ kind: "read", paths: [absolutePath(path, context)] }),

@@ -9,7 +9,7 @@ const DEFAULT_LINES = 2000;
 const MAX_LINE = 2000;
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
   offset: z.optional(z.int().check(z.minimum(1))).check(z.describe("The first line, counted from 1")),
   limit: z
     .optional(z.int().check(z.minimum(1)))
@@ -18,7 +18,7 @@ const input = z.object({
 
 export const readTool: Tool<z.infer<typeof input>> = {
   name: "Read",
-  description: `Reads a text file. Each line comes with its number and a tab in front. Without offset and limit the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused. Read a file before you change it.`,
+  description: `Reads a text file. Each line comes with its number and a tab in front. Without offset and limit the first ${DEFAULT_LINES} lines; lines of more than ${MAX_LINE} characters are cut. Images and other binary files are refused.`,
   input,
   parallel: true,
   access: ({ file_path }, context) => ({ kind: "read", paths: [absolutePath(file_path, context)] }),

@@ -16,6 +16,18 @@ export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
 function specOf(tool: AnyTool): ToolSpec {
   const { name, description } = tool;
   if (tool.inputSchema !== undefined) return { name, description, inputSchema: tool.inputSchema };
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: "input" });
-  return { name, description, inputSchema };
+  return { name, description, inputSchema: schemaOf(tool.input) };
+}
+
+/** JSON Schema of an input, without what says nothing: each call of the model pays for it. */
+export function schemaOf(input: z.ZodMiniType): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      delete jsonSchema.propertyNames;
+    },
+  });
+  return schema;
 }

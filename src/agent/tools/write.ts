@@ -4,14 +4,14 @@ import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, best by its absolute path")),
+  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
   content: z.string().check(z.describe("The file's whole new content")),
 });
 
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file, with the directories above it. A file that exists must have been read first and is replaced; to change a part of it use Edit.",
+    "Writes a whole file, with the directories above it. A file that exists must have been read first, and is replaced.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,

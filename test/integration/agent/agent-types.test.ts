@@ -132,7 +132,7 @@ describe("the notes of a type", () => {
     expect(at("user").directory).toBe(join(root, "agent-memory/scribe"));
     expect(at("project").directory).toBe(join(project, ".claude/agent-memory/scribe"));
     expect(at("local").directory).toBe(join(project, ".claude/agent-memory-local/scribe"));
-    expect(at("user").section).toContain("## MEMORY.md\n\nfirst\nline");
+    expect(at("user").section).toMatch(/<file path="[^"]*\/MEMORY\.md">\nfirst\nline/);
     expect(at("user").section).toContain("is not loaded: shorten it");
     expect(at("user").section).not.toContain("last");
     expect(at("project").section).toContain("There is no MEMORY.md yet.");

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { checkoutOf } from "../../../src/git/repository.ts";
 import { aheadBehind, changesIn } from "../../../src/git/status.ts";
 import {
   addWorktree,
@@ -294,5 +295,22 @@ describe("S46: the end of a worktree", () => {
     await discardWorktree(second.path, ENV);
     expect(existsSync(second.path)).toBe(false);
     expect(run(repository, "log", "--format=%s", "-1", second.branch)).toBe("second");
+  });
+});
+
+describe("where a directory lies", () => {
+  test("is told from git's own files: repository, worktree, branch, none", async () => {
+    const { path } = await add();
+    expect(checkoutOf(join(repository, "src"))).toEqual({ isLinked: false, branch: "main" });
+    expect(checkoutOf(path)).toEqual({ isLinked: true, branch: MADE });
+    run(repository, "switch", "--quiet", "--detach");
+    expect(checkoutOf(repository)).toEqual({ isLinked: false, branch: undefined });
+    expect(checkoutOf(realpathSync(temporaryDirectory()))).toBeUndefined();
+  });
+
+  test("is no matter of what a file called .git says", () => {
+    const directory = realpathSync(temporaryDirectory());
+    writeFileSync(join(directory, ".git"), "gitdir: /nowhere\n");
+    expect(checkoutOf(directory)).toEqual({ isLinked: false, branch: undefined });
   });
 });

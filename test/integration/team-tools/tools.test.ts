@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background.ts";
+import type { ToolSpec } from "../../../src/agent/model/model.ts";
+import { toolSpecs } from "../../../src/agent/tools/specs.ts";
 import type { AnyTool, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { requestShutdown } from "../../../src/lead/shutdown.ts";
@@ -103,6 +105,36 @@ describe("the team tools of an agent", () => {
         expect(tool(name).access({}, {} as never), name).toEqual({ kind: "team" });
       }
     }
+  });
+});
+
+describe("what a model is told of the team tools", () => {
+  const specsOf = async (name: string): Promise<ReadonlyMap<string, ToolSpec>> => {
+    const { names, tool } = await handsOf(await testTeam(["ada"]), name);
+    return new Map(toolSpecs(names.map(tool)).map((spec) => [spec.name, spec]));
+  };
+  const fieldsOf = (spec: ToolSpec | undefined): string[] =>
+    Object.keys((spec?.inputSchema.properties ?? {}) as object);
+
+  it.each([LEAD_NAME, "ada"])("describes each field to %s", async (name) => {
+    for (const [tool, { inputSchema }] of await specsOf(name)) {
+      const fields = Object.entries(inputSchema.properties as Record<string, { description?: string }>);
+      for (const [field, { description }] of fields) expect(description, `${tool} ${field}`).toMatch(/\S/);
+    }
+  });
+
+  it("is what its role can do with them", async () => {
+    const [lead, ada] = [await specsOf(LEAD_NAME), await specsOf("ada")];
+    expect(lead.get("SendMessage")?.description).toMatch(/shutdown_request.*plan_approval_response/s);
+    expect(lead.get("SendMessage")?.description).not.toContain("shutdown_response");
+    expect(ada.get("SendMessage")?.description).toContain("shutdown_response");
+    expect(ada.get("SendMessage")?.description).not.toMatch(/shutdown_request|plan_approval_response/);
+    const teammates = ["name", "team_name", "plan_mode_required", "isolation"];
+    expect(fieldsOf(lead.get("Agent"))).toEqual(expect.arrayContaining(teammates));
+    for (const field of teammates) expect(fieldsOf(ada.get("Agent"))).not.toContain(field);
+    expect(fieldsOf(ada.get("Agent"))).toContain("prompt");
+    expect(lead.get("Agent")?.description).toContain("- teammate: ");
+    expect(ada.get("Agent")?.description).not.toContain("- teammate: ");
   });
 });
 

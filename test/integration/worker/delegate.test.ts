@@ -13,7 +13,11 @@ import { testTeam } from "../../support/team.ts";
 import { startWorker } from "../../support/worker.ts";
 
 /** A lead in this mode that plays these turns, and what its model was asked. */
-async function leadOf(mode: PermissionMode, turns: readonly Turn[], members: readonly string[] = []) {
+async function leadOf(
+  mode: PermissionMode,
+  turns: readonly Turn[],
+  { members = [], alone = false }: { readonly members?: readonly string[]; readonly alone?: boolean } = {},
+) {
   const ref = await testTeam(members);
   await giveMode(ref, LEAD_NAME, "acceptEdits");
   await giveMode(ref, LEAD_NAME, mode);
@@ -27,7 +31,7 @@ async function leadOf(mode: PermissionMode, turns: readonly Turn[], members: rea
       return scripted.stream(request, signal);
     },
   };
-  const running = await startWorker(ref, { name: LEAD_NAME, role: "lead", mode, model });
+  const running = await startWorker(ref, { name: LEAD_NAME, role: "lead", mode, model, alone });
   const said = (text: string) =>
     eventually(text, () => running.messages.some((m) => JSON.stringify(m).includes(text)));
   return { ref, running, requests, said };
@@ -36,11 +40,9 @@ async function leadOf(mode: PermissionMode, turns: readonly Turn[], members: rea
 const toolNames = ({ tools }: ModelRequest): string[] => tools.map(({ name }) => name).sort();
 
 it("a lead that only coordinates is offered the team's tools alone, and told where the work lies (S53)", async () => {
-  const { ref, running, requests, said } = await leadOf(
-    "delegate",
-    [{ say: "one" }, { say: "two" }],
-    ["ada"],
-  );
+  const { ref, running, requests, said } = await leadOf("delegate", [{ say: "one" }, { say: "two" }], {
+    members: ["ada"],
+  });
   await running.worker.typed("go");
   await said("one");
   const first = requests[0] as ModelRequest;
@@ -51,12 +53,14 @@ it("a lead that only coordinates is offered the team's tools alone, and told whe
   );
   expect(first.system).toContain("# You only coordinate");
   expect(first.system).toContain(`the files are in ${ref.paths.tasks}`);
-  for (const word of ["do the work yourself", "Grep", "Bash"]) expect(first.system).not.toContain(word);
+  for (const word of ["do the work yourself", "search and read", "Grep", "Bash"])
+    expect(first.system).not.toContain(word);
   running.worker.plan.setMode("acceptEdits");
   await running.worker.typed("go on");
   await said("two");
   expect(toolNames(requests[1] as ModelRequest)).toEqual(expect.arrayContaining(["Agent", "Bash", "Write"]));
   expect(requests[1]?.system).not.toContain("You only coordinate");
+  expect(requests[1]?.system).toContain("decide what you do yourself and what a teammate does");
   await running.stop();
 });
 
@@ -80,10 +84,38 @@ it("and one that writes all the same, or has a subagent do it, is refused with t
 });
 
 it("a lead that knows nothing any more is told before each call whom it has, so that it starts nobody twice (S49)", async () => {
-  const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], ["ada", "bob"]);
+  const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], {
+    members: ["ada", "bob"],
+  });
   await running.worker.typed("go");
   await said("one");
   expect(requests[0]?.system).toContain("Your teammates now: ada, bob.");
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "ada", "bob"]);
+  await running.stop();
+});
+
+it("a lead whom nobody can answer is not offered the question, and told when its run ends", async () => {
+  const systems = async (alone: boolean): Promise<readonly [string, readonly string[]]> => {
+    const { running, requests, said } = await leadOf("default", [{ say: "one" }], { alone });
+    await running.worker.typed("go");
+    await said("one");
+    await running.stop();
+    return [requests[0]?.system ?? "", toolNames(requests[0] as ModelRequest)];
+  };
+  const [alone, asked] = [await systems(true), await systems(false)];
+  expect(alone[1]).not.toContain("AskUserQuestion");
+  expect(alone[0]).not.toMatch(/AskUserQuestion|Ask, or/);
+  expect(alone[0]).toMatch(/nobody answers questions.*call TeamDelete\./s);
+  expect(asked[1]).toContain("AskUserQuestion");
+  expect(asked[0]).toContain("To ask the person something before that, use AskUserQuestion.");
+  for (const [system] of [alone, asked])
+    expect(system).toContain("The run ends with the first turn in which you call no tool while nobody works");
+});
+
+it("a lead that only plans is told that it writes and runs nothing", async () => {
+  const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
+  await running.worker.typed("go");
+  await said("one");
+  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou read and search;");
   await running.stop();
 });

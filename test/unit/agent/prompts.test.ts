@@ -2,12 +2,16 @@ import { describe, expect, test } from "vitest";
 import { resolveModelName } from "../../../src/agent/model/resolve-name.ts";
 import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../src/agent/prompts/agent-types.ts";
 import { composeSystem } from "../../../src/agent/prompts/compose.ts";
+import { defaultPrompt, type Surroundings } from "../../../src/agent/prompts/default.ts";
 import { chooseTools } from "../../../src/agent/tools/choose.ts";
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import { toolSpecs } from "../../../src/agent/tools/specs.ts";
 
 const namesOf = (type: string): string[] =>
   chooseTools(builtinTools(), { base: agentTypeOf(type).tools }).map(({ name }) => name);
+
+/** Where and for whom it works, as far as these tests do not ask about it. */
+const PLACE = { cwd: "/somewhere", worksFor: "person", mode: "default", today: "2026-01-31" } as const;
 
 const COMMANDS = ["Bash", "TaskOutput", "TaskStop"];
 
@@ -42,7 +46,7 @@ describe("the system prompt", () => {
   const parts = {
     agentType: agentTypeOf("reviewer"),
     tools: namesOf("reviewer"),
-    cwd: "/work",
+    ...PLACE,
     append: ["# Your team\n\nada", ""],
   };
 
@@ -50,7 +54,7 @@ describe("the system prompt", () => {
     const prompt = composeSystem(parts);
     const order = [
       "You are a coding agent",
-      "The working directory is /work",
+      "The working directory is /somewhere",
       "You are a reviewer",
       "# Your team",
     ];
@@ -68,9 +72,42 @@ describe("the system prompt", () => {
   });
 });
 
+describe("what every agent is told", () => {
+  const prompt = (facts: Partial<Surroundings>): string =>
+    defaultPrompt({ ...PLACE, tools: namesOf("engineer"), ...facts });
+
+  test("is where and when it works", () => {
+    const repository = "It is in a git repository, on the branch main when you began.";
+    expect(prompt({ repository })).toMatch(
+      /\n\nThe working directory is \/somewhere\. It is in a git repository, on the branch main when you began\. The system is \w+\. It is 2026-01-31\.$/,
+    );
+  });
+
+  test.each([
+    ["default", "writing and running may first have to wait"],
+    ["acceptEdits", "write inside the working directories"],
+    ["bypassPermissions", "Nobody is asked before a call runs"],
+    ["dontAsk", "what no rule allows is refused"],
+  ] as const)("is what the mode %s leaves to it", (mode, text) => {
+    expect(prompt({ mode })).toContain(text);
+  });
+
+  test("is to ask only where somebody answers", () => {
+    expect(prompt({})).toContain("Ask, or do what remains.");
+    for (const worksFor of ["absent-person", "agent"] as const) {
+      expect(prompt({ worksFor })).not.toMatch(/\bask\b/i);
+      expect(prompt({ worksFor })).not.toContain("a person who can see what you do");
+    }
+  });
+
+  test("is not to search with what it has not", () => {
+    expect(prompt({ tools: [] })).not.toMatch(/search|Name files|Read a file/);
+  });
+});
+
 describe("the tools that a prompt speaks of", () => {
   const spokenOf = (type: string, tools: readonly string[]) => {
-    const prompt = composeSystem({ agentType: agentTypeOf(type), tools, cwd: "/work", append: [] });
+    const prompt = composeSystem({ agentType: agentTypeOf(type), tools, ...PLACE, append: [] });
     const known = builtinTools().map(({ name }) => name);
     return known.filter((name) => new RegExp(`\\b${name}\\b`).test(prompt.replace(/Read (a|the) /g, "")));
   };
@@ -84,12 +121,12 @@ describe("the tools that a prompt speaks of", () => {
 
   test("are named as one reads", () => {
     const lineOf = (type: string) =>
-      composeSystem({ agentType: agentTypeOf(type), tools: namesOf(type), cwd: "/work", append: [] })
+      composeSystem({ agentType: agentTypeOf(type), tools: namesOf(type), ...PLACE, append: [] })
         .split("\n")
         .find((line) => line.startsWith("- Search with"));
     expect(lineOf("Explore")).toBe("- Search with Grep and Glob, read with Read.");
     expect(lineOf("engineer")).toBe(
-      "- Search with Grep and Glob, read with Read, change with Edit and Write. Bash is for what these cannot do.",
+      "- Search with Grep and Glob, read with Read, change with Edit and Write. Use Bash for what these cannot do.",
     );
     expect(lineOf("Bash")).toBeUndefined();
   });
@@ -114,6 +151,7 @@ test("every tool is described to a server as an object with described fields", (
     expect(description.length).toBeGreaterThan(40);
     expect(inputSchema).toMatchObject({ type: "object", properties: expect.any(Object) });
     expect(inputSchema).not.toHaveProperty("$schema");
+    expect(JSON.stringify(inputSchema)).not.toMatch(/9007199254740991|propertyNames/);
     for (const field of Object.values(inputSchema.properties as Record<string, { description?: string }>)) {
       expect(field.description).toMatch(/\S/);
     }
