@@ -42,7 +42,7 @@ export interface AgentPermissions {
   mode(): PermissionMode;
   readonly rules: PermissionRules | (() => PermissionRules);
   /** The first is where relative patterns of rules start. */
-  readonly workingDirs: readonly string[];
+  readonly workingDirs: readonly string[] | (() => readonly string[]);
   /** Directories that may be read besides. */
   readonly outputDirs?: readonly string[];
   readonly planFile?: string;
@@ -114,7 +114,6 @@ async function questionOf(
     tool: tool.name,
     access,
     line: access.kind === "command" ? await readLine(access.command) : undefined,
-    workingDirs: permissions.workingDirs,
     outputDirs: permissions.outputDirs,
     planFile: permissions.planFile,
     protectedDirs: permissions.protectedDirs,
@@ -158,8 +157,16 @@ async function askSomebody(
 }
 
 /** What can change while a call waits. */
-function rightsOf({ mode, rules }: AgentPermissions): Pick<PermissionQuestion, "mode" | "rules"> {
-  return { mode: mode(), rules: typeof rules === "function" ? rules() : rules };
+function rightsOf({
+  mode,
+  rules,
+  workingDirs,
+}: AgentPermissions): Pick<PermissionQuestion, "mode" | "rules" | "workingDirs"> {
+  return {
+    mode: mode(),
+    rules: typeof rules === "function" ? rules() : rules,
+    workingDirs: typeof workingDirs === "function" ? workingDirs() : workingDirs,
+  };
 }
 
 /** The grammar of bash is loaded at the first command. */

@@ -1,7 +1,8 @@
 import { type Agent, createAgent } from "../agent/agent.ts";
 import { type HookOptions, Hooks } from "../agent/hooks/hooks.ts";
-import type { HookEvent } from "../agent/hooks/settings.ts";
+import type { HookEvent, HooksSetting } from "../agent/hooks/settings.ts";
 import type { Model } from "../agent/model/model.ts";
+import { isAboutAll } from "../agent/permission-rules.ts";
 import type { AgentPermissions } from "../agent/permitted-call.ts";
 import { type AgentType, agentTypeOf, DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import { composeSystem } from "../agent/prompts/compose.ts";
@@ -61,20 +62,22 @@ export interface AgentParts extends SharedParts {
 export function assembleAgent(parts: AgentParts): Agent {
   const { ctx, worker, settings, notes } = parts;
   const type = agentTypeOf(parts.agentType, parts.types);
-  const deny = deniedRules(parts, type);
+  const never = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
+  const deny = (): readonly string[] => [...settings().permissions.deny, ...never];
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
   const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
   const hooks = hooksOf(parts, env);
-  const forbidden = bypassForbidden(settings, ctx.env);
-  worker.plan.forbid((mode) => (mode === "bypassPermissions" ? forbidden : undefined));
+  worker.plan.forbid((mode) =>
+    mode === "bypassPermissions" ? bypassForbidden(settings(), ctx.env) : undefined,
+  );
   const permissions: AgentPermissions = {
     mode: () => worker.plan.mode,
     rules: () => ({
-      allow: [...settings.permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
-      ask: settings.permissions.ask,
-      deny,
+      allow: [...settings().permissions.allow, ...(parts.allowedTools ?? []), ...worker.desk.allowedHere],
+      ask: settings().permissions.ask,
+      deny: deny(),
     }),
-    workingDirs: [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings, ctx)],
+    workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings(), ctx)],
     outputDirs: [outputDirectory(ctx.cwd)],
     planFile: worker.plan.planFile,
     protectedDirs: [ctx.home.root],
@@ -83,15 +86,18 @@ export function assembleAgent(parts: AgentParts): Agent {
     ask: (request, signal) => worker.ask(request, signal),
   };
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
-  const { passSecrets } = settings.teams;
+  const { passSecrets } = settings().teams;
   const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
-  const had = toolsOf({ ...parts, hooks, subagent }, type, deny);
-  const tools = [...had, ...planTools(parts, had, deny)];
-  const own = { type, tools, whereabouts: whereabouts(ctx) };
+  const had = toolsOf({ ...parts, hooks, subagent }, type, never);
+  const tools = [...had, ...planTools(parts, had, never)];
+  // What only settings deny is had again once they do not.
+  const offers = (tool: AnyTool): boolean =>
+    isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool.name));
+  const own = { type, offered: () => tools.filter(offers), whereabouts: whereabouts(ctx) };
   return createAgent({
     model: parts.model,
     tools,
-    offers: (tool) => isOffered(parts, tool),
+    offers,
     hooks,
     system: () => systemPrompt(parts, own),
     transcript: openTranscript(transcriptPath(ctx.home.root, parts.sessionId), {
@@ -139,20 +145,16 @@ function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boo
   return role === "lead" && worker.plan.mode === "delegate";
 }
 
-function deniedRules({ settings, disallowedTools = [] }: AgentParts, type: AgentType): readonly string[] {
-  return [...settings.permissions.deny, ...(type.disallowedTools ?? []), ...disallowedTools];
-}
-
 /** The hooks of its settings, with the worker's leave to rest in their hands. */
 function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentParts, env: Env): Hooks {
   const notice = (event: HookEvent, text: string): void => worker.onEvent({ type: "hook", event, text });
   const transcript = transcriptPath(ctx.home.root, sessionId);
-  const setting = settings.hooks;
-  const { passSecrets } = settings.teams;
+  const setting = (): HooksSetting => settings().hooks;
+  const { passSecrets, hooks: bounds } = settings().teams;
   const ran: HookOptions["ran"] = (event, result, ms) =>
     worker.onEvent({ type: "hook_ran", event, result, ms });
   const hooks = new Hooks({ setting, sessionId, transcript, cwd: ctx.cwd, env, passSecrets, notice, ran });
-  const { maxContinuations } = settings.teams.hooks;
+  const { maxContinuations } = bounds;
   const { name } = worker;
   const { team } = ctx.ref;
   const id = agentId(agentName(name), team);
@@ -184,7 +186,7 @@ function systemPrompt(
   parts: AgentParts,
   own: {
     readonly type: AgentType;
-    readonly tools: readonly AnyTool[];
+    readonly offered: () => readonly AnyTool[];
     readonly whereabouts: ReturnType<typeof whereabouts>;
   },
 ): string {
@@ -200,8 +202,7 @@ function systemPrompt(
         plans: mode === "plan",
       })
     : teammateSection({ ...facts, planFile: mode === "plan" ? planFile : undefined });
-  const offered = own.tools.filter((tool) => isOffered(parts, tool));
-  const tools = offered.map(({ name }) => name);
+  const tools = own.offered().map(({ name }) => name);
   return composeSystem({
     override: words?.override,
     agentType: isLead ? leading(own.type, coordinates(parts)) : own.type,

@@ -35,9 +35,9 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       note("idle");
       view.idle();
     },
-    waiting(what) {
+    waiting(what, whom) {
       note(`waits: ${what}`);
-      view.waiting(what);
+      view.waiting(what, whom);
     },
     permission(tool, summary, requestId, always) {
       note(`asks as ${requestId}: ${tool}(${summary})`);

@@ -47,6 +47,6 @@ export async function switchDelegate({ ctx, settings }: Lead): Promise<void> {
   const next = lead?.mode === "delegate" ? (before ?? "default") : "delegate";
   await setMode(ctx, LEAD_NAME, next, {
     decider: "person",
-    forbidden: bypassForbidden(settings, ctx.env),
+    forbidden: bypassForbidden(settings(), ctx.env),
   });
 }

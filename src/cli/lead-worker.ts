@@ -24,11 +24,12 @@ import { assembleAgent } from "./agent-parts.ts";
 import { openType } from "./agent-types.ts";
 import type { AnyCall } from "./command.ts";
 import type { LeadScreen } from "./lead-screen.ts";
+import type { LiveSettings } from "./live-settings.ts";
 import { makeModel } from "./make-model.ts";
 import { ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
 import { pricesIn } from "./prices.ts";
-import { bypassForbidden, furtherDirectories, type LoadedSettings, worktreeSettings } from "./settings.ts";
+import { bypassForbidden, furtherDirectories, worktreeSettings } from "./settings.ts";
 import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
 import { openWorkerBell } from "./worker-bell.ts";
@@ -62,7 +63,7 @@ export interface Lead {
   readonly call: AnyCall;
   readonly plan: LeadPlan;
   readonly ctx: LeadContext;
-  readonly settings: LoadedSettings;
+  readonly settings: LiveSettings;
   readonly sessionId: string;
   readonly view: PaneView;
   readonly mode: PermissionMode;
@@ -144,7 +145,8 @@ async function settle(ctx: LeadContext): Promise<void> {
 }
 
 async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
-  const { call, plan, ctx, settings, sessionId } = lead;
+  const { call, plan, ctx, settings: live, sessionId } = lead;
+  const settings = live();
   const { io } = call;
   const modelFor: SharedParts["modelFor"] = (agent, name) =>
     makeModel({
@@ -172,7 +174,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     ...own,
     words: plan.words,
     sessionId,
-    settings,
+    settings: live,
     spawn: {
       ...plan.spawn,
       worktrees: worktreeSettings(settings),
@@ -190,11 +192,11 @@ async function onSilent(
   { message, protocol }: InboxEntry,
 ): Promise<void> {
   if (protocol?.type !== "permission_request") return;
-  const { permissions } = settings;
+  const { permissions } = settings();
   const how = await answerPermission(ctx, message.from, protocol, {
     mode: plan.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
-    directories: furtherDirectories(settings, ctx),
+    directories: furtherDirectories(settings(), ctx),
   });
   if (how === "person") {
     const where =

@@ -4,7 +4,7 @@ import { readText } from "../os/fs.ts";
 import { lookAt } from "../os/user-files.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { type McpServer, mcpFile, mcpServer } from "../schema/mcp.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings-schema.ts";
 import { trustIn } from "./trust.ts";
 
 /** The servers of tools that count for an agent, and what is wrong with others. */

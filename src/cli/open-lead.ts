@@ -19,16 +19,20 @@ import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
 import { type LeadScreen, leadScreen } from "./lead-screen.ts";
 import type { Lead, LeadPlan } from "./lead-worker.ts";
+import { liveSettings } from "./live-settings.ts";
+import { notifier } from "./notify.ts";
+import { notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import { runInside } from "./run-inside.ts";
-import { bypassForbidden, type LoadedSettings, loadSettings } from "./settings.ts";
+import { bypassForbidden, type LoadedSettings } from "./settings.ts";
 
 /** Makes the team, with this process as its lead. */
 export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   const { io } = call;
   const home = homeOf(io.env);
-  const settings = loadSettings(home.root, io.cwd);
-  const before = modeOf(plan, settings, io.env);
+  let lead: Lead | undefined;
+  const settings = liveSettings(home.root, io.cwd, (problem) => lead?.view.error(problem));
+  const before = modeOf(plan, settings(), io.env);
   const { ref, sessionId } = await createTeam(home, systemClock, {
     name: plan.team,
     cwd: io.cwd,
@@ -41,7 +45,8 @@ export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
     // Behind the one from before, which its teammates have.
     if (plan.delegate) await giveMode(ref, LEAD_NAME, "delegate");
     const mode = plan.delegate ? "delegate" : before;
-    return openLead(call, plan, { ref, sessionId, settings, mode });
+    lead = await openLead(call, plan, { ref, sessionId, settings, mode });
+    return lead;
   });
 }
 
@@ -70,7 +75,8 @@ async function openLead(
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
   const inside = inProcessBackend({ runWorker: runInside(own, paper) });
-  const ctx = await leadContext(own, open, settings, {
+  const { ignored } = settings();
+  const ctx = await leadContext(own, open, settings(), {
     onChildBell: () => children.ring(),
     inProcess: inside,
   });
@@ -82,7 +88,16 @@ async function openLead(
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
   });
-  const view = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
+  const calling = notifier({
+    settings,
+    ref,
+    agent: LEAD_NAME,
+    cwd: io.cwd,
+    env: ctx.env,
+    problem: (text) => view.error(text),
+  });
+  const logged = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
+  const view = notifying(logged, LEAD_NAME, async () => calling);
   view.header({
     team: ref.team,
     model: plan.model,
@@ -91,7 +106,7 @@ async function openLead(
       ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C ends the team"
       : "",
   });
-  for (const ignored of settings.ignored) view.note(`not trusted, ignored: ${ignored}`);
+  for (const what of ignored) view.note(`not trusted, ignored: ${what}`);
   sayWhere(call, ctx, view, place, screen !== undefined);
   return {
     call,
@@ -105,7 +120,7 @@ async function openLead(
     inside,
     screen,
     hasGoal: plan.goal !== "",
-    ends: [],
+    ends: [async () => calling.close()],
   };
 }
 

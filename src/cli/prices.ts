@@ -3,7 +3,7 @@ import { isScripted, resolveModelName } from "../agent/model/resolve-name.ts";
 import type { IsPriced } from "../lead/budget.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings-schema.ts";
 import { amountOption } from "./text.ts";
 
 /** Whether the price of a model is known, by these settings or by itself; a playbook costs nothing that could be counted. */

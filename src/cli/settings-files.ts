@@ -17,13 +17,19 @@ export function managedFile(): string {
     : "/etc/claude-code/managed-settings.json";
 }
 
+/** Every file of settings that counts in a directory or might, there or not. */
+export function settingsFiles(root: string, cwd: string): string[] {
+  const project = join(cwd, ".claude");
+  return [userFile(root), ...PROJECT_FILES.map((name) => join(project, name)), managedFile()];
+}
+
+const PROJECT_FILES = ["settings.json", "settings.local.json"];
+
 /** The files of a project that are there; in the home directory they are the user's own. */
 export function projectFiles(root: string, cwd: string): string[] {
   const directory = projectDirectory(root, cwd);
   if (directory === undefined) return [];
-  return ["settings.json", "settings.local.json"]
-    .map((name) => join(directory, name))
-    .filter((file) => entryOf(file) !== undefined);
+  return PROJECT_FILES.map((name) => join(directory, name)).filter((file) => entryOf(file) !== undefined);
 }
 
 /** The directory with a project's files for agents; undefined in the home directory, where they are the user's own. */

@@ -1,91 +1,13 @@
 import { join } from "node:path";
-import * as z from "zod/mini";
-import { hooksSetting } from "../agent/hooks/settings.ts";
 import { absolutePath } from "../agent/tools/paths.ts";
 import { TeamError } from "../errors.ts";
 import type { WorktreeSettings } from "../lead/worktree-start.ts";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
-import { permissionMode } from "../schema/config.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { managedFile, projectFiles, projectTypeFiles, readSettingsText, userFile } from "./settings-files.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { trustIn } from "./trust.ts";
-
-const rules = z._default(z.array(z.string()), []);
-
-const permissions = z.looseObject({
-  /** Tools that run without asking, by rule: `Bash(git:*)`. */
-  allow: rules,
-  ask: rules,
-  /** Holds in every mode and from every source, also an untrusted project's. */
-  deny: rules,
-  additionalDirectories: rules,
-  /** Mode of a team that is made by command; without it, and for one that only a newer peer knows, `default`. */
-  defaultMode: z.catch(z.optional(permissionMode), undefined),
-  /** `disable` forbids `bypassPermissions`. */
-  disableBypassPermissionsMode: z.optional(z.string()),
-});
-
-const dollars = z.optional(z.number().check(z.minimum(0)));
-const price = z.looseObject({
-  input: dollars,
-  output: dollars,
-  /** A tenth of the input's price by default. */
-  cacheRead: dollars,
-  /** Five quarters of the input's price by default. */
-  cacheWrite: dollars,
-  window: z.optional(z.int().check(z.minimum(1_000))),
-});
-
-const ours = z.looseObject({
-  /** Where worktrees of teammates go, relative to the repository; `.worktrees` in it by default. */
-  worktreeDir: z.optional(z.string().check(z.minLength(1))),
-  /** Shell command that is run in each new worktree before its teammate starts; none by default. */
-  worktreeSetup: z.optional(z.string().check(z.minLength(1))),
-  hooks: z.prefault(
-    z.looseObject({
-      /** Times in a row that a hook may send an idle teammate back to work. */
-      maxContinuations: z._default(z.int().check(z.minimum(0)), 5),
-    }),
-    {},
-  ),
-  /** By a model's id or short name, before what is built in: US dollars for a million tokens, and the window in tokens. */
-  prices: z._default(z.record(z.string(), price), {}),
-  /** Short names of models: `{"sonnet": "…"}`. */
-  models: z._default(z.record(z.string(), z.string()), {}),
-  /** Command that is run when something waits for a person; none by default. */
-  notify: z.optional(z.string()),
-  /** Seconds without activity after which a running agent shows as stuck. */
-  stuckAfter: z._default(z.number().check(z.positive()), 600),
-  /** Whether panes are recorded. */
-  record: z._default(z.boolean(), false),
-  /** Foreign command lines by name. */
-  adapters: z._default(z.record(z.string(), z.looseObject({})), {}),
-  /** Smallest pane, in cells. */
-  minPane: z.prefault(
-    z.looseObject({
-      columns: z._default(z.int().check(z.minimum(20)), 40),
-      rows: z._default(z.int().check(z.minimum(5)), 10),
-    }),
-    {},
-  ),
-  /** Names of secret variables that an agent's shell commands may have; none by default. */
-  passSecrets: z._default(z.array(z.string()), []),
-});
-
-/** `settings.json` as far as it concerns us; what others keep in it is left alone. */
-export const settingsSchema = z.looseObject({
-  teammateMode: z._default(z.enum(["auto", "tmux", "in-process", "iterm2", "process"]), "auto"),
-  permissions: z.prefault(permissions, {}),
-  /** Commands to be run at certain moments; of a project only once it is trusted. */
-  hooks: z.prefault(hooksSetting, {}),
-  /** Variables for every agent. */
-  env: z._default(z.record(z.string(), z.coerce.string()), {}),
-  /** Servers of tools, by name, as in `.mcp.json`; each is looked at when it is started. */
-  mcpServers: z._default(z.record(z.string(), z.unknown()), {}),
-  teams: z.prefault(ours, {}),
-});
-export type Settings = z.infer<typeof settingsSchema>;
 
 export interface LoadedSettings extends Settings {
   /** What a project's files ask for and do not get, for one line that names it: `/repo/.claude/settings.json: env, hooks`. */
@@ -129,11 +51,6 @@ export function bypassForbidden(
     return "permissions.disableBypassPermissionsMode";
   const variable = "CLAUDE_CODE_BYPASS_PERMISSIONS_MODE";
   return env[variable] === "false" ? `${variable}=false` : undefined;
-}
-
-/** JSON Schema of the settings file, with its defaults. */
-export function settingsJsonSchema(): object {
-  return z.toJSONSchema(settingsSchema, { io: "input" });
 }
 
 /** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */

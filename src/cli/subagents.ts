@@ -18,7 +18,7 @@ import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { SubagentCall, TeamToolContext } from "../team-tools/context.ts";
 import type { Worker } from "../worker/worker.ts";
-import type { LoadedSettings } from "./settings.ts";
+import type { LiveSettings } from "./live-settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { whereabouts } from "./whereabouts.ts";
 
@@ -28,7 +28,7 @@ export interface SharedParts {
   readonly worker: Worker;
   /** The model of a subagent: named, else that of its agent. A playbook has its turns in the list `agent`. */
   readonly modelFor: (agent: string, name: string | undefined) => Promise<Model>;
-  readonly settings: LoadedSettings;
+  readonly settings: LiveSettings;
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   /** What the user and the project give it. */
@@ -103,7 +103,7 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
         permissions,
         onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
         beforeCall: (aborted) => parts.worker.beforeCall(aborted),
-        maxContinuations: settings.teams.hooks.maxContinuations,
+        maxContinuations: settings().teams.hooks.maxContinuations,
         clock: ctx.clock,
       },
       signal,

@@ -6,7 +6,7 @@ import type { LeadContext } from "../lead/context.ts";
 import { listDir } from "../os/fs.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { mcpConfig } from "./mcp-config.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./settings-schema.ts";
 
 /** What the user and the project give to every agent that begins here (protocol.md section 8). */
 export interface Surroundings {

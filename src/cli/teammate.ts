@@ -13,6 +13,8 @@ import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { debugged } from "./debug-view.ts";
 import type { Io } from "./io.ts";
+import type { LiveSettings } from "./live-settings.ts";
+import { type Notifier, notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
 import { snapshotOf } from "./snapshots.ts";
@@ -24,6 +26,8 @@ interface Self extends ReadyTeammate {
   readonly member: TeamMember;
   readonly io: Io;
   readonly view: PaneView;
+  /** Read at the first need. */
+  settings?: LiveSettings;
   /** What it has started, to be ended with it. */
   readonly ends: (() => Promise<void>)[];
 }
@@ -35,7 +39,8 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
   const pane = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
-  const view = debugged(pane, { root: ref.home.root, sessionId, env: io.env });
+  const logged = debugged(pane, { root: ref.home.root, sessionId, env: io.env });
+  const view = notifying(logged, member.name, () => openNotifier(self));
   const self: Self = { ...ready, config, member, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   view.header({
@@ -110,13 +115,30 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
   return { now: modeGiven(member) ?? (planned ? "plan" : given), afterPlan: given };
 }
 
+/** Its settings, as they are whenever they are used. */
+async function settingsOf(self: Self): Promise<LiveSettings> {
+  const { liveSettings } = await import("./live-settings.ts");
+  const { ref, io, view } = self;
+  self.settings ??= liveSettings(ref.home.root, io.cwd, (problem) => view.error(problem));
+  return self.settings;
+}
+
+/** @throws TeamError CORRUPT_FILE for its settings */
+async function openNotifier(self: Self): Promise<Notifier> {
+  const [settings, { notifier }] = await Promise.all([settingsOf(self), import("./notify.ts")]);
+  const { ref, io, member, view } = self;
+  const problem = (text: string): void => view.error(text);
+  const own = notifier({ settings, ref, agent: member.name, cwd: io.cwd, env: io.env, problem });
+  self.ends.push(async () => own.close());
+  return own;
+}
+
 /** Loads what an agent needs, at its first need. */
 async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agent> {
   const { io, flags, ref, config, member } = self;
   const [
     { assembleAgent },
     { leadContext },
-    { loadSettings },
     { makeModel },
     { openSurroundings },
     { openType },
@@ -125,14 +147,14 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   ] = await Promise.all([
     import("./agent-parts.ts"),
     import("./context.ts"),
-    import("./settings.ts"),
     import("./make-model.ts"),
     import("./surroundings.ts"),
     import("./agent-types.ts"),
     import("../lead/types-directory.ts"),
     import("../lead/prompt-words.ts"),
   ]);
-  const settings = loadSettings(ref.home.root, io.cwd);
+  const live = await settingsOf(self);
+  const settings = live();
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
   const ctx = await leadContext(call, open, settings);
@@ -162,7 +184,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     ...own,
     words: promptWordsOf(member),
     sessionId: self.sessionId,
-    settings,
+    settings: live,
     spawn: {},
     alone: !io.terminal.stdin,
     allowedTools: flags.allowedTools,

@@ -30,14 +30,18 @@ export interface TrustRecord {
   readonly at: number;
 }
 
+export function trustPath(root: string): string {
+  return join(root, "teams-trust.json");
+}
+
 /** What was said of a directory's repository; undefined where nobody was asked. A file that cannot be read trusts nobody. */
 export function trustIn(root: string, directory: string): boolean | undefined {
-  return readRecordFile(pathIn(root), trustFile)?.directories[repositoryOf(directory)]?.trusted;
+  return readRecordFile(trustPath(root), trustFile)?.directories[repositoryOf(directory)]?.trusted;
 }
 
 /** @throws TeamError CORRUPT_FILE */
 export function listTrust(root: string): TrustRecord[] {
-  const { directories } = readJsonFile(pathIn(root), trustFile) ?? { directories: {} };
+  const { directories } = readJsonFile(trustPath(root), trustFile) ?? { directories: {} };
   return Object.entries(directories).map(([directory, { trusted, at }]) => ({ directory, trusted, at }));
 }
 
@@ -53,7 +57,7 @@ export async function setTrust(
   trusted: boolean | undefined,
   clock: Clock,
 ): Promise<{ readonly directory: string; readonly before: boolean | undefined }> {
-  const path = pathIn(root);
+  const path = trustPath(root);
   ensureDir(root);
   const key = repositoryOf(directory);
   let before: boolean | undefined;
@@ -73,8 +77,4 @@ export async function setTrust(
     return plan(text ?? formatJson({}), isLocked);
   });
   return { directory: key, before };
-}
-
-function pathIn(root: string): string {
-  return join(root, "teams-trust.json");
 }

@@ -107,7 +107,7 @@ export async function reconcileUnlessLed(ctx: LeadContext): Promise<readonly Not
 }
 
 /** Whether the lead's process lives. */
-export function isLed({ ref }: LeadContext): boolean {
+export function isLed({ ref }: Pick<LeadContext, "ref">): boolean {
   const { leadProcess } = readTeam(ref);
   return leadProcess !== undefined && livenessOf(leadProcess) === "alive";
 }

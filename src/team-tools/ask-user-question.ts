@@ -43,6 +43,8 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         );
         await deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text });
       }
+      const list = choices === undefined ? "" : ` [${choices.join(" / ")}]`;
+      worker.asked(`${question}${list}`, requestId);
       return {
         content: `Your question waits for an answer (${requestId}).`,
         data: { request_id: requestId },

@@ -93,7 +93,7 @@ export class PlanGate {
     });
     this.#request = requestId;
     status.happened("plan_sent", "waits for approval of its plan");
-    view.waiting("waits for the lead's word on its plan");
+    view.waiting("waits for the lead's word on its plan", "lead");
     const text = formatProtocol(
       { type: "plan_approval_request", requestId, from: name, ...payload },
       new Date(now),

@@ -10,8 +10,11 @@ export interface WorkerView {
   /** A person's line, typed here. */
   typed(line: string): void;
   idle(): void;
-  /** It waits for somebody: what for, and who can answer. */
-  waiting(what: string): void;
+  /**
+   * It waits for somebody: what for, and who can answer.
+   * @param whom `lead` where that is the lead's side, a running lead or else the person; the person without it
+   */
+  waiting(what: string, whom?: "lead" | "person"): void;
   /** @param always the rules that an “always” makes; none where it would make none */
   permission(tool: string, summary: string, requestId: string, always: readonly string[]): void;
   /** One line of news that belongs to no turn. */

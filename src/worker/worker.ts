@@ -4,6 +4,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
 import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf } from "../errors.ts";
+import { operand } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -133,7 +134,7 @@ export class Worker {
       arrived: (entries) => this.#arrived(entries),
       teamGone: () => this.#stop("team-gone"),
       problem: (error) => view.error(messageOf(error)),
-      rang: () => this.#lookAtBudget(),
+      rang: () => this.#rang(),
     });
   }
 
@@ -252,6 +253,13 @@ export class Worker {
     this.#stop("shutdown");
   }
 
+  /** It has put a question, which does not end its turn. */
+  asked(question: string, requestId: string): void {
+    const { view, role } = this.#options;
+    const answer = `type the answer here, or: teams approve ${operand(requestId)} --note "…"`;
+    view.waiting(`asks: ${question} (${answer})`, role === "teammate" ? "lead" : "person");
+  }
+
   /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
   talkedTo(peer: string, summary: string): void {
     this.#turnEnd.talkedTo(peer, summary);
@@ -297,6 +305,12 @@ export class Worker {
   /** Unread messages that are no reason to wait. */
   get #heldBack(): number {
     return this.#queue.held + this.#mail.failed;
+  }
+
+  /** What nobody writes a message of: more of a budget, and settings that answer what is open. */
+  #rang(): void {
+    this.#lookAtBudget();
+    if (this.desk.isOpen) void this.#reports.guarded(() => this.desk.reconsider());
   }
 
   #lookAtBudget(): void {

@@ -7,7 +7,8 @@ import { scriptedModel } from "../../src/agent/model/scripted.ts";
 import { outputDirectory } from "../../src/agent/tools/output-file.ts";
 import { assembleAgent } from "../../src/cli/agent-parts.ts";
 import { openBackends } from "../../src/cli/backends.ts";
-import { settingsSchema } from "../../src/cli/settings.ts";
+import type { LiveSettings } from "../../src/cli/live-settings.ts";
+import { settingsSchema } from "../../src/cli/settings-schema.ts";
 import { openWorkerBell } from "../../src/cli/worker-bell.ts";
 import type { LeadContext } from "../../src/lead/context.ts";
 import { systemClock } from "../../src/os/clock.ts";
@@ -43,6 +44,8 @@ export interface WorkerInput {
   readonly env?: Env;
   /** As a settings file has them. */
   readonly settings?: object;
+  /** Those of files, which may change. */
+  readonly liveSettings?: LiveSettings;
   /** As a command line has them. */
   /** Whether nobody can be asked, as in a run without a terminal: so it is if not given. */
   readonly alone?: boolean;
@@ -140,6 +143,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const lists = Object.entries({ ...input.subagents, [name]: input.turns ?? [] });
       const agents = Object.fromEntries(lists.map(([list, turns]) => [list, [...turns]]));
       const playbook = { version: 1 as const, agents };
+      const settings = { ...settingsSchema.parse(input.settings ?? {}), ignored: [] };
       const modelFor = async (played: string): Promise<Model> =>
         input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
       agent = assembleAgent({
@@ -150,7 +154,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
         modelFor,
         agentType: input.agentType ?? "general-purpose",
         sessionId,
-        settings: { ...settingsSchema.parse(input.settings ?? {}), ignored: [] },
+        settings: input.liveSettings ?? (() => settings),
         spawn: { mode: "process" },
         alone: input.alone ?? true,
         tools: input.tools,

@@ -8,7 +8,8 @@ import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } fro
 
 /** Whose hooks these are, and where they run. */
 export interface HookOptions {
-  readonly setting: HooksSetting;
+  /** A function where it can change while an agent runs. */
+  readonly setting: HooksSetting | (() => HooksSetting);
   readonly sessionId: string;
   readonly transcript?: string | undefined;
   readonly cwd: string;
@@ -82,7 +83,8 @@ export class Hooks {
 
   #commands(event: HookEvent, subject: string | undefined): readonly HookCommand[] {
     const { setting, env } = this.#options;
-    return env[HOOK_VARIABLE] === event ? [] : hookCommands(setting, event, subject);
+    if (env[HOOK_VARIABLE] === event) return [];
+    return hookCommands(typeof setting === "function" ? setting() : setting, event, subject);
   }
 
   async #runOne(

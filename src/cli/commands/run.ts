@@ -27,7 +27,8 @@ import { line } from "../paint.ts";
 import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
 import { isInSession, reportingFailure } from "../run-result.ts";
-import { loadSettings, type Settings } from "../settings.ts";
+import { loadSettings } from "../settings.ts";
+import type { Settings } from "../settings-schema.ts";
 
 const ARGS = [
   {

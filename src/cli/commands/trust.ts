@@ -22,7 +22,7 @@ export const command = defineCommand({
   notes:
     "What a project brings (settings with hooks, env and allow rules, MCP servers, agent files) can run commands as you.\n" +
     "Until you trust its directory only what takes rights away counts. All worktrees of a repository are trusted together.\n" +
-    "Agents that run already go on as they were started.",
+    "For agents that run already its rules and hooks count from their next call on; what else it brings, when they are started again.",
   async run(call) {
     const { args, options, out } = call;
     if (options.list) {

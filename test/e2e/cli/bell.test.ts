@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
@@ -19,4 +19,52 @@ it("a teammate that waits for a person rings: its window is marked for whoever l
   await eventually("the bell", () => marks().includes("crew 1"), 20_000);
   expect(marks()).toContain("mine 0");
   await teams(["kill", "dev", "--force"]);
+});
+
+/** A home whose settings call by a line in a file, and a playbook in which `dev` runs a command and puts a question. */
+function calling() {
+  const t = privateTmux();
+  const said = join(t.home, "said");
+  const notify = `printf '%s\\n' "$1" >> '${said}'`;
+  writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: { notify } }));
+  const question = { name: "AskUserQuestion", input: { question: "Which port?" } };
+  const dev = [{ tools: [{ name: "Bash", input: { command: "touch ran" } }, question] }];
+  const agent = { prompt: "begin", description: "a try", name: "dev" };
+  const lead = [{ tools: [{ name: "Agent", input: agent }] }];
+  writeFileSync(join(t.home, "ask.json"), JSON.stringify({ version: 1, agents: { dev, "team-lead": lead } }));
+  const teams = teamsIn(t.env, t.home);
+  const lines = () => (existsSync(said) ? readFileSync(said, "utf8").trimEnd().split("\n") : []);
+  const approve = async () => {
+    const { approvals } = (await teams(["approvals", "--json"])).json<{ approvals: [{ id: string }] }>();
+    await teams(["approve", approvals[0].id]);
+  };
+  return { teams, lines, approve };
+}
+
+describe("who is waited for is called by the command of the settings (S63)", () => {
+  it("by a teammate itself where a person leads, for permissions and questions", async () => {
+    const { teams, lines, approve } = calling();
+    await teams(["create", "crew"]);
+    const words = ["--prompt", "begin", "--model", "scripted:ask.json", "--teammate-mode", "process"];
+    expect((await teams(["spawn", "dev", ...words])).code).toBe(0);
+    await eventually("the call", () => lines().length === 1, 20_000);
+    expect(lines()[0]).toBe("Team crew: dev asks: Bash(touch ran)");
+    await approve();
+    await eventually("the question", () => lines().length === 2, 20_000);
+    expect(lines()[1]).toMatch(
+      /^Team crew: dev: asks: Which port\? \(type the answer here, or: teams approve question-/,
+    );
+    await teams(["kill", "crew", "--force", "--purge"]);
+  });
+
+  it("by a lead for what its side leaves open, once", async () => {
+    const { teams, lines, approve } = calling();
+    const words = ["--team", "crew", "--playbook", "ask.json", "--teammate-mode", "process", "--json"];
+    const run = teams(["run", "go", ...words]);
+    await eventually("the call", () => lines().length === 1, 20_000);
+    await approve();
+    expect(await run).toMatchObject({ code: 0 });
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toMatch(/^Team crew: dev asks to use Bash: teams approve perm-/);
+  });
 });

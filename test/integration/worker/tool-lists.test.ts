@@ -44,15 +44,20 @@ describe("the tools of an agent", () => {
     expect(called).toContain("There is no tool Bash here");
   });
 
-  it.each<[string, WorkerInput]>([
-    ["a blacklist names", { disallowedTools: ["Bash", "SendMessage"] }],
-    ["the settings deny as a whole", { settings: { permissions: { deny: ["Ba*", "SendMessage(*)"] } } }],
-    ["a whitelist names too", { tools: ["Read", "Bash"], disallowedTools: ["Bash", "SendMessage"] }],
-  ])("are none that %s", async (_, input) => {
+  const none = "There is no tool Bash here";
+  it.each<[string, WorkerInput, string]>([
+    ["a blacklist names", { disallowedTools: ["Bash", "SendMessage"] }, none],
+    [
+      "the settings deny as a whole",
+      { settings: { permissions: { deny: ["Ba*", "SendMessage(*)"] } } },
+      "The rule Ba* denies it.",
+    ],
+    ["a whitelist names too", { tools: ["Read", "Bash"], disallowedTools: ["Bash", "SendMessage"] }, none],
+  ])("are none that %s", async (_, input, answer) => {
     const { names, called } = await offered({ mode: "bypassPermissions", ...input });
     expect(names).toContain("Read");
     for (const name of ["Bash", "SendMessage"]) expect(names).not.toContain(name);
-    expect(called).toContain("There is no tool Bash here");
+    expect(called).toContain(answer);
   });
 
   it("that a rule denies only in part are there, and refuse that part", async () => {

@@ -3,12 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hookCommands } from "../../../src/agent/hooks/settings.ts";
 import { parseRule } from "../../../src/agent/permission-rules.ts";
-import {
-  bypassForbidden,
-  type LoadedSettings,
-  loadSettings,
-  settingsJsonSchema,
-} from "../../../src/cli/settings.ts";
+import { bypassForbidden, type LoadedSettings, loadSettings } from "../../../src/cli/settings.ts";
+import { settingsJsonSchema } from "../../../src/cli/settings-schema.ts";
 import { TeamError } from "../../../src/errors.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
