@@ -56,6 +56,7 @@ export interface AgentParts extends SharedParts {
   /** Nobody can be asked: no terminal. */
   readonly alone: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
+  readonly teamMade?: TeamToolContext["teamMade"];
 }
 
 /** Puts an agent together for a worker: its model, tools, rights, prompt and conversation. */

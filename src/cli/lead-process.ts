@@ -1,15 +1,14 @@
 import { messageOf } from "../errors.ts";
-import { supervise } from "../lead/supervise.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import type { WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { conclude, finish, leave } from "./end-lead.ts";
-import { modeFollower } from "./follow-mode.ts";
 import { readKeys } from "./lead-keys.ts";
 import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { beginRun, orNoTeam } from "./open-lead.ts";
 import { reportToSession } from "./run-result.ts";
-import { openSidebar } from "./sidebar-split.ts";
+import { closeSidebar, openSidebar } from "./sidebar-split.ts";
+import { watchTeam } from "./team-watch.ts";
 
 /** The signal of a terminal that has gone: a closed pane, a lost connection, the end of its tmux server. */
 const HANGUP = "SIGHUP";
@@ -21,35 +20,22 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const lead = await beginRun(call, plan);
   const { worker, status } = await orNoTeam(lead.ctx.ref, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started" });
-  const sidebar = await tryOpenSidebar(lead);
-  const watching = new AbortController();
+  let sidebar = await tryOpenSidebar(lead);
   let end: WorkerEnd = "stopped";
   let kept: readonly WorktreeEnd[] = [];
   const stopReading = readKeys(lead, worker, signal);
-  const followMode = modeFollower(lead, worker);
-  const watch = supervise(lead.ctx, {
-    signal: watching.signal,
-    // The news comes to the lead as a message, which its pane shows.
-    onEnd: () => undefined,
-    onChange: () => {
-      followMode();
-      lead.inside.lookForWishes();
-      worker.lookAgain();
-    },
-    onProblem: (text) => lead.view.error(text),
-    servers: {
-      onEnd: (socket) => lead.view.note(`the tmux server of the teammates' panes has ended: ${socket}`),
-      onWatches: (watches) => status.watches(watches),
-    },
-  }).catch((error: unknown) => lead.view.error(messageOf(error)));
+  const watch = watchTeam(lead, worker, status);
+  lead.teamMade = async () => {
+    await watch.again();
+    if (sidebar) sidebar = await reopenSidebar(lead);
+  };
   try {
     if (lead.hasGoal) await worker.typed(plan.goal);
     else lead.view.note("what is to be done? Type it, and Enter");
     end = await worker.run();
   } finally {
     stopReading();
-    watching.abort();
-    await watch;
+    await watch.end();
     for (const stop of lead.ends) await stop();
     if (signal.reason === HANGUP) await leave(lead);
     else kept = await finish(lead, end, sidebar, worker.lastText);
@@ -67,4 +53,11 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
     view.note(`no sidebar: ${messageOf(error)}`);
     return false;
   }
+}
+
+/** One that has seen its team go may be about to close. */
+async function reopenSidebar(lead: Lead): Promise<boolean> {
+  const { call, ctx } = lead;
+  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+  return tryOpenSidebar(lead);
 }

@@ -75,6 +75,8 @@ export interface Lead {
   readonly screen: LeadScreen | undefined;
   /** Whether it was given a goal. */
   hasGoal: boolean;
+  /** It has made its team anew. */
+  teamMade: () => Promise<void>;
   /** What it has started for itself, to be ended with it. */
   readonly ends: (() => Promise<void>)[];
 }
@@ -182,6 +184,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       bypassForbidden: bypassForbidden(settings, ctx.env),
     },
     alone: !io.terminal.stdin,
+    teamMade: () => lead.teamMade(),
   });
 }
 

@@ -120,6 +120,7 @@ async function openLead(
     inside,
     screen,
     hasGoal: plan.goal !== "",
+    teamMade: async () => undefined,
     ends: [async () => calling.close()],
   };
 }

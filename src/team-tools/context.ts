@@ -21,6 +21,8 @@ export interface TeamToolContext {
   readonly types?: readonly AgentType[] | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
+  /** Hears of a team that a lead has made anew, before anything is done in it. */
+  readonly teamMade?: (() => Promise<void>) | undefined;
   /** Runs an agent for one piece of work inside of this one's turn. */
   subagent(call: SubagentCall, signal: AbortSignal): Promise<SubagentResult>;
 }

@@ -3,6 +3,7 @@ import { agent } from "./agent.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import type { TeamToolContext } from "./context.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
+import { LedTeam } from "./led-team.ts";
 import { sendMessage } from "./send-message.ts";
 import { taskCreate } from "./task-create.ts";
 import { taskGet } from "./task-get.ts";
@@ -17,6 +18,8 @@ const FOR_TEAMMATES = [exitPlanMode];
 
 /** The team tools that an agent of this role has. */
 export function teamTools(context: TeamToolContext): AnyTool[] {
-  const tools = [...FOR_ALL, ...(context.role === "lead" ? FOR_LEAD : FOR_TEAMMATES)];
-  return tools.map((tool) => tool(context));
+  const common = FOR_ALL.map((tool) => tool(context));
+  if (context.role === "teammate") return [...common, ...FOR_TEAMMATES.map((tool) => tool(context))];
+  const led = { ...context, led: new LedTeam(context) };
+  return [...common, ...FOR_LEAD.map((tool) => tool(led))];
 }

@@ -134,6 +134,11 @@ export function readTeam(ref: TeamRef): TeamConfig {
   return config;
 }
 
+/** Whether the team is there, whatever its file says. */
+export function isThere({ paths }: TeamRef): boolean {
+  return entryOf(paths.config) !== undefined;
+}
+
 /**
  * Changes the team's file under its lock. A team that was deleted is not brought back.
  * @param change undefined means no change; it may run more than once and has no other effect

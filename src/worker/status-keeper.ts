@@ -19,6 +19,8 @@ export interface StatusKeeper {
   hadSpent(tokens: TokenCount, costUsd: number): void;
   /** A task of this agent's was begun, ended or given away. */
   holds(taskId: string, mine: boolean): void;
+  /** Its team, which was gone, is there again: what it says of itself is written once more. */
+  again(): void;
   /** Which tmux servers this process watches. */
   watches(serverWatches: readonly ServerWatchRecord[]): void;
 }
@@ -107,6 +109,10 @@ export function createStatusKeeper(
     holds(taskId, mine) {
       const others = record.taskIds.filter((id) => id !== taskId);
       write({ taskIds: mine ? [...others, taskId] : others });
+    },
+    again() {
+      teamGone = false;
+      write({});
     },
     watches(serverWatches) {
       write({ serverWatches: [...serverWatches] });

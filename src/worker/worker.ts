@@ -59,6 +59,8 @@ export class Worker {
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #end: WorkerEnd | undefined;
+  /** It has deleted its team itself. */
+  #hasLeft = false;
 
   constructor(options: WorkerOptions) {
     const { ref, name, color, role, view, status, clock } = options;
@@ -75,7 +77,7 @@ export class Worker {
     this.#queue = new Queue(role);
     this.#reports = new TeamReports({
       ...options,
-      teamGone: () => this.#stop("team-gone"),
+      teamGone: () => this.#teamGone(),
       problem: (text) => view.error(text),
     });
     const parts = { ...options, events: this.#events, reports: this.#reports };
@@ -132,7 +134,7 @@ export class Worker {
       handled: async () => (await this.#agent.get()).handledKeys,
       atOnce: (entry) => actAtOnce(entry, parts),
       arrived: (entries) => this.#arrived(entries),
-      teamGone: () => this.#stop("team-gone"),
+      teamGone: () => this.#teamGone(),
       problem: (error) => view.error(messageOf(error)),
       rang: () => this.#rang(),
     });
@@ -260,6 +262,17 @@ export class Worker {
     view.waiting(`asks: ${question} (${answer})`, role === "teammate" ? "lead" : "person");
   }
 
+  /** It deletes its team, as its lead: it says its result without one, or makes another, and `idle` says when it is over. */
+  leaveTeam(): void {
+    this.#hasLeft = true;
+  }
+
+  /** Its team is there: the one that could not be deleted, or another in its place. */
+  joinTeam(): void {
+    this.#hasLeft = false;
+    this.#options.status.again();
+  }
+
   /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
   talkedTo(peer: string, summary: string): void {
     this.#turnEnd.talkedTo(peer, summary);
@@ -333,9 +346,13 @@ export class Worker {
     this.#wake.set();
   }
 
+  #teamGone(): void {
+    if (!this.#hasLeft) this.#stop("team-gone");
+  }
+
   #stop(end: WorkerEnd): void {
     this.#end ??= end;
-    // A lead that deleted its team still has its result to say.
+    // A lead whose team somebody else has deleted says what it was about to say.
     const leadGoesOn = end === "team-gone" && this.#options.role === "lead";
     if (this.#isCut) this.#turns.end(new TurnCut());
     else if (end === "stopped" || (end === "team-gone" && !leadGoesOn)) this.interrupt();

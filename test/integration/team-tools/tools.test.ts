@@ -10,12 +10,13 @@ import { requestShutdown } from "../../../src/lead/shutdown.ts";
 import type { SpawnOptions } from "../../../src/lead/spawn.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { readTeam } from "../../../src/team/config.ts";
+import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/history.ts";
 import { pending } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
+import { giveMode } from "../../../src/team/restarts.ts";
 import { getTask, listTasks } from "../../../src/team/tasks.ts";
 import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { teamTools } from "../../../src/team-tools/registry.ts";
@@ -516,13 +517,31 @@ describe("TeamCreate", () => {
     });
   });
 
-  it("makes no second team", async () => {
+  it("makes no second team beside it, and the next one behind its deletion", async () => {
+    const ref = await testTeam(["dev"]);
+    const lead = await handsOf(ref, LEAD_NAME);
+    await giveMode(ref, LEAD_NAME, "delegate");
+    await lead.use("TeamCreate", { team_name: "one" });
+    expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("ALREADY_LEADING"));
+    const before = readTeam(ref);
+    expect(before.displayName).toBe("one");
+    await lead.use("TeamDelete", {});
+    expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject({ display_name: "two" });
+    const { leadSessionId, members } = readTeam(ref);
+    expect({ leadSessionId, names: members.map(({ name }) => name) }).toEqual({
+      leadSessionId: before.leadSessionId,
+      names: [LEAD_NAME],
+    });
+    // With the mode that its teammates have.
+    expect(members[0]?.metadata).toEqual(before.members[0]?.metadata);
+    expect(readStatus(ref, LEAD_NAME)?.process.pid).toBe(process.pid);
+  });
+
+  it("makes none in the place of a team that somebody else has deleted", async () => {
     const ref = await testTeam();
     const lead = await handsOf(ref, LEAD_NAME);
     await lead.use("TeamCreate", { team_name: "one" });
-    expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("ALREADY_LEADING"));
-    expect(readTeam(ref).displayName).toBe("one");
-    await lead.use("TeamDelete", {});
+    await removeTeamFiles(ref);
     expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("TEAM_NOT_FOUND"));
   });
 });

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { homeOf } from "../../../src/cli/home.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { budgetsOf } from "../../../src/team/budget.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const uses = (name: string, input: object) => ({ name, input });
+const spawns = (name: string, prompt: string) => uses("Agent", { name, prompt, description: "works" });
+const asksToEnd = (recipient: string) =>
+  uses("SendMessage", { type: "shutdown_request", recipient, content: "Thanks." });
+
+const LEAD: readonly Line[] = [
+  {
+    when: /Do both/,
+    uses: [
+      uses("TeamCreate", { team_name: "First" }),
+      uses("TaskCreate", { subject: "of the first", description: "d" }),
+      spawns("ann", "Greet."),
+    ],
+  },
+  { when: /teammate_spawned/, says: "She works." },
+  { when: /greetings from ann/, uses: [asksToEnd("ann")] },
+  { when: /ann has shut down/, uses: [uses("TeamDelete", {})] },
+  {
+    when: /tool_result.*is deleted/,
+    uses: [
+      uses("TeamCreate", { team_name: "Second", description: "the next" }),
+      uses("TeamCreate", { team_name: "Third" }),
+      uses("TaskCreate", { subject: "of the second", description: "d" }),
+      spawns("ann", "Look around."),
+    ],
+  },
+  { when: /ALREADY_LEADING.*teammate_spawned/, says: "She works again." },
+  { when: /greetings from the second ann/, uses: [asksToEnd("ann")] },
+  { when: /ann has shut down/, uses: [uses("TeamDelete", {})] },
+  { when: /tool_result.*is deleted/, says: "Both are done." },
+];
+
+const greets = (content: string) =>
+  uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "greets" });
+const ends: Line = {
+  when: /(shutdown-\d+@ann)/,
+  uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
+};
+
+const LOOKS = "touch looking; until [ -e seen ]; do sleep 0.1; done";
+
+it.each(["tmux", "in-process"])(
+  "a lead deletes its team and leads the next one in the same run (%s)",
+  async (mode) => {
+    const t = privateTmux();
+    const ref = teamRef(homeOf(t.env), "crew");
+    const { script } = played({
+      [LEAD_NAME]: LEAD,
+      ann: [
+        { when: /Greet/, uses: [greets("greetings from ann")] },
+        ends,
+        { when: /Look around/, uses: [uses("Bash", { command: LOOKS })] },
+        { when: /no output/, uses: [greets("greetings from the second ann")] },
+        ends,
+      ],
+    });
+    const api = await startFakeMessagesApi(script);
+    onTestFinished(() => api.close());
+    const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const teams = teamsIn(env, t.home);
+    const words = ["run", "--team", "crew", "--model", "claude-fake", "--max-tokens", "1000000"];
+    const how = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "--json"];
+    const running = teams([...words, ...how, "Do both"]);
+    await eventually("the second ann at work", () => existsSync(join(t.home, "looking")), 20_000);
+    expect((await teams(["status", "--json"])).json()).toMatchObject({
+      leadAlive: true,
+      members: [
+        { name: LEAD_NAME, alive: true },
+        { name: "ann", alive: true },
+      ],
+      tasks: { list: [{ id: "1", subject: "of the second" }] },
+    });
+    expect(readTeam(ref)).toMatchObject({ displayName: "Second", description: "the next" });
+    // What the first one's ann has spent counts on.
+    expect(budgetsOf(ref, LEAD_NAME)).toMatchObject([{ limits: { maxTokens: 1_000_000 } }]);
+    const spent = readStatus(ref, LEAD_NAME)?.tokens.input ?? 0;
+    expect(budgetsOf(ref, LEAD_NAME)[0]?.spent.tokens).toBeGreaterThan(spent);
+    // Its lead watches it: a mode that another process gives to the lead is taken from the team's file.
+    expect((await teams(["mode", LEAD_NAME, "acceptEdits"])).code).toBe(0);
+    await eventually("the mode", () => readFileSync(ref.paths.events, "utf8").includes('"mode_changed"'));
+    writeFileSync(join(t.home, "seen"), "");
+    const { code, err, json } = await running;
+    expect(code, err).toBe(0);
+    expect(json()).toMatchObject({ outcome: "completed", result: "Both are done." });
+    await leaves(t, nothing());
+  },
+);
