@@ -47,12 +47,29 @@ const NO_BACKENDS: Backends = {
 };
 
 /** @throws TeamError NESTED_TEAM in the shell of a teammate: teams do not nest (protocol.md section 6) */
-export function refuseNesting(call: AnyCall, act: string): void {
-  const own = agentIdentity(call.io.env);
+export function refuseNesting({ io }: AnyCall, act: string): void {
+  const own = agentIdentity(io.env);
   if (own === undefined || sameName(own.name, LEAD_NAME)) return;
   throw new TeamError("NESTED_TEAM", `${own.name} is a teammate and cannot ${act}. Nothing was done.`, {
     hint: "Ask the lead for it.",
   });
+}
+
+/**
+ * As {@link refuseNesting}, for what makes a team: the shell of a lead that is a process makes no second one, in which its
+ * model could have rights that it was not given (protocol.md section 2).
+ * @throws TeamError NESTED_TEAM, ALREADY_LEADING
+ */
+export function refuseSecondTeam(call: AnyCall, act: string): void {
+  refuseNesting(call, act);
+  const own = agentIdentity(call.io.env);
+  if (own === undefined) return;
+  const led = own.team === undefined ? "its team" : `the team ${own.team}`;
+  throw new TeamError(
+    "ALREADY_LEADING",
+    `This shell belongs to the lead of ${led}, and cannot ${act}. Nothing was done.`,
+    { hint: "One team at a time: use the one that you lead." },
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { WorkerStart } from "../backend/in-process-worker.ts";
+import { TeamError } from "../errors.ts";
 import { type AgentFlags, parseAgentArgv } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { forgetEnv } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
-import { ownIdentity } from "../os/identity.ts";
+import { livenessOf, ownIdentity } from "../os/identity.ts";
 import { newUuid } from "../os/uuid.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import { defined } from "../schema/defined.ts";
@@ -44,11 +45,17 @@ export interface ReadyTeammate {
   readonly inside?: Inside;
 }
 
-/** @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; what its bell throws */
+/**
+ * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME where
+ * it runs already; what its bell throws
+ */
 export async function getReady(io: Io, inside?: Inside): Promise<ReadyTeammate> {
+  if (inside === undefined) refuseInAgentsShell(io);
   const flags = parseAgentArgv(io.argv);
   const ref = teamRef(homeOf(io.env), teamDir(flags.teamName));
   const name = await nameOf(ref, flags.agentName);
+  const last = await lastStatus(ref, name);
+  if (inside === undefined) refuseSecond(name, last);
   const signal = io.interruption();
   // Told by a bell that is waited for: nobody does before the work has put its view here.
   const told: ReadyTeammate["told"] = { problem: () => undefined };
@@ -56,10 +63,30 @@ export async function getReady(io: Io, inside?: Inside): Promise<ReadyTeammate> 
     problem: (error) => told.problem(error),
     socketFd: inside === undefined ? socketOf(io) : undefined,
   });
-  const last = await lastStatus(ref, name);
   const sessionId = sessionOf(io, last, flags);
   const status = openStatus({ io, ref, name, sessionId, last, inside });
   return defined({ flags, ref, name, sessionId, bell, told, status, signal, inside });
+}
+
+/** An agent's shell acts as that agent; a launch script takes its variable out (protocol.md section 6). */
+function refuseInAgentsShell({ env }: Io): void {
+  if (!env.TEAMS_AGENT) return;
+  throw new TeamError(
+    "NESTED_TEAM",
+    `This shell belongs to the agent ${env.TEAMS_AGENT}; it cannot be another one. Nothing was started.`,
+    { hint: "Ask the lead to spawn the teammate that you need." },
+  );
+}
+
+/** Two processes of one agent would both take its messages, each with rights of its own (S14). */
+function refuseSecond(name: string, last: StatusRecord | undefined): void {
+  if (last === undefined || last.shared || last.process.pid === process.pid) return;
+  if (livenessOf(last.process) !== "alive") return;
+  throw new TeamError(
+    "DUPLICATE_NAME",
+    `${name} runs already, as process ${last.process.pid}. Nothing was started.`,
+    { hint: `Give it what it is to do: teams send ${name} "…"` },
+  );
 }
 
 /** What reads and checks the whole file is loaded only where a glance does not tell. */

@@ -3,7 +3,7 @@ import { systemClock } from "../../os/clock.ts";
 import { optionWords } from "../../os/shell-words.ts";
 import { readTeam } from "../../team/config.ts";
 import { defineCommand } from "../command.ts";
-import { refuseNesting } from "../context.ts";
+import { refuseSecondTeam } from "../context.ts";
 import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
 import { loadSettings } from "../settings.ts";
@@ -24,7 +24,7 @@ export const command = defineCommand({
   ],
   async run(call) {
     const { args, options, io, out } = call;
-    refuseNesting(call, "make a team");
+    refuseSecondTeam(call, "make a team");
     const home = homeOf(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
     const agentType = options.agentType && (await knownType(home.root, io.cwd, options.agentType));

@@ -7,7 +7,7 @@ import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/import-team.ts";
 import { type AnyCall, defineCommand } from "../command.ts";
-import { refuseNesting } from "../context.ts";
+import { refuseSecondTeam } from "../context.ts";
 import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
 import { counted } from "../text.ts";
@@ -24,7 +24,7 @@ export const command = defineCommand({
   notes: "Nobody is started: its members have ended, each with its conversation.",
   async run(call) {
     const { args, options, io, out } = call;
-    refuseNesting(call, "make a team");
+    refuseSecondTeam(call, "make a team");
     const { importTeam } = await import("../../team/import-team.ts");
     const source = await sourceOf(call, args.archive);
     const signal = io.interruption();

@@ -16,7 +16,7 @@ import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
-import { refuseNesting } from "../context.ts";
+import { refuseSecondTeam } from "../context.ts";
 import { homeOf } from "../home.ts";
 import type { Io } from "../io.ts";
 import { leadHere } from "../lead-process.ts";
@@ -78,7 +78,7 @@ type RunCall = Call<typeof ARGS, typeof OPTIONS>;
 
 async function startRun(call: RunCall): Promise<number> {
   const { io, options, out } = call;
-  refuseNesting(call, "run a team of its own");
+  refuseSecondTeam(call, "run a team of its own");
   return reportingFailure(io.env, async () => {
     const { plan, goal, backend, notes } = await checked(call);
     for (const text of notes) out.note(text);

@@ -11,6 +11,7 @@ interface Status {
     readonly name: string;
     readonly state: string;
     readonly alive: boolean | null;
+    readonly pid: number | null;
     readonly paneId: string | null;
     readonly exit: { readonly signal: string | null } | null;
   }[];
@@ -195,6 +196,25 @@ describe("an agent that is killed by a signal", () => {
     const sent = await teams(["send", "dev", "still there?", "--json"]);
     expect(sent.json()).toMatchObject({ queuedForRestart: true });
     expect((await teams(["kill", "dev"])).out).toContain("dev did not run any more");
+  });
+});
+
+describe("the process of a teammate", () => {
+  it("is one: a second is refused, and so is one in another agent's shell (S14)", async () => {
+    const { teams } = await team();
+    await teams(["spawn", "dev", "--prompt", "wait", "--teammate-mode", "process"]);
+    const flags =
+      "--agent-id dev@crew --agent-name dev --team-name crew --parent-session-id s --agent-type x";
+    const before = (await teams(["status", "--json"])).json<Status>();
+    const second = await teams(["agent", ...flags.split(" "), "--dangerously-skip-permissions"]);
+    expect([second.code, second.err]).toEqual([
+      4,
+      expect.stringMatching(/dev runs already.*DUPLICATE_NAME/s),
+    ]);
+    const other = await teams(["agent", ...flags.split(" ")], { env: { TEAMS_AGENT: "rev@crew" } });
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining("NESTED_TEAM")]);
+    const pidOf = ({ members }: Status) => members.find(({ name }) => name === "dev")?.pid;
+    expect(pidOf((await teams(["status", "--json"])).json<Status>())).toBe(pidOf(before));
   });
 });
 

@@ -63,11 +63,18 @@ describe("create, ls and delete", () => {
     expect(ended.err).toContain("hint:");
   });
 
-  it("are refused in the shell of a teammate", async () => {
+  it.each([
+    ["a teammate", "dev@outer", "NESTED_TEAM", 1],
+    ["a lead that is a process", "team-lead@outer", "ALREADY_LEADING", 4],
+  ])("are refused in the shell of %s, made or run", async (_, agent, code, exit) => {
     const teams = cliIn();
-    const ended = await teams(["create", "inner", "--json"], { env: { TEAMS_AGENT: "dev@outer" } });
-    expect(ended.code).toBe(1);
-    expect(ended.error().code).toBe("NESTED_TEAM");
+    for (const words of [
+      ["create", "inner"],
+      ["run", "go", "--model", "scripted", "--permission-mode", "bypassPermissions"],
+    ]) {
+      const ended = await teams([...words, "--json"], { env: { TEAMS_AGENT: agent } });
+      expect([ended.code, ended.error().code], words.join(" ")).toEqual([exit, code]);
+    }
     expect((await teams(["ls", "--json"])).json()).toEqual({ teams: [] });
   });
 
