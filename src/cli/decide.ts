@@ -44,7 +44,7 @@ export async function decide(
     const { shareRules } = await import("../lead/share-rules.ts");
     await shareRules(ctx, change.rules, { asker: approval.from, directory: change.directory });
   }
-  const word = answer.approve ? "Approved" : "Rejected";
+  const word = approval.kind === "question" ? "Answered" : answer.approve ? "Approved" : "Rejected";
   const kept = rules && { rules, file: change?.file ?? null };
   out.done({ ...approval, approved: answer.approve, ...(kept && { always: kept }) }, () =>
     [

@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { operand } from "../os/shell-words.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
 import { defined } from "../schema/defined.ts";
@@ -19,6 +20,8 @@ export interface Approval {
   readonly from: string;
   readonly summary: string;
   readonly at: number;
+  /** Answers that a question offers. */
+  readonly choices?: readonly string[];
 }
 
 export interface ApprovalAnswer {
@@ -35,12 +38,24 @@ export interface ApprovalAnswer {
 
 /** What waits, oldest first. */
 export function listApprovals(ref: TeamRef): readonly Approval[] {
-  return listRequests(ref).map(({ id, kind, from, summary, at }) => ({ id, kind, from, summary, at }));
+  return listRequests(ref).map(approvalOf);
+}
+
+function approvalOf(request: RequestRecord): Approval {
+  const { id, kind, from, summary, at } = request;
+  const choices = choicesOf(request);
+  return { id, kind, from, summary, at, ...(choices.length === 0 ? {} : { choices }) };
+}
+
+function choicesOf({ kind, payload }: RequestRecord): readonly string[] {
+  const given = kind === "question" && Array.isArray(payload.choices) ? payload.choices : [];
+  return given.filter((choice): choice is string => typeof choice === "string");
 }
 
 /**
  * Answers a request and sends the one response; of several answers the first counts.
- * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, PERMISSION_DENIED for a model that would decide more than a plan
+ * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT where a choice is asked for and none is given,
+ * PERMISSION_DENIED for a model that would decide more than a plan
  */
 export async function answerApproval(
   ctx: LeadContext,
@@ -68,8 +83,7 @@ export async function answerApproval(
     });
   }
   await respond(ctx, request.from, response);
-  const { kind, from, summary, at } = request;
-  return { id, kind, from, summary, at };
+  return approvalOf(request);
 }
 
 /**
@@ -119,8 +133,22 @@ function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<
             error: note ?? "Refused by the lead.",
           };
     case "question":
+      requireChoice(request, answer.approve, note);
       return { type: "question_response", requestId: id, answer: note ?? (answer.approve ? "yes" : "no") };
     case "crash":
       throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
   }
+}
+
+/** Yes is no answer to "which one". */
+function requireChoice(request: RequestRecord, approve: boolean, note: string | undefined): void {
+  const choices = choicesOf(request);
+  if (!approve || note !== undefined || choices.length === 0) return;
+  throw new TeamError(
+    "INVALID_INPUT",
+    `${request.from} asks which one: ${choices.join(" | ")}. Nothing was sent.`,
+    {
+      hint: `Say it as the note: teams approve ${operand(request.id)} --note ${operand(choices[0] ?? "")}`,
+    },
+  );
 }

@@ -10,6 +10,7 @@ import { deliver } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { hasOpen } from "../team/requests.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 
@@ -51,7 +52,9 @@ export async function interruptAgent(
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} does not run, so there is nothing to interrupt.`);
   }
-  if (alive === true && !IN_TURN.has(state)) return { name, outcome: "idle" };
+  // What waits for the answer to a question has ended its turn.
+  const isIdle = !IN_TURN.has(state) || (state === "needs-input" && !hasOpen(ref, name, "permission"));
+  if (alive === true && isIdle) return { name, outcome: "idle" };
   // Before it is sent: what is taken at once is heard of.
   const bell = openTreeBell([ref.paths.dir]);
   try {

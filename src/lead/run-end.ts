@@ -5,7 +5,7 @@ import { readTeam } from "../team/config.ts";
 import { unfinishedEndings } from "../team/endings.ts";
 import { unreadCount } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
-import { listRequests } from "../team/requests.ts";
+import { hasOpen, listRequests } from "../team/requests.ts";
 import type { LeadContext } from "./context.ts";
 import { isAlive } from "./kill.ts";
 import { unnoticedEnd } from "./reconcile.ts";
@@ -14,7 +14,7 @@ import { unnoticedEnd } from "./reconcile.ts";
 export interface RunFacts {
   /** The team is there; a lead may have deleted it. */
   readonly teamExists: boolean;
-  /** Living teammates that are not idle, or have a message that they have not picked up. */
+  /** Living teammates that are neither idle nor wait for the answer to a question, or have a message that they have not picked up. */
   readonly busy: number;
   /** Ends of members that not everything has followed from yet. */
   readonly unsettled: number;
@@ -37,8 +37,7 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   const busy = members.filter(
-    ({ name }) =>
-      isAlive(ctx, name) && (readStatus(ctx.ref, name)?.state !== "idle" || unreadCount(ctx.ref, name) > 0),
+    ({ name }) => isAlive(ctx, name) && (isInTurn(ctx, name) || unreadCount(ctx.ref, name) > 0),
   );
   return {
     teamExists: true,
@@ -46,6 +45,11 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
     unsettled: unnoticed.length + unfinishedEndings(config).length,
     onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
   };
+}
+
+function isInTurn({ ref }: LeadContext, name: string): boolean {
+  const state = readStatus(ref, name)?.state;
+  return state === "needs-input" ? hasOpen(ref, name, "permission") : state !== "idle";
 }
 
 /** Undefined when the team is gone. */

@@ -27,12 +27,13 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
     refusing(async () => {
       const now = ctx.clock.now();
       const requestId = questionRequestId(worker.name, now);
+      const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;
       const payload = choices === undefined ? { question } : { question, choices };
       openRequest(ctx.ref, {
         id: requestId,
         kind: "question",
         from: worker.name,
-        summary: question,
+        summary: asked,
         payload,
         at: now,
       });
@@ -43,8 +44,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         );
         await deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text });
       }
-      const list = choices === undefined ? "" : ` [${choices.join(" / ")}]`;
-      worker.asked(`${question}${list}`, requestId);
+      worker.asked(asked, requestId);
       return {
         content: `Your question waits for an answer (${requestId}).`,
         data: { request_id: requestId },

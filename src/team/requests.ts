@@ -107,6 +107,11 @@ export function closeRequest(ref: TeamRef, id: string): void {
   removeFile(paths.answer);
 }
 
+/** Whether something of this kind, of this agent, waits for its answer. */
+export function hasOpen(ref: TeamRef, agent: string, wanted: RequestRecord["kind"]): boolean {
+  return listRequests(ref).some(({ from, kind }) => from === agent && kind === wanted);
+}
+
 /** Whoever speaks to an agent at its pane has answered what it had asked; the words themselves are its next turn. */
 export function closeQuestionsOf(ref: TeamRef, agent: string): void {
   for (const { id, from, kind } of listRequests(ref)) {

@@ -5,6 +5,7 @@ export type WorkerEvent =
   | "ready"
   | "turn_started"
   | "turn_ended"
+  | "turn_ended_asking"
   | "permission_asked"
   | "permission_answered"
   | "plan_sent"
@@ -36,6 +37,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   idle: { turn_started: "running", budget_spent: "paused", stop_agreed: "stopping", ended: "exited" },
   running: {
     turn_ended: "idle",
+    turn_ended_asking: "needs-input",
     permission_asked: "needs-input",
     plan_sent: "awaiting-approval",
     throttled: "throttled",
@@ -46,13 +48,18 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   throttled: {
     went_on: "running",
     turn_ended: "idle",
+    turn_ended_asking: "needs-input",
     permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",
   },
+  // In the middle of a turn, with a permission that is asked for; or behind one, with a question (S63).
   "needs-input": {
     permission_answered: "running",
+    turn_started: "running",
     turn_ended: "idle",
+    turn_ended_asking: "needs-input",
+    budget_spent: "paused",
     stop_agreed: "stopping",
     ended: "exited",
   },
@@ -61,6 +68,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     went_on: "running",
     turn_started: "running",
     turn_ended: "idle",
+    turn_ended_asking: "needs-input",
     permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",

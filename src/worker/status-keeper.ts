@@ -123,7 +123,7 @@ export function createStatusKeeper(
 /** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */
 function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn"> {
   if (event === "turn_started") return { inTurn: messages };
-  return event === "turn_ended" || event === "ended" ? { inTurn: 0 } : {};
+  return ["turn_ended", "turn_ended_asking", "ended"].includes(event) ? { inTurn: 0 } : {};
 }
 
 /** Masked before it is cut: half of a secret would not be known as one. */

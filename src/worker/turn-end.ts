@@ -19,6 +19,8 @@ export interface TurnEndOptions {
   isCut(): boolean;
   /** Whether a plan of its waits for a verdict. */
   isPlanOpen(): boolean;
+  /** Whether a question of its waits for a person. */
+  isQuestionOpen(): boolean;
   /** Tells what the budget is by now. */
   lookAtBudget(): Promise<unknown>;
   /** How much it runs in the background. */
@@ -80,7 +82,8 @@ export class TurnEnd {
     await reports.progress(keys, "done");
     if (!goesOn) return;
     const behind = this.#options.inBackground();
-    status.happened("turn_ended", behind === 0 ? "" : `${behind} in the background`);
+    const how = this.#options.isQuestionOpen() ? "turn_ended_asking" : "turn_ended";
+    status.happened(how, behind === 0 ? "" : `${behind} in the background`);
     if (!goesIdle) return;
     events.record({ type: "idle", reason: idleReason(result.outcome) });
     if (role === "teammate") view.idle();

@@ -8,7 +8,7 @@ import { operand } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeQuestionsOf } from "../team/requests.ts";
+import { closeQuestionsOf, hasOpen } from "../team/requests.ts";
 import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
 import { actAtOnce } from "./at-once.ts";
@@ -101,6 +101,7 @@ export class Worker {
       goesOn,
       isCut: () => this.#isCut,
       isPlanOpen: () => this.plan.isWaiting,
+      isQuestionOpen: () => hasOpen(options.ref, options.name, "question"),
       lookAtBudget: () => this.#budget.look(),
       inBackground: () => this.#inBackground,
     });

@@ -603,10 +603,16 @@ describe("AskUserQuestion", () => {
     expect(asked.endTurn).toBeUndefined();
     expect(asked.data).toEqual({ request_id: expect.stringMatching(/^question-\d+@dev$/) });
     const [request] = listApprovals(ref);
-    expect(request).toMatchObject({ kind: "question", from: "dev", summary: "Which?" });
+    expect(request).toMatchObject({ from: "dev", summary: "Which? [a / b]", choices: ["a", "b"] });
     expect(await pending(ref, LEAD_NAME)).toMatchObject([
       { protocol: { type: "question_request", from: "dev", question: "Which?", choices: ["a", "b"] } },
     ]);
+    // Yes is no answer to "which one"; that it is none of them is.
+    await expect(answerApproval(contextOf(ref), request?.id ?? "", { approve: true })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("a | b"),
+    });
+    expect(listApprovals(ref)).toHaveLength(1);
     await answerApproval(contextOf(ref), request?.id ?? "", { approve: false });
     expect((await pending(ref, "dev"))[0]?.protocol).toMatchObject({
       type: "question_response",

@@ -2,6 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { interruptAgent } from "../../../src/lead/interrupt.ts";
+import { runFacts } from "../../../src/lead/run-end.ts";
 import { requestShutdown } from "../../../src/lead/shutdown.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -240,7 +242,7 @@ describe("a request of the lead's own", () => {
       turns: [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }],
     });
     const request = await asked(ref);
-    expect(request).toMatchObject({ kind: "question", from: LEAD_NAME, summary: "Which one?" });
+    expect(request).toMatchObject({ kind: "question", from: LEAD_NAME, summary: "Which one? [a / b]" });
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "a" });
     await eventually("the answer's turn", () => running.inputs.length === 2);
     expect(running.inputs[1]).toContain(`Answer to your question ${request.id}: a`);
@@ -295,9 +297,15 @@ describe("a question of a teammate", () => {
     await send(ref, "begin");
     const request = await asked(ref);
     expect(await typesTo(ref, LEAD_NAME)).toContain("question_request");
+    // S63: a person is waited for, though its turn is over, and there is nothing to interrupt.
+    await eventually("the turn's end", () => dev.shown.includes("idle"));
+    expect(readStatus(ref, "dev")?.state).toBe("needs-input");
+    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
+    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 0 });
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "the second" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toContain("the second");
+    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
     await expect(answerApproval(contextOf(ref), request.id, { approve: true })).rejects.toMatchObject({
       code: "ALREADY_ANSWERED",
     });
