@@ -1,7 +1,8 @@
 import { messageOf, systemCode } from "../errors.ts";
 import { versionOf } from "../os/fs.ts";
+import { projectFiles } from "./project-files.ts";
 import { type LoadedSettings, loadSettings } from "./settings.ts";
-import { settingsFiles } from "./settings-files.ts";
+import { managedFile, userFile } from "./settings-files.ts";
 import { trustPath } from "./trust.ts";
 
 /** The settings as their files say now. */
@@ -14,7 +15,7 @@ export type LiveSettings = () => LoadedSettings;
  * @throws TeamError CORRUPT_FILE for the first reading
  */
 export function liveSettings(root: string, cwd: string, tell: (problem: string) => void): LiveSettings {
-  const files = [...settingsFiles(root, cwd), trustPath(root)];
+  const files = [userFile(root), ...projectFiles(root, cwd), managedFile(), trustPath(root)];
   const marks = (): string => files.map(markOf).join();
   // Before the reading: a change in between is then one more reading, and not one too few.
   let seen = marks();

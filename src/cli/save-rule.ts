@@ -3,6 +3,7 @@ import { applyEdits, modify } from "jsonc-parser";
 import { TeamError } from "../errors.ts";
 import { writeUserFile } from "../os/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-updates.ts";
+import { localFile } from "./project-files.ts";
 import type { SavedIn } from "./saved-in.ts";
 import { checkSettings } from "./settings.ts";
 import { readSettingsText, userFile } from "./settings-files.ts";
@@ -36,8 +37,7 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
       hint: "Trust it (teams trust <directory>), or keep the rule for yourself: --save user",
     });
   }
-  const name = where === "local" ? "settings.local.json" : "settings.json";
-  const file = where === "user" ? userFile(root) : join(cwd, ".claude", name);
+  const file = fileFor(root, cwd, where);
   checkSettings(file);
   return {
     file,
@@ -51,6 +51,11 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
       if (next !== text) writeUserFile(file, next);
     },
   };
+}
+
+function fileFor(root: string, cwd: string, where: SavedIn): string {
+  if (where === "user") return userFile(root);
+  return where === "local" ? localFile(cwd) : join(cwd, ".claude", "settings.json");
 }
 
 function withRule(text: string, rule: string): string {

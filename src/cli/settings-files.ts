@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/type-files.ts";
 import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { platform } from "../os/env.ts";
@@ -17,19 +17,20 @@ export function managedFile(): string {
     : "/etc/claude-code/managed-settings.json";
 }
 
-/** Every file of settings that counts in a directory or might, there or not. */
-export function settingsFiles(root: string, cwd: string): string[] {
-  const project = join(cwd, ".claude");
-  return [userFile(root), ...PROJECT_FILES.map((name) => join(project, name)), managedFile()];
+/** The files that a project may have in this very directory, from weak to strong; in the home directory they are the user's own. */
+export function ownProjectFiles(root: string, cwd: string): string[] {
+  const directory = projectDirectory(root, cwd);
+  return directory === undefined
+    ? []
+    : ["settings.json", "settings.local.json"].map((name) => join(directory, name));
 }
 
-const PROJECT_FILES = ["settings.json", "settings.local.json"];
-
-/** The files of a project that are there; in the home directory they are the user's own. */
-export function projectFiles(root: string, cwd: string): string[] {
-  const directory = projectDirectory(root, cwd);
-  if (directory === undefined) return [];
-  return PROJECT_FILES.map((name) => join(directory, name)).filter((file) => entryOf(file) !== undefined);
+/** Whether a directory may be in a linked worktree, which has settings in the main one too: the `.git` above it is a file. */
+export function mayBeLinked(cwd: string): boolean {
+  for (let at = cwd; ; at = dirname(at)) {
+    const git = entryOf(join(at, ".git"));
+    if (git !== undefined || at === dirname(at)) return git?.isFile() === true;
+  }
 }
 
 /** The directory with a project's files for agents; undefined in the home directory, where they are the user's own. */

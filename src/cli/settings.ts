@@ -5,7 +5,8 @@ import type { WorktreeSettings } from "../lead/worktree-start.ts";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
-import { managedFile, projectFiles, projectTypeFiles, readSettingsText, userFile } from "./settings-files.ts";
+import { presentProjectFiles } from "./project-files.ts";
+import { managedFile, projectTypeFiles, readSettingsText, userFile } from "./settings-files.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { trustIn } from "./trust.ts";
 
@@ -21,7 +22,7 @@ export interface LoadedSettings extends Settings {
  * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
  */
 export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
-  const files = projectFiles(root, cwd);
+  const files = presentProjectFiles(root, cwd);
   const others = brought(root, cwd);
   const isTrusted = files.length + others.length > 0 && trustIn(root, cwd) === true;
   const project = isTrusted ? files.map(readLayer) : files.map(untrusted);

@@ -4,7 +4,7 @@ import type { TaskGate } from "../team/task-gate.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import type { AnyCall } from "./command.ts";
 import { line } from "./paint.ts";
-import { managedFile, projectFiles, readSettingsText, userFile } from "./settings-files.ts";
+import { managedFile, mayBeLinked, ownProjectFiles, readSettingsText, userFile } from "./settings-files.ts";
 import type { OpenTeam } from "./team.ts";
 
 /**
@@ -15,8 +15,8 @@ import type { OpenTeam } from "./team.ts";
 export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate | undefined> {
   const { io, out } = call;
   const { home, ref, config, actor } = open;
-  const files = [userFile(home.root), ...projectFiles(home.root, io.cwd), managedFile()];
-  if (!files.some(mentionsTasks)) return undefined;
+  const files = [userFile(home.root), ...ownProjectFiles(home.root, io.cwd), managedFile()];
+  if (!files.some(mentionsTasks) && !mayBeLinked(io.cwd)) return undefined;
   const [{ loadSettings }, { Hooks }, { taskGate }] = await Promise.all([
     import("./settings.ts"),
     import("../agent/hooks/hooks.ts"),

@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { entryOf, isDirectory, readText, realPathOf } from "../os/fs.ts";
 
 /**
@@ -13,6 +13,17 @@ export function repositoryOf(directory: string): string {
     if (isDirectory(link)) return at;
     if (entryOf(link)?.isFile()) return mainOf(at, link) ?? at;
     if (at === dirname(at)) return start;
+  }
+}
+
+/** The same directory in the main worktree, for one in a linked worktree; undefined for any other, and where there is no main one. */
+export function inMainWorktree(directory: string): string | undefined {
+  const start = realPathOf(directory);
+  const main = repositoryOf(start);
+  for (let at = start; ; at = dirname(at)) {
+    if (at === main || at === dirname(at)) return undefined;
+    if (entryOf(join(at, ".git")) !== undefined)
+      return isDirectory(join(main, ".git")) ? join(main, relative(at, start)) : undefined;
   }
 }
 

@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Cli, cliIn } from "../../support/cli.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 interface Given {
   readonly user?: Readonly<Record<string, string>>;
@@ -61,6 +63,25 @@ describe("a task on the command line", () => {
       expect((await cli(["task", ...words, "--json"])).error().message).toContain("the build is red");
     }
     expect(await subjects(cli)).toEqual(["2 Good: pending"]);
+  });
+
+  it("is refused from a linked worktree by the person's own hook for the project, which lies in the main one", async () => {
+    const directory = temporaryDirectory();
+    const [repo, linked] = [join(directory, "repo"), join(directory, "linked")];
+    mkdirSync(join(repo, ".claude"), { recursive: true });
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...words], { cwd: repo });
+    git("init", "--quiet");
+    git("commit", "--quiet", "--allow-empty", "-m", "x");
+    git("worktree", "add", "--quiet", linked);
+    const hooks = { TaskCreated: [{ hooks: [{ type: "command", command: "echo not now >&2; exit 2" }] }] };
+    writeFileSync(join(repo, ".claude", "settings.local.json"), JSON.stringify({ hooks }));
+    const cli = cliIn(linked);
+    await cli(["create", "crew"]);
+    expect((await cli(["task", "add", "One"])).code).toBe(0);
+    await cli(["trust"]);
+    expect((await cli(["task", "add", "Two", "--json"])).error().message).toContain("not now");
+    expect(await subjects(cli)).toEqual(["1 One: pending"]);
   });
 
   it("is added when a hook fails, which is said beside", async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { localFile } from "../../../src/cli/project-files.ts";
 import { loadSettings } from "../../../src/cli/settings.ts";
 import { repositoryOf } from "../../../src/git/repository.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
@@ -44,6 +45,30 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is trusted no more.\n`);
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
+  });
+
+  it("lets the person's own settings of the main worktree count in the others, where git brings none", async () => {
+    const cli = cliIn();
+    const { repo, worktree } = repository(cli.directory);
+    for (const directory of [repo, worktree]) mkdirSync(join(directory, "app"));
+    mkdirSync(join(repo, "app", ".claude"));
+    const file = join(repo, "app", ".claude", "settings.local.json");
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)"],"deny":["Bash(rm:*)"]}}`);
+    const load = () => loadSettings(cli.root, join(worktree, "app"), "/nowhere");
+    expect(load().permissions).toMatchObject({ allow: [], deny: ["Bash(rm:*)"] });
+    expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
+    await cli(["trust", "repo"]);
+    expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)"], deny: ["Bash(rm:*)"] });
+    mkdirSync(join(worktree, "app", ".claude"));
+    writeFileSync(
+      join(worktree, "app", ".claude", "settings.local.json"),
+      `{"permissions":{"allow":["Bash(cat:*)"],"defaultMode":"plan"}}`,
+    );
+    expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)", "Bash(cat:*)"], defaultMode: "plan" });
+    expect(allowed(cli, repo)).toEqual(["Bash(make:*)"]);
+    expect(localFile(worktree)).toBe(join(realpathSync(repo), ".claude", "settings.local.json"));
+    expect(localFile(repo)).toBe(join(repo, ".claude", "settings.local.json"));
+    expect(localFile(cli.directory)).toBe(join(cli.directory, ".claude", "settings.local.json"));
   });
 
   it("is of one repository: not of one that is cloned into it, nor of a submodule", async () => {

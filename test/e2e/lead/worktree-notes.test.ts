@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const SCRIBE = `---
+name: scribe
+description: Keeps the record.
+memory: project
+---
+You are the scribe.
+`;
+
+const use = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input }) as const;
+
+it("a teammate in a worktree has the project's notes as its branch has them, its type's, and the trust and the person's rules of the main one", async () => {
+  const t = privateTmux();
+  const repository = join(realpathSync(t.home), "repo");
+  const here = join(repository, "app");
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  const git = (directory: string, ...words: string[]): string => {
+    const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+    return execFileSync("git", [...identity, "-C", directory, ...words], { encoding: "utf8" }).trim();
+  };
+  put(join(repository, "CLAUDE.md"), "House rule of the top.");
+  put(join(here, "AGENTS.md"), "House rule of the app.");
+  put(join(here, ".claude", "agents", "scribe.md"), SCRIBE);
+  put(join(here, ".claude", "settings.json"), JSON.stringify({ permissions: { allow: ["Bash(touch a)"] } }));
+  git(repository, "init", "--quiet");
+  git(repository, "add", ".");
+  git(repository, "commit", "--quiet", "-m", "first");
+  const notes = join(here, ".claude", "agent-memory", "scribe");
+  put(join(notes, "MEMORY.md"), "Mind the gap.");
+  const local = join(here, ".claude", "settings.local.json");
+  put(local, JSON.stringify({ permissions: { allow: ["Bash(touch b)"] } }));
+  // What the main worktree says by now is not what the branch says.
+  put(join(repository, "CLAUDE.md"), "Not committed.");
+
+  const uses = [
+    use("u1", "Bash", { command: "touch a" }),
+    use("u2", "Bash", { command: "touch b" }),
+    use("u3", "Write", { file_path: join(notes, "more.md"), content: "noted" }),
+    use("u4", "Bash", { command: "touch c" }),
+  ];
+  const api = await startFakeMessagesApi((_, index) =>
+    index === 0
+      ? { kind: "message", stopReason: "tool_use", blocks: uses }
+      : { kind: "message", blocks: [{ type: "text", text: "Done." }] },
+  );
+  onTestFinished(() => api.close());
+  const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const teams = teamsIn(env, here);
+  await teams(["create", "crew"]);
+  expect((await teams(["trust"])).code).toBe(0);
+  const words = ["--agent-type", "scribe", "--worktree", "--prompt", "go", "--teammate-mode", "process"];
+  const spawned = await teams(["spawn", "kim", ...words, "--json"]);
+  expect([spawned.code, spawned.err]).toEqual([0, ""]);
+  const { cwd, worktree } = spawned.json<{ cwd: string; worktree: string }>();
+  expect(cwd).toBe(join(worktree, "app"));
+
+  // Only the last call asks; what it is answered is a rule of the person's, not a change in the worktree.
+  const [{ id }] = await eventually("the question", async () => {
+    const { approvals } = (await teams(["approvals", "--json"])).json<{
+      approvals: [{ id: string; summary: string }];
+    }>();
+    return approvals.length > 0 && approvals;
+  });
+  expect((await teams(["approve", id, "--save", "local"])).code).toBe(0);
+  await api.received(2);
+  const system = JSON.stringify(api.requests[0]?.body.system);
+  for (const text of [
+    "House rule of the top.",
+    "House rule of the app.",
+    "You are the scribe.",
+    "Mind the gap.",
+  ])
+    expect(system).toContain(text);
+  expect(system).not.toContain("Not committed.");
+  expect(["a", "b", "c"].map((name) => existsSync(join(cwd, name)))).toEqual([true, true, true]);
+  expect(readFileSync(join(notes, "more.md"), "utf8")).toBe("noted");
+  expect(JSON.parse(readFileSync(local, "utf8"))).toEqual({
+    permissions: { allow: ["Bash(touch b)", "Bash(touch c)"] },
+  });
+  expect(git(worktree, "status", "--porcelain").split("\n")).toEqual(["?? app/a", "?? app/b", "?? app/c"]);
+  await teams(["kill", "crew", "--force"]);
+});
