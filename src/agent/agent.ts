@@ -206,6 +206,7 @@ class ConversationAgent implements Agent {
           signal,
           toolUseId,
           seenFiles: this.seenFiles,
+          planFile: permissions.planFile,
           background: this.background,
           ...(sourced === undefined ? {} : { snapshot: sourced }),
         };

@@ -1,6 +1,7 @@
 import { isDirectory } from "../os/fs.ts";
 import { type LogFile, openLogFile } from "../os/own-log.ts";
 import { replaceFile } from "../os/replace.ts";
+import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { stripControls } from "../os/terminal-text.ts";
 import type { ExitRecord } from "../schema/status.ts";
 import { formatJson } from "../store/format-json.ts";
@@ -74,7 +75,7 @@ export function recordEnd({ request, shown, state, controller }: Resident, code:
     instance,
     ...(state === "killed" ? { code: KILLED[signal], signal } : { code }),
     at,
-    lastLines: shown.lines(LAST_LINES).map(stripControls),
+    lastLines: maskValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
   // Where its team was deleted meanwhile, nobody asks how it ended.
   if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });

@@ -4,6 +4,7 @@ import { TeamError } from "../errors.ts";
 import type { WorktreeSettings } from "../lead/worktree-start.ts";
 import type { Env } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
+import { addSecrets } from "../os/secrets.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { presentProjectFiles } from "./project-files.ts";
 import { managedFile, projectTypeFiles, readSettingsText, userFile } from "./settings-files.ts";
@@ -32,8 +33,10 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
     readLayer(managed),
   ];
   const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
+  const settings = parseSettings(root, merged);
+  addSecrets(settings.env);
   return {
-    ...parseSettings(root, merged),
+    ...settings,
     ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...others],
   };
 }

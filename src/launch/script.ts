@@ -86,9 +86,31 @@ drop_leftovers() {
   set +f
 }
 
-# The last lines as JSON strings, blank ones at the end left out.
+# The last lines as JSON strings, blank ones at the end left out; what a person typed or a program of somebody else printed
+# may hold a secret of the environment, which is in no record of ours.
 as_json() {
   LC_ALL=C awk '
+    BEGIN {
+      for (name in ENVIRON) {
+        value = ENVIRON[name]
+        if (toupper(name) !~ /(KEY|TOKEN|SECRET|PASSWORD)$/ || length(value) < 8) continue
+        # The longest first, so that none is left in half.
+        for (i = ++count; i > 1 && length(secrets[i - 1]) < length(value); i--) secrets[i] = secrets[i - 1]
+        secrets[i] = value
+      }
+    }
+    function masked(text, i, at, done) {
+      for (i = 1; i <= count; i++) {
+        done = ""
+        while ((at = index(text, secrets[i])) > 0) {
+          done = done substr(text, 1, at - 1) "[secret]"
+          text = substr(text, at + length(secrets[i]))
+        }
+        text = done text
+      }
+      return text
+    }
+    { $0 = masked($0) }
     { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/[\001-\037\177]/, " "); lines[NR] = $0 }
     $0 !~ /^ *$/ { last = NR }
     END {

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Env } from "../os/env.ts";
-import { ensureDir, fileSize, listDir, removeFile, rename } from "../os/fs.ts";
+import { ensureDir, fileSize, listDir, readText, removeFile, rename } from "../os/fs.ts";
+import { replaceFile } from "../os/replace.ts";
+import { maskText, secretsOf } from "../os/secrets.ts";
 import { shellQuote } from "../os/shell-words.ts";
 import { runDetached } from "../os/spawn.ts";
 
@@ -27,7 +29,7 @@ const OURS = /^snapshot-[a-z]+-(\d+)-t[0-9a-f]{6}\.sh(\.tmp(\.done)?)?$/;
 
 /**
  * Captures the user's options, functions, aliases and PATH as a file that a shell command can source first. No other
- * variable goes into it, so no secret does. Of fish only PATH is kept: nothing but fish reads its functions.
+ * variable goes into it, and no secret. Of fish only PATH is kept: nothing but fish reads its functions.
  * @returns the file; undefined for an unknown shell or one whose start-up files end or replace it
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<string | undefined> {
@@ -45,8 +47,16 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<string | u
     removeFile(partial);
     return undefined;
   }
+  maskFile(`${partial}.done`, secretsOf(env));
   rename(`${partial}.done`, file);
   return file;
+}
+
+/** A function or an alias may have been made with the value of a secret variable in it. */
+function maskFile(path: string, secrets: readonly string[]): void {
+  const text = readText(path) ?? "";
+  const masked = maskText(text, secrets);
+  if (masked !== text) replaceFile(path, masked, { sync: false });
 }
 
 function removeOld(directory: string, now: number): void {

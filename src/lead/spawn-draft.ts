@@ -8,6 +8,7 @@ import { withoutRepository } from "../git/git.ts";
 import { childEnvironment } from "../launch/environment.ts";
 import { type AgentFlags, agentArgv } from "../launch/flags.ts";
 import { isDirectory } from "../os/fs.ts";
+import { maskText, maskValue, ownSecrets } from "../os/secrets.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
@@ -100,7 +101,7 @@ export function draftOf(
     agentType: type.name,
     model: spawnModel(input.model, lead?.model, ctx.env, type.model),
     color: type.color,
-    prompt: input.prompt ?? "",
+    prompt: maskText(input.prompt ?? "", ownSecrets()),
     planModeRequired: input.plan ?? mode === "plan",
     tmuxPaneId: "",
     cwd,
@@ -120,7 +121,7 @@ function metadataOf(
 ): NewMember["metadata"] {
   const metadata = {
     ...(tools?.length && { [TOOLS]: tools.slice() }),
-    ...(Object.keys(words).length > 0 && { [PROMPT_WORDS]: words }),
+    ...(Object.keys(words).length > 0 && { [PROMPT_WORDS]: maskValue(words, ownSecrets()) }),
     // A worktree has what is committed alone, and its branch may have another.
     ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
     ...(Object.keys(budget).length > 0 && withLimits(undefined, budget)),

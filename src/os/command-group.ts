@@ -52,15 +52,13 @@ export async function runCommandGroup(
   }
   const end = endOf(child);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const ended = new AbortController();
-  const first = await Promise.race([end, elapsed(options, ended.signal)]);
-  ended.abort();
+  const first = await before(end, options.timeoutMs, options.signal);
   if (first === undefined) {
     await killGroup(child, closed);
     const failure = options.signal.aborted ? "aborted" : "timed-out";
     return { ...(await end), failure };
   }
-  if (first.failure === undefined) await Promise.race([closed, pause(DRAIN_MS, options.signal)]);
+  if (first.failure === undefined) await before(closed, DRAIN_MS, options.signal);
   child.stdout?.destroy();
   child.stderr?.destroy();
   return first;
@@ -75,10 +73,13 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   });
 }
 
-/** Ends at the timeout, or at either abort. */
-async function elapsed({ timeoutMs, signal }: CommandOptions, ended: AbortSignal): Promise<undefined> {
-  await pause(timeoutMs, AbortSignal.any([signal, ended]));
-  return undefined;
+/** What comes first: the event, or the time or the abort (undefined). Leaves no timer and no listener to the signal behind. */
+async function before<T>(event: Promise<T>, ms: number, signal: AbortSignal): Promise<T | undefined> {
+  const over = new AbortController();
+  const waited = pause(ms, AbortSignal.any([signal, over.signal])).then(() => undefined);
+  const first = await Promise.race([event, waited]);
+  over.abort();
+  return first;
 }
 
 /** The group outlives its first process, so SIGKILL comes also when that one ended at SIGTERM. */

@@ -6,23 +6,38 @@ const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
 const MIN_LENGTH = 8;
 const MASK = "[secret]";
 
-/** The values of an environment that are to be masked, the longest first, so that none is left in half. */
+/**
+ * The values of an environment that are to be masked, the longest first, so that none is left in half: as they are, and as a
+ * text of JSON has them (a protocol message, a tool's input on one line).
+ */
 export function secretsOf(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) && value !== undefined && value.length >= MIN_LENGTH ? [value] : [],
+    SECRET_NAME.test(name) && value !== undefined && value.length >= MIN_LENGTH
+      ? [value, JSON.stringify(value).slice(1, -1)]
+      : [],
   );
+  return longestFirst(values);
+}
+
+function longestFirst(values: readonly string[]): string[] {
   return [...new Set(values)].sort((a, b) => b.length - a.length);
 }
 
 let own: readonly string[] | undefined;
 
 /**
- * The secrets that this process was started with; looked for once, since a look at every variable takes longer than a
- * message's way into a file.
+ * The secrets that this process was started with or was told of; looked for once, since a look at every variable takes longer
+ * than a message's way into a file.
  */
 export function ownSecrets(): readonly string[] {
   own ??= secretsOf(processEnv());
   return own;
+}
+
+/** Tells this process of variables that it was not started with, but gives to what it starts. */
+export function addSecrets(env: Env): void {
+  const more = secretsOf(env);
+  if (more.length > 0) own = longestFirst([...ownSecrets(), ...more]);
 }
 
 /** The text with every secret in it replaced. */

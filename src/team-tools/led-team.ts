@@ -4,6 +4,7 @@ import { deleteTeam } from "../lead/delete-team.ts";
 import { keptOf, type LeftTeam, makeAnew } from "../lead/team-anew.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import type { TeamConfig } from "../schema/config.ts";
+import { maskText, ownSecrets } from "../os/secrets.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { isThere, updateTeam } from "../team/config.ts";
 import type { TeamToolContext } from "./context.ts";
@@ -74,7 +75,7 @@ function named(current: TeamConfig, { name, description, agentType }: TeamWords)
   return {
     ...current,
     displayName: name,
-    ...(description === undefined ? {} : { description }),
+    ...(description === undefined ? {} : { description: maskText(description, ownSecrets()) }),
     members: current.members.map((member) =>
       member.name === LEAD_NAME && agentType !== undefined ? { ...member, agentType } : member,
     ),

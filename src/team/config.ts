@@ -3,6 +3,7 @@ import { messageOf, systemCode, TeamError } from "../errors.ts";
 import { isOwnRuntime } from "../os/directories.ts";
 import { ensureDir, entryOf, listDir, readText, removeIfEmpty, removeTree, rename } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
+import { maskText, ownSecrets } from "../os/secrets.ts";
 import { operand } from "../os/shell-words.ts";
 import { type TeamConfig, teamConfig } from "../schema/config.ts";
 import { SCHEMA_VERSION } from "../schema/migrate.ts";
@@ -100,7 +101,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
   // Parsed, so that its fields stand in the order in which every later rewrite puts them.
   return teamConfig.parse({
     name: ref.team,
-    description: input.description,
+    description: input.description && maskText(input.description, ownSecrets()),
     createdAt: input.now,
     leadAgentId,
     leadSessionId: input.leadSessionId,

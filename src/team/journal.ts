@@ -14,7 +14,7 @@ const STATE_BYTES = 4 * 1024 * 1024;
 export interface JournalOptions {
   /** Whether the lines are on the disk before this returns. */
   readonly sync?: boolean;
-  /** Values that no file of ours but the message itself may hold; by default those that this process was started with. */
+  /** Values that no file of ours may hold; by default those that this process was started with. */
   readonly secrets?: readonly string[];
 }
 

@@ -1,5 +1,6 @@
 import { isSystemError, messageOf, TeamError } from "../errors.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
+import { maskText, ownSecrets } from "../os/secrets.ts";
 import { newUuid } from "../os/uuid.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
@@ -91,15 +92,16 @@ function wake(ref: TeamRef, agent: string): boolean {
   }
 }
 
+/** An inbox is a file of ours: a secret that somebody says is in none. */
 function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
   const sender = memberOf(config, mail.from);
   const color = mail.color ?? (sender?.name === LEAD_NAME ? undefined : sender?.color);
   return {
     from: mail.from,
-    text: mail.text,
+    text: maskText(mail.text, ownSecrets()),
     timestamp: new Date(clock.now()).toISOString(),
     ...(color === undefined ? {} : { color }),
-    ...(mail.summary === undefined ? {} : { summary: mail.summary }),
+    ...(mail.summary === undefined ? {} : { summary: maskText(mail.summary, ownSecrets()) }),
     msgV: 1,
     msg_id: mail.messageId ?? newUuid(),
     type: "message",

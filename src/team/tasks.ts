@@ -1,6 +1,8 @@
 import { TeamError } from "../errors.ts";
 import { entryOf, readText, removeFile } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
+import { maskValue, ownSecrets } from "../os/secrets.ts";
+import { defined } from "../schema/defined.ts";
 import { splitAddress } from "../schema/names.ts";
 import { isPlainTask, type Task, taskNumbered, withNumber } from "../schema/task.ts";
 import { formatJson } from "../store/format-json.ts";
@@ -84,7 +86,20 @@ function newTask(id: string, input: NewTask, blockedBy: string[]): Task {
     ...(Object.keys(input.metadata ?? {}).length === 0 ? {} : { metadata: { ...input.metadata } }),
   };
   const isGiven = owner !== undefined && assignedBy !== undefined && owner !== assignedBy;
-  return isGiven ? withAssignment(task, owner, assignedBy) : task;
+  return withoutSecrets(isGiven ? withAssignment(task, owner, assignedBy) : task);
+}
+
+/** With none in what somebody has written into it; what it holds for us alone tells of processes. */
+function withoutSecrets(task: Task): Task {
+  const { subject, description, activeForm, metadata } = task;
+  const said = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
+  const words = defined({ subject, description, activeForm });
+  const secrets = ownSecrets();
+  return {
+    ...task,
+    ...maskValue(words, secrets),
+    ...(metadata && { metadata: { ...metadata, ...maskValue(Object.fromEntries(said), secrets) } }),
+  };
 }
 
 /**
@@ -169,7 +184,8 @@ export async function changeTask(
   let before: Task | undefined;
   const noting = (task: Task): Task | undefined => {
     before = task;
-    return change(task);
+    const next = change(task);
+    return next && withoutSecrets(next);
   };
   const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
   const after = await changeInTeam(ref, path, plan, options);

@@ -20,6 +20,8 @@ export interface LaunchOptions {
   /** A stand-in that announces itself and obeys what it reads, or `argv` for any other program. */
   readonly agent?: "ready.sh" | "deaf.sh";
   readonly argv?: readonly string[];
+  /** Of the caller's environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Done before the launch, on a server that runs already. */
   readonly before?: (t: PrivateTmux) => void;
 }
@@ -28,7 +30,10 @@ export interface LaunchOptions {
 export type Launched = Awaited<ReturnType<typeof launched>>;
 
 /** Launches an agent in a pane by the launch script, run by this shell; a stand-in has spoken when it returns. */
-export async function launched(shell: string, { agent = "ready.sh", argv, before }: LaunchOptions = {}) {
+export async function launched(
+  shell: string,
+  { agent = "ready.sh", argv, env = {}, before }: LaunchOptions = {},
+) {
   const t = privateTmux();
   // The way a system without dash has it: bash by the name of sh.
   const sh = join(t.home, "bin", "sh");
@@ -41,7 +46,7 @@ export async function launched(shell: string, { agent = "ready.sh", argv, before
     agentId: "rev@audit",
     cwd: t.home,
     paths,
-    keptVariables: [...Object.keys(t.env), "KEPT", "TEAMS_INSTANCE"],
+    keptVariables: [...Object.keys(t.env), "KEPT", "TEAMS_INSTANCE", ...Object.keys(env)],
     bells: [bellPath],
     surface: "pane" as const,
   };
@@ -57,6 +62,7 @@ export async function launched(shell: string, { agent = "ready.sh", argv, before
   const [pane = "", outerPid = ""] = t
     .tmux(
       ...["new-window", "-d", "-t", "=work:", "-P", "-F", "#{pane_id} #{pane_pid}"],
+      ...Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
       ...["-e", `TEAMS_INSTANCE=${instance}`, "-e", "KEPT=the caller's"],
       ...["--", "env", `PATH=${join(t.home, "bin")}:${t.env.PATH}`, sh, ...words],
     )

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { lookAt, writeUserFile } from "../../os/user-files.ts";
-import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
+import { absolutePath, failed, unseenFlaw, writeOwn } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
@@ -41,8 +40,7 @@ export const editTool: Tool<z.infer<typeof input>> = {
       );
     }
     const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;
-    writeUserFile(path, file.text.split(from).join(to));
-    markSeen(path, lookAt(path), context);
+    writeOwn(path, file.text.split(from).join(to), context);
     return {
       content: `Changed ${path}: ${count} ${count === 1 ? "place" : "places"}, the first at line ${line}.`,
       data: { filePath: path, replacements: count, line },

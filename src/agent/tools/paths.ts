@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { realPathOf } from "../../os/fs.ts";
-import type { FileLook } from "../../os/user-files.ts";
+import { maskText, secretsOf } from "../../os/secrets.ts";
+import { type FileLook, lookAt, writeUserFile } from "../../os/user-files.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
 /** A path as a model wrote it, absolute: from the working directory, `~` at home. */
@@ -19,9 +20,21 @@ export function markSeen(path: string, look: FileLook, context: ToolContext): vo
   context.seenFiles.set(realPathOf(path), look.mtimeMs);
 }
 
+/** Writes a file as the agent's own doing; its plan is a file of ours, with no secret in it. */
+export function writeOwn(path: string, text: string, context: ToolContext): void {
+  writeUserFile(path, isPlan(path, context) ? maskText(text, secretsOf(context.env)) : text);
+  markSeen(path, lookAt(path), context);
+}
+
+function isPlan(path: string, { planFile }: ToolContext): boolean {
+  return planFile !== undefined && realPathOf(path) === realPathOf(planFile);
+}
+
 /** What stands in the way of changing a file that exists: it was not read, or is not what was read. */
 export function unseenFlaw(path: string, look: FileLook, context: ToolContext): string | undefined {
   const seen = context.seenFiles.get(realPathOf(path));
+  // Nobody else writes its plan, of which an earlier process of this agent may have known.
+  if (seen === undefined && isPlan(path, context)) return undefined;
   if (seen === undefined) return `${path} has not been read yet. Read it first, then change it.`;
   if (seen === look.mtimeMs) return undefined;
   return `${path} has changed since it was read. Read it again before changing it.`;

@@ -23,6 +23,8 @@ export interface ToolContext {
   readonly toolUseId: string;
   /** Files that this agent has read, with the mtime it saw: the read-before-write check. */
   readonly seenFiles: Map<string, number>;
+  /** The one file that is a file of ours: its agent's plan. */
+  readonly planFile?: string | undefined;
   /** What this agent runs in the background, and may run there. */
   readonly background: BackgroundTasks;
   /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { lookAt, writeUserFile } from "../../os/user-files.ts";
-import { absolutePath, failed, markSeen, unseenFlaw } from "./paths.ts";
+import { lookAt } from "../../os/user-files.ts";
+import { absolutePath, failed, unseenFlaw, writeOwn } from "./paths.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
@@ -22,8 +22,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     if (look.kind === "special") return failed(`${path} is no regular file; nothing was written.`);
     const flaw = look.kind === "file" ? unseenFlaw(path, look, context) : undefined;
     if (flaw !== undefined) return failed(flaw);
-    writeUserFile(path, content);
-    markSeen(path, lookAt(path), context);
+    writeOwn(path, content, context);
     const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
     const done = look.kind === "file" ? "Replaced" : "Created";
     return {

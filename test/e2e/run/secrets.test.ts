@@ -4,13 +4,18 @@ import { expect, it } from "vitest";
 import { scratchDirectory } from "../../../src/os/directories.ts";
 import { realPathOf } from "../../../src/os/fs.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
+import { unpacked } from "../../support/archive.ts";
 import { teamsIn } from "../../support/built.ts";
+import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 /** Of variables that are secrets by their names; neither has a part that stands anywhere else. */
 const SECRETS = { DEPLOY_TOKEN: "sesame-7f3a9c1e-open", DB_PASSWORD: "hunter2hunter2\"and'more" };
+/** Of a variable that the user's settings give to all. */
+const SETTING = "settings-9b2d-sesame";
 const TOKEN = SECRETS.DEPLOY_TOKEN;
 
+const mcpServer = scriptFile("mcp-server");
 const bash = (command: string, more = {}) => ({ name: "Bash", input: { command, ...more } });
 const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD"';
 /** In two writes, between which a reader has the first. */
@@ -18,7 +23,7 @@ const SPLIT = `head=$(echo "$DEPLOY_TOKEN" | cut -c1-13); printf %s "$head"; sle
 
 const LEAKY: readonly Turn[] = [
   {
-    say: "The token is {{env.DEPLOY_TOKEN}}, the password {{env.DB_PASSWORD}}.",
+    say: "The token is {{env.DEPLOY_TOKEN}}, the password {{env.DB_PASSWORD}}, and {{env.OWN_SECRET}}.",
     tools: [
       bash(both),
       bash(`${both} >&2; exit 3`),
@@ -34,57 +39,126 @@ const LEAKY: readonly Turn[] = [
       { name: "Write", input: { file_path: "note.txt", content: "no secret" } },
     ],
   },
+  {
+    tools: [
+      {
+        name: "SendMessage",
+        input: {
+          recipient: "team-lead",
+          content: "It is {{env.DEPLOY_TOKEN}}, {{env.OWN_SECRET}}.",
+          summary: "{{env.DEPLOY_TOKEN}}",
+        },
+      },
+      { name: "SendMessage", input: { type: "broadcast", content: "{{env.DB_PASSWORD}}", summary: "it" } },
+      {
+        name: "TaskCreate",
+        input: {
+          subject: "use {{env.DEPLOY_TOKEN}}",
+          description: "and {{env.DB_PASSWORD}}",
+          activeForm: "using {{env.DEPLOY_TOKEN}}",
+          metadata: { note: "{{env.DB_PASSWORD}}" },
+        },
+      },
+      { name: "TaskUpdate", input: { taskId: "1", description: "now {{env.DEPLOY_TOKEN}}" } },
+      { name: "mcp__echo__greet", input: { name: "{{env.DEPLOY_TOKEN}} {{env.DB_PASSWORD}}" } },
+      { name: "AskUserQuestion", input: { question: "Is it {{env.DEPLOY_TOKEN}}?" } },
+    ],
+  },
   // Cut off at the 200th character of an activity, in the middle of it.
   { say: "x", tools: [bash(`: ${"x".repeat(185)} {{env.DEPLOY_TOKEN}}; sleep 0.2`)] },
   { say: "{{env.NO_SUCH_VARIABLE_OF_THE_MODEL}}" },
+];
+
+const PLANNER: readonly Turn[] = [
+  {
+    tools: [
+      {
+        name: "Write",
+        input: { file_path: "{{plan_file}}", content: "# Plan\nLog in with {{env.DEPLOY_TOKEN}}." },
+      },
+      { name: "ExitPlanMode", input: {} },
+    ],
+  },
+  { say: "Done." },
 ];
 
 const LEAD: readonly Turn[] = [
   {
     say: "I begin.",
     tools: [
-      { name: "Agent", input: { name: "leaky", prompt: "Say it.", description: "says it" } },
       { name: "TaskCreate", input: { subject: "keep it to yourself", description: "of what it says" } },
+      {
+        name: "Agent",
+        input: { name: "leaky", prompt: "Say {{env.DEPLOY_TOKEN}}.", description: "says it" },
+      },
+      { name: "Agent", input: { name: "planner", prompt: "Plan it.", plan_mode_required: true } },
     ],
   },
   { say: "I wait." },
+  {
+    on: { contains: "Plan approval" },
+    tools: [
+      {
+        name: "SendMessage",
+        input: {
+          type: "plan_approval_response",
+          recipient: "planner",
+          request_id: "{{request_id}}",
+          approve: true,
+          content: "with {{env.DEPLOY_TOKEN}}",
+        },
+      },
+    ],
+  },
   { on: { contains: "leaky" }, say: "It was said: {{env.DEPLOY_TOKEN}}.", repeat: true },
 ];
 
-it("what tools, errors, hooks and models print of the keys in the environment is in no file of ours (S75)", async () => {
-  const own = privateTmux({ env: SECRETS });
-  const teams = teamsIn(own.env, own.home);
-  const root = own.env.TEAMS_HOME ?? "";
-  mkdirSync(root, { recursive: true });
-  const hook = [{ hooks: [{ type: "command", command: `${both}; ${both} >&2; exit 1` }] }];
-  const hooks = { PreToolUse: hook, PostToolUse: hook, TeammateIdle: hook, TaskCreated: hook };
-  writeFileSync(join(root, "settings.json"), JSON.stringify({ hooks }));
-  const book = join(own.home, "book.json");
-  writeFileSync(book, JSON.stringify({ version: 1, agents: { "team-lead": LEAD, leaky: LEAKY } }));
-  const record = join(own.home, "recorded.json");
-  const { code, err } = await teams([
-    ...["run", "Go.", "--playbook", book, "--record", record, "--team", "leak", "--keep", "--debug"],
-    ...["--teammate-mode", "process", "--permission-mode", "bypassPermissions", "--json"],
-  ]);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  const scratch = join(scratchDirectory(), realPathOf(own.home).replaceAll("/", "-"));
-  const files = [root, own.env.XDG_RUNTIME_DIR ?? "", scratch].flatMap(filesBelow).concat(record);
-  const kinds = ["events.jsonl", "journal.jsonl", "debug", "teams-sessions", ".output", "recorded.json"];
-  for (const kind of kinds)
-    expect(
-      files.some((file) => file.includes(kind)),
-      kind,
-    ).toBe(true);
-  const parts = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2"];
-  const leaks = files.flatMap((file) => {
-    const text = readFileSync(file, "utf8");
-    return parts.flatMap((part) => (text.includes(part) ? [`${file}: ${around(text, part)}`] : []));
-  });
-  expect(leaks).toEqual([]);
-  // That it was printed at all.
-  const conversations = files.filter((file) => file.includes("teams-sessions"));
-  expect(conversations.map((file) => readFileSync(file, "utf8")).join("")).toContain("[secret]");
-});
+it.each(["tmux", "process", "in-process"])(
+  "what tools, errors, hooks and models print of the keys in the environment is in no file of ours: teammates by %s (S75)",
+  async (mode) => {
+    const own = privateTmux({ env: SECRETS });
+    const teams = teamsIn(own.env, own.home);
+    const root = own.env.TEAMS_HOME ?? "";
+    mkdirSync(root, { recursive: true });
+    const echo = { command: process.execPath, args: [mcpServer()] };
+    const settings = join(root, "settings.json");
+    const hook = [{ hooks: [{ type: "command", command: `${both}; ${both} >&2; exit 1` }] }];
+    const hooks = { PreToolUse: hook, PostToolUse: hook, TeammateIdle: hook, TaskCreated: hook };
+    writeFileSync(settings, JSON.stringify({ env: { OWN_SECRET: SETTING }, hooks, mcpServers: { echo } }));
+    const book = join(own.home, "book.json");
+    writeFileSync(
+      book,
+      JSON.stringify({ version: 1, agents: { "team-lead": LEAD, leaky: LEAKY, planner: PLANNER } }),
+    );
+    const record = join(own.home, "recorded.json");
+    const { code, err } = await teams([
+      ...["run", "Go.", "--playbook", book, "--record", record, "--team", "leak", "--keep", "--debug"],
+      ...["--teammate-mode", mode, "--permission-mode", "bypassPermissions", "--json"],
+    ]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const archive = join(own.home, "leak.tar.gz");
+    expect((await teams(["export", "leak", "-o", archive])).code).toBe(0);
+    const scratch = join(scratchDirectory(), realPathOf(own.home).replaceAll("/", "-"));
+    const files = [own.home, scratch]
+      .flatMap(filesBelow)
+      .filter((file) => ![archive, settings].includes(file));
+    const kinds = ["events.jsonl", "journal.jsonl", "debug", "teams-sessions", ".output", "recorded.json"];
+    for (const kind of kinds)
+      expect(
+        files.some((file) => file.includes(kind)),
+        kind,
+      ).toBe(true);
+    const parts = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING];
+    const texts = files.map((file) => ({ name: file, text: readFileSync(file, "utf8") }));
+    const leaks = [...texts, ...(await unpacked(readFileSync(archive)))].flatMap(({ name: file, text }) => {
+      return parts.flatMap((part) => (text.includes(part) ? [`${file}: ${around(text, part)}`] : []));
+    });
+    expect(leaks).toEqual([]);
+    // That it was printed at all.
+    const conversations = files.filter((file) => file.includes("teams-sessions"));
+    expect(conversations.map((file) => readFileSync(file, "utf8")).join("")).toContain("[secret]");
+  },
+);
 
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })

@@ -30,6 +30,14 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(lines.at(-2)).toBe("line 200");
   });
 
+  test("records no secret of the environment that stands on its screen (S75)", async () => {
+    const secrets = { SHORT_KEY: "open sesame", long_token: 'open sesame \\ "x"', DB_PASSWORD: "short" };
+    const argv = ["/bin/sh", "-c", 'echo "<$long_token> <$SHORT_KEY$SHORT_KEY> <$DB_PASSWORD>"; exit 7'];
+    const run = await launched(shell, { argv, env: secrets });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()?.lastLines.at(-1)).toBe("<[secret]> <[secret][secret]> <short>");
+  });
+
   test("holds a crashed pane, starts it again on r and Enter, closes it on q and Enter", async () => {
     const run = await launched(shell);
     run.type("exit 3");

@@ -323,14 +323,14 @@ test("a torn line at the journal's end costs no other message", async () => {
   expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual(["one", "two"]);
 });
 
-test("a key of the environment that a process was started with is in no journal (S75)", async () => {
+test("a key of the environment that a process was started with is in no inbox and no journal (S75)", async () => {
   const ref = await testTeam(["a", "sender"]);
   process.env.MAILBOX_TEST_API_KEY = "sender 0";
   onTestFinished(() => {
     delete process.env.MAILBOX_TEST_API_KEY;
   });
   await sendMany(ref.home.root, ref.team, "sender", "a", "2").ended();
-  expect(await textsOf(ref)).toEqual(["sender 0", "sender 1"]);
+  expect(await textsOf(ref)).toEqual(["[secret]", "sender 1"]);
   const journal = readFileSync(ref.paths.journal, "utf8");
   expect(journal).not.toContain("sender 0");
   expect(journal).toContain("sender 1");
