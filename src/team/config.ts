@@ -13,6 +13,7 @@ import { formatJson } from "../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../store/json-file.ts";
 import { ownerRecord } from "../store/lock-owner.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./leftovers.ts";
+import { removePlans } from "./plans.ts";
 import { type Home, readOnce, type TeamRef, teamRef } from "./ref.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
@@ -192,13 +193,14 @@ function textOf(path: string): string {
 }
 
 /**
- * Removes a team's config, inboxes, tasks and runtime directory. Each leaves its name in one step, under the lock, so that
+ * Removes a team's config, inboxes, tasks, plans and runtime directory. Each leaves its name in one step, under the lock, so that
  * a writer that comes late finds no team and makes none.
  * @throws TeamError TEAM_NOT_FOUND; PERMISSION_DENIED when something of it stays, which is named
  */
 export async function removeTeamFiles(ref: TeamRef): Promise<void> {
   const trash = await lockInTeam(ref, ref.paths.config, () => {
     assertTeam(ref);
+    removePlans(ref, () => readTeam(ref));
     return putTeamAway(ref);
   });
   if (isOwnRuntime(ref.home.runtime, 1)) removeIfEmpty(ref.home.runtime);

@@ -9,6 +9,7 @@ import { formatJson } from "../store/format-json.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { readTeam, updateTeam } from "./config.ts";
 import { dropInbox, resetInbox } from "./inbox-file.ts";
+import { setPlanAside } from "./plans.ts";
 import { clearRun } from "./records.ts";
 import type { TeamRef } from "./ref.ts";
 import { lockInTeam } from "./team-lock.ts";
@@ -64,6 +65,7 @@ export async function addMembers(
       for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
       clearRun(ref, name);
       await resetInbox(ref, name);
+      setPlanAside(ref, name);
     }
     const joinedCount = joined(config) + added.length;
     const next = { ...config, members: [...config.members, ...added], joinedCount };

@@ -144,6 +144,21 @@ describe("Write", () => {
     expect(readdirSync(cwd)).toEqual(["link", "real", "twin", "twin2"]);
   });
 
+  test("replaces its agent's plan unread, and no secret of the environment comes into that one (S75)", async () => {
+    context = {
+      ...context,
+      planFile: at("plan.md"),
+      env: { ...context.env, API_KEY: "open sesame", OTHER_KEY: 'a "quoted" one' },
+    };
+    put("plan.md", "of an earlier process");
+    await use(writeTool, { file_path: "plan.md", content: 'open sesame, {"key":"a \\"quoted\\" one"}' });
+    expect(readFileSync(at("plan.md"), "utf8")).toBe('[secret], {"key":"[secret]"}');
+    await use(editTool, { file_path: "plan.md", old_string: ", ", new_string: " open sesame " });
+    expect(readFileSync(at("plan.md"), "utf8")).toBe('[secret] [secret] {"key":"[secret]"}');
+    await use(writeTool, { file_path: "own.md", content: "open sesame" });
+    expect(readFileSync(at("own.md"), "utf8")).toBe("open sesame");
+  });
+
   test("refuses a directory", async () => {
     expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
   });

@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { readTeam } from "../../../src/team/config.ts";
+import { planPath } from "../../../src/protocol/paths.ts";
+import { teamDir } from "../../../src/schema/names.ts";
+import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/history.ts";
 import { deliver, pending } from "../../../src/team/mailbox.ts";
 import { addMembers, findMember, patchMember, removeMember } from "../../../src/team/members.ts";
@@ -148,6 +151,22 @@ test("a name used again starts with an empty inbox, and what was unread is journ
   expect(await pending(ref, "a")).toEqual([]);
   expect(readStatus(ref, "a")).toBeUndefined();
   expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+});
+
+test("a name used again starts without a plan; the former one's is put aside, and goes with the team", async () => {
+  const ref = await testTeam(["writer"]);
+  const path = planPath(ref.home.root, ref.team, "writer");
+  const others = planPath(ref.home.root, teamDir("other"), "writer");
+  mkdirSync(dirname(path));
+  writeFileSync(path, "the old plan");
+  writeFileSync(others, "of another team");
+  await retireMember(ref, "writer", "shutdown", 5);
+  await addMembers(ref, [{ name: "writer", cwd: "/" }]);
+  expect(existsSync(path)).toBe(false);
+  expect(readdirSync(dirname(path)).sort()).toEqual(["crew-writer.old.md", "other-writer.md"]);
+  writeFileSync(path, "the new plan");
+  await removeTeamFiles(ref);
+  expect(readdirSync(dirname(path))).toEqual(["other-writer.md"]);
 });
 
 test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {
