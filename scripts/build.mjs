@@ -57,6 +57,7 @@ const CHUNKS = {
   files: ["src/cli/team.ts", "src/team/records.ts"],
   send: [
     "src/cli/commands/send.ts",
+    "src/team/alive.ts",
     "src/team/requests.ts",
     "src/team/restarts.ts",
     "src/team/event-id.ts",

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
+import { maskText, ownSecrets } from "./secrets.ts";
 import { writeNow } from "./standard-output.ts";
 
 export interface LogBounds {
@@ -48,7 +49,8 @@ export function writerToLog(write: (text: string) => void, path: string): (text:
 function writerTo(fd: number, write: (text: string) => void, path: string): (text: string) => void {
   let since = 0;
   return (text) => {
-    write(text);
+    // What came from elsewhere (a message, a typed line) may hold a secret of ours.
+    write(maskText(text, ownSecrets()));
     since += text.length;
     if (since < LOOK_EVERY) return;
     since = 0;

@@ -6,17 +6,34 @@ const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
 const MIN_LENGTH = 8;
 const MASK = "[secret]";
 
-/**
- * The values of an environment that are to be masked, the longest first, so that none is left in half: as they are, and as a
- * text of JSON has them (a protocol message, a tool's input on one line).
- */
+/** What is to be masked of an environment, in every {@link formsOf form}; the longest first, so that none is left in half. */
 export function secretsOf(env: Env): string[] {
-  const values = Object.entries(env).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) && value !== undefined && value.length >= MIN_LENGTH
-      ? [value, JSON.stringify(value).slice(1, -1)]
-      : [],
+  const values = Object.entries(env).flatMap(([name, value = ""]) =>
+    SECRET_NAME.test(name) ? formsOf(value) : [],
   );
   return longestFirst(values);
+}
+
+/**
+ * A value as it is, and each line of one that has several (a private key is printed line by line, and with numbers); each on
+ * one line with single blanks, as a summary has it; and each as a text of JSON has it, of JSON within JSON, and of XML.
+ */
+function formsOf(value: string): string[] {
+  const lines = value.includes("\n") ? value.split("\n") : [];
+  const plain = [value, ...lines.map((line) => line.trim())].filter(({ length }) => length >= MIN_LENGTH);
+  return plain
+    .flatMap((text) => [text, text.replace(/\s+/g, " ").trim()])
+    .flatMap((text) => [text, asJson(text), asJson(asJson(text)), ...asXml(text)]);
+}
+
+function asJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Between tags, and in an attribute. */
+function asXml(text: string): readonly string[] {
+  const body = text.replace(/&/g, "&amp;");
+  return [body, body.replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")];
 }
 
 function longestFirst(values: readonly string[]): string[] {

@@ -10,14 +10,19 @@ import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 /** Of variables that are secrets by their names; neither has a part that stands anywhere else. */
-const SECRETS = { DEPLOY_TOKEN: "sesame-7f3a9c1e-open", DB_PASSWORD: "hunter2hunter2\"and'more" };
+const SECRETS = {
+  /** A private key is of several lines, each of which tells enough. */
+  SIGNING_KEY: "-----BEGIN KEY-----\npem1pem1pem1\npem2 pem2  pem2\n-----END KEY-----\n",
+  DEPLOY_TOKEN: "sesame-7f3a9c1e-open",
+  DB_PASSWORD: "hunter2hunter2\"and'more",
+};
 /** Of a variable that the user's settings give to all. */
 const SETTING = "settings-9b2d-sesame";
 const TOKEN = SECRETS.DEPLOY_TOKEN;
 
 const mcpServer = scriptFile("mcp-server");
 const bash = (command: string, more = {}) => ({ name: "Bash", input: { command, ...more } });
-const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD"';
+const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY"';
 /** In two writes, between which a reader has the first. */
 const SPLIT = `head=$(echo "$DEPLOY_TOKEN" | cut -c1-13); printf %s "$head"; sleep 0.3; echo "$DEPLOY_TOKEN" | cut -c14-`;
 
@@ -49,12 +54,15 @@ const LEAKY: readonly Turn[] = [
           summary: "{{env.DEPLOY_TOKEN}}",
         },
       },
-      { name: "SendMessage", input: { type: "broadcast", content: "{{env.DB_PASSWORD}}", summary: "it" } },
+      {
+        name: "SendMessage",
+        input: { type: "broadcast", content: "{{env.DB_PASSWORD}}", summary: "{{env.SIGNING_KEY}}" },
+      },
       {
         name: "TaskCreate",
         input: {
           subject: "use {{env.DEPLOY_TOKEN}}",
-          description: "and {{env.DB_PASSWORD}}",
+          description: "and {{env.DB_PASSWORD}} {{env.SIGNING_KEY}}",
           activeForm: "using {{env.DEPLOY_TOKEN}}",
           metadata: { note: "{{env.DB_PASSWORD}}" },
         },
@@ -148,7 +156,7 @@ it.each(["tmux", "process", "in-process"])(
         files.some((file) => file.includes(kind)),
         kind,
       ).toBe(true);
-    const parts = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING];
+    const parts = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING, "pem1pem1", "pem2 pem2"];
     const texts = files.map((file) => ({ name: file, text: readFileSync(file, "utf8") }));
     const leaks = [...texts, ...(await unpacked(readFileSync(archive)))].flatMap(({ name: file, text }) => {
       return parts.flatMap((part) => (text.includes(part) ? [`${file}: ${around(text, part)}`] : []));
