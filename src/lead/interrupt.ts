@@ -53,8 +53,9 @@ export async function interruptAgent(
     throw new TeamError("RECIPIENT_INACTIVE", `${name} does not run, so there is nothing to interrupt.`);
   }
   // What waits for the answer to a question has ended its turn.
-  const isIdle = !IN_TURN.has(state) || (state === "needs-input" && !hasOpen(ref, name, "permission"));
-  if (alive === true && isIdle) return { name, outcome: "idle" };
+  const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && !hasOpen(ref, name, "permission"));
+  // One that stands for want of a budget may do so in a turn.
+  if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };
   // Before it is sent: what is taken at once is heard of.
   const bell = openTreeBell([ref.paths.dir]);
   try {

@@ -8,6 +8,7 @@ import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { broadcast, deliver } from "../team/mailbox.ts";
+import { findMember } from "../team/members.ts";
 import { recipientOf } from "../team/recipients.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
@@ -149,10 +150,8 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   if (!worker.takeShutdown(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
-  const paneId = ctx.callerPane;
-  const place = paneId === undefined ? { backendType: "process" } : { paneId, backendType: "tmux" };
   const message = approve
-    ? { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...place }
+    ? { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...placeOf(ctx) }
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await deliver(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
@@ -165,6 +164,16 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
     }),
     endTurn: approve,
   };
+}
+
+/** Where it lives, for a lead that closes its pane: the team's file says it; a lead's process is no place of its teammates. */
+function placeOf({ ref, actor, callerPane }: TeamToolContext["ctx"]): {
+  readonly backendType: string;
+  readonly paneId?: string;
+} {
+  const { backendType } = findMember(readTeam(ref), actor);
+  const inPane = (backendType ?? "tmux") === "tmux" && callerPane !== undefined;
+  return inPane ? { paneId: callerPane, backendType: "tmux" } : { backendType: backendType ?? "process" };
 }
 
 async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResult> {

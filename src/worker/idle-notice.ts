@@ -24,12 +24,24 @@ export function idleReason(outcome: TurnSummary["outcome"]): string {
   return { completed: "available", interrupted: "interrupted", failed: "failed" }[outcome];
 }
 
+/** What was done besides, as far as a notice tells it. */
+export interface WorkDone {
+  /** `[to ada] found it`: the newest message to a peer. */
+  readonly peerSummary?: string | undefined;
+  /** The newest task that was completed. */
+  readonly completedTaskId?: string | undefined;
+}
+
 /** The fields of `idle_notification` that tell of a turn. `toolCalls` is ours: a lead's model is not woken by plain words. */
-export function noticeOf(turn: TurnSummary, peerSummary: string | undefined): Record<string, unknown> {
+export function noticeOf(
+  turn: TurnSummary,
+  { peerSummary, completedTaskId }: WorkDone = {},
+): Record<string, unknown> {
   return {
     idleReason: idleReason(turn.outcome),
     ...(peerSummary === undefined ? {} : { summary: peerSummary }),
     ...(turn.text === "" ? {} : { result: cut(turn.text) }),
+    ...(completedTaskId === undefined ? {} : { completedTaskId, completedStatus: "success" }),
     ...(turn.failure === undefined ? {} : { failureReason: cut(turn.failure) }),
     toolCalls: turn.toolCalls,
   };
@@ -42,11 +54,15 @@ export function noticeOf(turn: TurnSummary, peerSummary: string | undefined): Re
 export class WorkSinceIdle {
   #turn: TurnSummary | undefined;
   #lastResult: string | undefined;
-  #peerSummary: string | undefined;
+  #done: WorkDone = {};
 
   /** A message went to a peer: the lead reads its summary in the next notice, not the message. */
   talkedTo(peer: string, summary: string): void {
-    this.#peerSummary = `[to ${peer}] ${summary}`;
+    this.#done = { ...this.#done, peerSummary: `[to ${peer}] ${summary}` };
+  }
+
+  completed(taskId: string): void {
+    this.#done = { ...this.#done, completedTaskId: taskId };
   }
 
   add(turn: TurnSummary): void {
@@ -65,8 +81,8 @@ export class WorkSinceIdle {
     this.#turn = undefined;
     if (turn === undefined || !worthNotice(turn, this.#lastResult)) return undefined;
     this.#lastResult = turn.outcome === "failed" ? turn.failure : turn.text;
-    const fields = noticeOf(turn, this.#peerSummary);
-    this.#peerSummary = undefined;
+    const fields = noticeOf(turn, this.#done);
+    this.#done = {};
     return fields;
   }
 }

@@ -61,6 +61,11 @@ export class TurnEnd {
     this.#work.talkedTo(peer, summary);
   }
 
+  /** A task of its own is completed: the next idle notice names it. */
+  completed(taskId: string): void {
+    this.#work.completed(taskId);
+  }
+
   /** @param keys of the turn's messages @param signal ends the hooks that are asked */
   async of(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
     const { status, role, view, reports, events, queue } = this.#options;

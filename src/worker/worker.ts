@@ -279,6 +279,11 @@ export class Worker {
     this.#turnEnd.talkedTo(peer, summary);
   }
 
+  /** A task of its own is completed: the lead reads so in the next idle notice as well. */
+  completed(taskId: string): void {
+    this.#turnEnd.completed(taskId);
+  }
+
   holds(taskId: string, mine: boolean): void {
     this.#options.status.holds(taskId, mine);
   }

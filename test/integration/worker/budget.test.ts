@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { budget } from "../../../src/lead/budget.ts";
 import { finishMember } from "../../../src/lead/finish-member.ts";
+import { interruptAgent } from "../../../src/lead/interrupt.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import type { BudgetLimits } from "../../../src/schema/budget.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -127,7 +128,7 @@ describe("a member's budget", () => {
     });
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
-    expect(dev.worker.interrupt()).toBe(true);
+    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "interrupted" });
     await eventually("its end", () => isIdle(ref));
     expect(JSON.stringify(dev.messages)).not.toContain('"no"');
   });

@@ -30,22 +30,24 @@ describe("an idle notice", () => {
     ["interrupted", "interrupted"],
     ["failed", "failed"],
   ] as const)("of a turn that %s says %s", (outcome, idleReason) => {
-    expect(noticeOf(turn({ outcome }), undefined)).toEqual({ idleReason, toolCalls: 0 });
+    expect(noticeOf(turn({ outcome }))).toEqual({ idleReason, toolCalls: 0 });
   });
 
-  it("carries the last words, why it failed, and what was last written to a peer", () => {
+  it("carries the last words, why it failed, and what was last written to a peer, and the task that was completed", () => {
     const summary = turn({ outcome: "failed", text: "I tried", failure: "no key", toolCalls: 2 });
-    expect(noticeOf(summary, "[to ada] found it")).toEqual({
+    expect(noticeOf(summary, { peerSummary: "[to ada] found it", completedTaskId: "3" })).toEqual({
       idleReason: "failed",
       summary: "[to ada] found it",
       result: "I tried",
       failureReason: "no key",
+      completedTaskId: "3",
+      completedStatus: "success",
       toolCalls: 2,
     });
   });
 
   it("is cut where a long text would fill the lead's context", () => {
-    const { result } = noticeOf(turn({ text: "x".repeat(MAX_RESULT + 1) }), undefined);
+    const { result } = noticeOf(turn({ text: "x".repeat(MAX_RESULT + 1) }));
     expect(result).toBe(`${"x".repeat(MAX_RESULT)}…`);
   });
 });
