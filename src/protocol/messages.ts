@@ -128,6 +128,8 @@ const shapes = {
 } as const;
 
 export type ProtocolType = keyof typeof shapes;
+/** Every type that there is. */
+export const PROTOCOL_TYPES = Object.keys(shapes) as readonly ProtocolType[];
 type Shapes = typeof shapes;
 /** One protocol message as a reader has it: defaults filled in, unknown keys kept. */
 export type ProtocolMessage = { [T in ProtocolType]: MessageOf<T> }[ProtocolType];
