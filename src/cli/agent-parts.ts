@@ -55,6 +55,8 @@ export interface AgentParts extends SharedParts {
   readonly addDirs?: readonly string[] | undefined;
   /** Nobody can be asked: no terminal. */
   readonly alone: boolean;
+  /** Of a lead whose goals are typed, one after another. */
+  readonly open?: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
   readonly teamMade?: TeamToolContext["teamMade"];
 }
@@ -198,7 +200,7 @@ function systemPrompt(
   const section = isLead
     ? leadSection({
         ...facts,
-        run: alone ? "alone" : "goal",
+        run: alone ? "alone" : parts.open ? "open" : "goal",
         delegate: coordinates(parts),
         plans: mode === "plan",
       })

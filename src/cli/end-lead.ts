@@ -33,13 +33,16 @@ export async function finish(
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
   const reports = await endRun(ctx, { timeoutMs, keep: plan.keep });
+  if (end !== "stopped" && reports.length > 0)
+    view.note("its lead left the team to this run, which has ended it:");
   for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
   saveRecording(plan, view);
-  view.end(end === "stopped" ? "" : lastWords);
+  const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, plan.keep) : "";
+  view.end(end === "stopped" ? "" : lastWords, epilogue);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
   return worktrees.filter(({ kept }) => kept !== null);
 }
@@ -87,4 +90,9 @@ export function conclude(
 
 function keptText(team: string): string {
   return `The team is kept: teams status ${optionWords("--team", team)}`;
+}
+
+/** For somebody at the terminal: what is typed next is their shell's. */
+function overText(team: string, kept: boolean): string {
+  return `the run is over, and the team ${team} ${kept ? "kept" : "deleted"}`;
 }

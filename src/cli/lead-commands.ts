@@ -3,6 +3,7 @@ export const LEAD_COMMANDS = {
   status: "members, what they do, what waits for you",
   tasks: "the task list",
   delegate: "the lead only coordinates, and does so no more (also Shift+Tab)",
+  exit: "ends the team, in order, and the run (also Ctrl-D, or Ctrl-C twice)",
   help: "these lines",
 } as const;
 export type LeadCommand = keyof typeof LEAD_COMMANDS;

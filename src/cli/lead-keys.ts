@@ -1,9 +1,13 @@
 import { messageOf } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import type { Worker } from "../worker/worker.ts";
 import { showTeammates } from "./lead-screen.ts";
 import { leadTyped, switchDelegate } from "./lead-typing.ts";
 import type { Lead } from "./lead-worker.ts";
 import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
+
+/** Milliseconds in which a second Ctrl-C says that the first was meant: who drops a line with it is warned in time. */
+const MEANT_MS = 3_000;
 
 /**
  * What is typed in a lead's terminal: for the lead, or for the teammate that is looked at in it.
@@ -14,10 +18,12 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const ofLead: TypingHandlers = {
+  const ofLead: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => leadTyped(lead, worker, line),
     escape: () => void worker.interrupt(),
     shiftTab: () => void switchDelegate(lead).catch(problem),
+    end: () => worker.finish(),
+    mayInterrupt: atTheSecond(() => view.note("Ctrl-C once more ends the team"), signal),
     problem,
   };
   if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, ofLead);
@@ -34,6 +40,10 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
       escape: () => {
         if (screen.escape()) ofLead.escape();
       },
+      mayInterrupt: () => {
+        screen.leave();
+        return ofLead.mayInterrupt();
+      },
       signal: () => screen.leave(),
     },
     screen.editor,
@@ -41,5 +51,17 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   return () => {
     stopShowing();
     stopReading();
+  };
+}
+
+/** Whether a Ctrl-C ends the lead: one that follows another soon, or finds it ending. The first is only told of. */
+function atTheSecond(tell: () => void, ending: AbortSignal): () => boolean {
+  let until = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = steadyNow();
+    if (now <= until || ending.aborted) return true;
+    until = now + MEANT_MS;
+    tell();
+    return false;
   };
 }

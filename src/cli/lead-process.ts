@@ -4,7 +4,7 @@ import type { WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { conclude, finish, leave } from "./end-lead.ts";
 import { readKeys } from "./lead-keys.ts";
-import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
+import { isOpen, type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
 import { beginRun, orNoTeam } from "./open-lead.ts";
 import { reportToSession } from "./run-result.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
@@ -30,8 +30,8 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (sidebar) sidebar = await reopenSidebar(lead);
   };
   try {
-    if (lead.hasGoal) await worker.typed(plan.goal);
-    else lead.view.note("what is to be done? Type it, and Enter");
+    if (isOpen(plan)) lead.view.note("what is to be done? Type it, and Enter");
+    else await worker.typed(plan.goal);
     end = await worker.run();
   } finally {
     stopReading();

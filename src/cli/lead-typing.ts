@@ -15,24 +15,26 @@ import { statusText, taskTable } from "./status-text.ts";
 export async function leadTyped(lead: Lead, worker: Worker, line: string): Promise<void> {
   const typed = readTypedLine(line, (path) => entryOf(path) !== undefined);
   if (typed.kind === "message") {
-    lead.hasGoal = true;
     return worker.typed(line, true);
   }
   if (typed.kind === "unknown") return lead.view.note(typed.why);
-  await COMMANDS[typed.command](lead);
+  await COMMANDS[typed.command](lead, worker);
 }
 
-const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead) => void | Promise<void>>> = {
+const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => void | Promise<void>>> = {
   status: async ({ ctx, call, view }) => view.answer(statusText(await teamStatus(ctx), call.out)),
   tasks: ({ ctx, call, view }) => {
     const all = listTasks(ctx.ref, () => undefined);
     view.answer(all.length === 0 ? "No tasks yet." : taskTable(all, { ...call.out, among: all }));
   },
   delegate: switchDelegate,
+  exit: (_, worker) => worker.finish(),
   help: ({ view }) => {
     const lines = Object.entries(LEAD_COMMANDS).map(([word, what]) => `/${word.padEnd(9)} ${what}`);
     view.answer(
-      [...lines, "Any other line goes to the lead. Esc interrupts it, Ctrl-C ends the team."].join("\n"),
+      [...lines, "Any other line goes to the lead. Esc interrupts it, Ctrl-C twice ends the team."].join(
+        "\n",
+      ),
     );
   },
 };

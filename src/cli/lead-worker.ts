@@ -58,6 +58,11 @@ export interface LeadPlan {
   readonly env: Env;
 }
 
+/** Whether its goals are typed, one after another, until somebody ends the run. */
+export function isOpen({ goal }: LeadPlan): boolean {
+  return goal === "";
+}
+
 /** A lead at work in this process, from its team's making to its end. */
 export interface Lead {
   readonly call: AnyCall;
@@ -73,8 +78,6 @@ export interface Lead {
   readonly inside: InProcessBackend;
   /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
   readonly screen: LeadScreen | undefined;
-  /** Whether it was given a goal. */
-  hasGoal: boolean;
   /** It has made its team anew. */
   teamMade: () => Promise<void>;
   /** What it has started for itself, to be ended with it. */
@@ -121,7 +124,8 @@ export async function leadWorker(
     signal,
     agent: (own) => assembleLead(lead, own),
     idle: async (held, interrupted) => {
-      if (!lead.hasGoal) return "wait";
+      // Who types the goals says when there are no more.
+      if (isOpen(lead.plan)) return "wait";
       await settle(ctx);
       const { stdin: isSomebodyThere } = lead.call.io.terminal;
       if (interrupted && isSomebodyThere) return "wait";
@@ -129,7 +133,9 @@ export async function leadWorker(
       const asking = isSomebodyThere ? askers(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
-      return isRunOver(runFacts(ctx, held)) ? "over" : "wait";
+      const facts = runFacts(ctx, held);
+      if (isSomebodyThere && facts.interrupted > 0) return "wait";
+      return isRunOver(facts) ? "over" : "wait";
     },
     othersWork: async (held) => othersWork(ctx, held),
     onSilent: (entry) => onSilent(lead, worker, entry),
@@ -184,6 +190,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       bypassForbidden: bypassForbidden(settings, ctx.env),
     },
     alone: !io.terminal.stdin,
+    open: isOpen(plan),
     teamMade: () => lead.teamMade(),
   });
 }

@@ -8,6 +8,8 @@ export type Typed =
   | { readonly kind: "escape" }
   | { readonly kind: "shift-tab" }
   | { readonly kind: "key"; readonly key: ViewKey }
+  /** Ctrl-D where nothing is typed. */
+  | { readonly kind: "end" }
   | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP" };
 
 /** Keys that choose what is looked at, where there is something to choose. */
@@ -29,6 +31,7 @@ export interface LineEditor {
 /** Characters of a line; what is typed beyond is not taken. More than a terminal's own limit of 4096. */
 const MAX_LINE = 100_000;
 const BELL = "\u0007";
+const CTRL_D = "\u0004";
 
 const SIGNALS: Readonly<Record<string, "SIGINT" | "SIGQUIT" | "SIGTSTP">> = {
   "\u0003": "SIGINT",
@@ -85,6 +88,7 @@ export function lineEditor(): LineEditor {
         { kind: "signal", signal },
       ];
     }
+    if (char === CTRL_D && line === "" && !pasting) return [{ kind: "end" }];
     switch (char) {
       case "\r":
       case "\n": {

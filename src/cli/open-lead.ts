@@ -103,7 +103,7 @@ async function openLead(
     model: plan.model,
     cwd: io.cwd,
     hint: io.terminal.stdin
-      ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C ends the team"
+      ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C twice ends the team"
       : "",
   });
   for (const what of ignored) view.note(`not trusted, ignored: ${what}`);
@@ -119,7 +119,6 @@ async function openLead(
     children,
     inside,
     screen,
-    hasGoal: plan.goal !== "",
     teamMade: async () => undefined,
     ends: [async () => calling.close()],
   };

@@ -40,8 +40,9 @@ export interface PaneView extends WorkerView {
   /**
    * Nothing more comes.
    * @param lastWords shown once more where something else came behind them
+   * @param epilogue a notice behind all
    */
-  end(lastWords?: string): void;
+  end(lastWords?: string, epilogue?: string): void;
 }
 
 /** Rows of a tool's result that are shown; the conversation's log has all of it. */
@@ -109,7 +110,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
         for (const row of text.split("\n")) page.row(row);
       }),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
-    end: (lastWords) => page.end(lastWords),
+    end: (lastWords, epilogue) => page.end(lastWords, epilogue),
     note: (text) => page.aside(() => notice("·", text, TONE.quiet)),
     error: (text) => notice("✗", text, TONE.bad),
   };
@@ -130,7 +131,7 @@ interface Page {
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
   notice(sign: string, text: string, ink: Ink): void;
-  end(lastWords?: string): void;
+  end(lastWords?: string, epilogue?: string): void;
   /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
   aside(show: () => void): void;
 }
@@ -165,10 +166,11 @@ function pageOf(options: PaneViewOptions): Page {
       waiting = [];
       for (const show of asides) show();
     },
-    end(lastWords = "") {
+    end(lastWords = "", epilogue = "") {
       this.paragraphEnds();
       if (lastWords !== "" && sheet.at() !== "text") this.say(lastWords);
       this.paragraphEnds();
+      if (epilogue !== "") this.notice("·", epilogue, TONE.quiet);
       sheet.end();
     },
     aside(show) {

@@ -26,6 +26,10 @@ export interface TypingHandlers {
   blank?(): void;
   /** One of the keys that choose what is looked at. */
   key?(key: ViewKey): void;
+  /** Ctrl-D was pressed where nothing was typed. */
+  end?(): void;
+  /** Ctrl-C was pressed. @returns whether it is to be the signal that it is in any terminal */
+  mayInterrupt?(): boolean;
   /** The terminal is about to be given back, for a signal that was typed. */
   signal?(): void;
 }
@@ -52,17 +56,36 @@ export function readTypedLines(
     if (line.trim() === "") handlers.blank?.();
     else handlers.line(line).catch(handlers.problem);
   };
-  const take = (typed: readonly Typed[]): void => {
-    for (const one of typed) {
-      if (one.kind === "echo") write(one.text);
-      else if (one.kind === "escape") handlers.escape();
-      else if (one.kind === "shift-tab") handlers.shiftTab?.();
-      else if (one.kind === "key") handlers.key?.(one.key);
-      else if (one.kind === "signal") pressed(one.signal);
-      else taken(one.line);
+  const hand = (one: Typed): void => {
+    switch (one.kind) {
+      case "echo":
+        write(one.text);
+        break;
+      case "line":
+        taken(one.line);
+        break;
+      case "escape":
+        handlers.escape();
+        break;
+      case "shift-tab":
+        handlers.shiftTab?.();
+        break;
+      case "key":
+        handlers.key?.(one.key);
+        break;
+      case "end":
+        handlers.end?.();
+        break;
+      case "signal":
+        pressed(one.signal);
+        break;
     }
   };
+  const take = (typed: readonly Typed[]): void => {
+    for (const one of typed) hand(one);
+  };
   const pressed = (signal: NodeJS.Signals): void => {
+    if (signal === "SIGINT" && handlers.mayInterrupt?.() === false) return;
     handlers.signal?.();
     // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
     raw(false);

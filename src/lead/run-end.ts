@@ -16,6 +16,8 @@ export interface RunFacts {
   readonly teamExists: boolean;
   /** Living teammates that are neither idle nor wait for the answer to a question, or have a message that they have not picked up. */
   readonly busy: number;
+  /** Living teammates whose newest turn somebody has ended, who may have more to say to them. */
+  readonly interrupted: number;
   /** Ends of members that not everything has followed from yet. */
   readonly unsettled: number;
   /** Messages to the lead that its worker has not seen yet. */
@@ -33,7 +35,7 @@ export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunFacts): 
 /** @param held unread messages to the lead that its worker knows and holds back */
 export function runFacts(ctx: LeadContext, held = 0): RunFacts {
   const config = configOf(ctx);
-  if (config === undefined) return { teamExists: false, busy: 0, unsettled: 0, onTheWay: 0 };
+  if (config === undefined) return { teamExists: false, busy: 0, interrupted: 0, unsettled: 0, onTheWay: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
   const unnoticed = members.filter((member) => unnoticedEnd(ctx, member) !== undefined);
   const busy = members.filter(
@@ -42,6 +44,9 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
   return {
     teamExists: true,
     busy: busy.length,
+    interrupted: members.filter(
+      ({ name }) => isAlive(ctx, name) && readStatus(ctx.ref, name)?.interrupted === true,
+    ).length,
     unsettled: unnoticed.length + unfinishedEndings(config).length,
     onTheWay: unreadCount(ctx.ref, LEAD_NAME) - held,
   };

@@ -93,6 +93,8 @@ export const statusRecord = z.looseObject({
   taskIds: z._default(z.array(z.string()), []),
   /** How many messages the turn that runs has begun with. */
   inTurn: z.optional(z.number()),
+  /** Its newest turn was ended by somebody, and none has begun since. */
+  interrupted: z.optional(z.boolean()),
   tokens: z._default(tokenCount, NO_TOKENS),
   costUsd: z._default(z.number(), 0),
   since: z.number(),

@@ -6,6 +6,7 @@ export type WorkerEvent =
   | "turn_started"
   | "turn_ended"
   | "turn_ended_asking"
+  | "turn_interrupted"
   | "permission_asked"
   | "permission_answered"
   | "plan_sent"
@@ -38,6 +39,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   running: {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
+    turn_interrupted: "idle",
     permission_asked: "needs-input",
     plan_sent: "awaiting-approval",
     throttled: "throttled",
@@ -49,6 +51,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     went_on: "running",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
+    turn_interrupted: "idle",
     permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",
@@ -60,6 +63,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     budget_spent: "paused",
+    turn_interrupted: "idle",
     stop_agreed: "stopping",
     ended: "exited",
   },
@@ -69,6 +73,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_started: "running",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
+    turn_interrupted: "idle",
     permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",

@@ -121,8 +121,9 @@ export function createStatusKeeper(
 }
 
 /** A worker that ends has no turn any more, also where it does not wait for the turn's own end. */
-function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn"> {
-  if (event === "turn_started") return { inTurn: messages };
+function inTurn(event: WorkerEvent, messages = 0): Pick<StatusRecord, "inTurn" | "interrupted"> {
+  if (event === "turn_started") return { inTurn: messages, interrupted: false };
+  if (event === "turn_interrupted") return { inTurn: 0, interrupted: true };
   return ["turn_ended", "turn_ended_asking", "ended"].includes(event) ? { inTurn: 0 } : {};
 }
 

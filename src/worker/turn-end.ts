@@ -2,6 +2,7 @@ import { idleReason, type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
 import type { OwnEvents } from "./own-events.ts";
 import type { Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
+import type { WorkerEvent } from "./states.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { TeamReports } from "./team-reports.ts";
 import type { WorkerView } from "./view.ts";
@@ -87,12 +88,16 @@ export class TurnEnd {
     await reports.progress(keys, "done");
     if (!goesOn) return;
     const behind = this.#options.inBackground();
-    const how = this.#options.isQuestionOpen() ? "turn_ended_asking" : "turn_ended";
-    status.happened(how, behind === 0 ? "" : `${behind} in the background`);
+    status.happened(this.#how(), behind === 0 ? "" : `${behind} in the background`);
     if (!goesIdle) return;
     events.record({ type: "idle", reason: idleReason(result.outcome) });
     if (role === "teammate") view.idle();
     await reports.rests();
+  }
+
+  #how(): WorkerEvent {
+    if (this.#options.isQuestionOpen()) return "turn_ended_asking";
+    return this.#interrupted ? "turn_interrupted" : "turn_ended";
   }
 
   #keep({ outcome, text, failure }: TurnSummary): void {

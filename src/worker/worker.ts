@@ -263,6 +263,12 @@ export class Worker {
     view.waiting(`asks: ${question} (${answer})`, role === "teammate" ? "lead" : "person");
   }
 
+  /** Somebody has no more for it to do: a turn that runs is ended, and then the worker. */
+  finish(): void {
+    this.#stop("over");
+    this.interrupt();
+  }
+
   /** It deletes its team, as its lead: it says its result without one, or makes another, and `idle` says when it is over. */
   leaveTeam(): void {
     this.#hasLeft = true;

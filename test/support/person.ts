@@ -16,6 +16,8 @@ export interface Person {
   sees(text: string | RegExp): Promise<string>;
   /** Types key names or text. */
   type(...keys: string[]): void;
+  /** Presses Ctrl-C until the run in its terminal ends: once is only warned of. */
+  endsRun(): Promise<void>;
   /** The exit status, once the program has ended; the terminal stays. */
   code(): Promise<number>;
 }
@@ -60,19 +62,26 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
     ...[";", "set-option", "-t", `=${session}:`, "destroy-unattached", "off"],
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
+  const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
+  const sees = async (text: string | RegExp): Promise<string> => {
+    const find = (): string | false => {
+      const shown = screen();
+      return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
+    };
+    return eventually(`${text} on the screen`, find, PATIENCE).catch((cause: unknown) => {
+      throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
+    });
+  };
   return {
     pane,
     screen,
-    sees: async (text) => {
-      const find = (): string | false => {
-        const shown = screen();
-        return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
-      };
-      return eventually(`${text} on the screen`, find, PATIENCE).catch((cause: unknown) => {
-        throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
-      });
+    sees,
+    type,
+    endsRun: async () => {
+      type("C-c");
+      await sees("Ctrl-C once more ends the team");
+      type("C-c");
     },
-    type: (...keys) => void t.tmux("send-keys", "-t", pane, ...keys),
     code: async () => {
       await eventually("the program's end", () => existsSync(codeFile), PATIENCE);
       return Number(readFileSync(codeFile, "utf8"));

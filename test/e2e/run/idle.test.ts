@@ -82,7 +82,7 @@ it("an idle lead, teammate and sidebar fork nothing, poll nothing and have no ti
     }),
   );
   expect(found).toEqual(WAITING.map(([who]) => [who, []]));
-  person.type("C-c");
+  await person.endsRun();
   expect(await person.code()).toBe(130);
   await leaves(t, nothing(["work:cat"]));
 });

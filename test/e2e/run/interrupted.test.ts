@@ -44,21 +44,21 @@ async function atWork(t: PrivateTmux): Promise<void> {
 }
 
 describe("a run that is interrupted in the middle", () => {
-  it("by Ctrl-C in its pane ends the team and everything that works for it, and exits 130", async () => {
+  it("by Ctrl-C twice in its pane ends the team and everything that works for it, and exits 130", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
-    person.type("C-c");
+    await person.endsRun();
     expect(await person.code()).toBe(130);
     expect(person.screen()).toContain("ending the team");
     await leaves(t, nothing(["work:cat"]));
   });
 
-  it("by Ctrl-C twice leaves the team at work, for kill", async () => {
+  it("by Ctrl-C once more while it ends leaves the team at work, for kill", async () => {
     const t = privateTmux();
     const person = personInside(t, playing(t, "worker"));
     await atWork(t);
-    person.type("C-c");
+    await person.endsRun();
     await person.sees("Ctrl-C once more leaves it to teams kill");
     person.type("C-c");
     expect(await person.code()).toBe(130);

@@ -42,7 +42,6 @@ describe("a directory that brings settings of its own (S70)", () => {
     person.type("n", "Enter");
     await person.sees("Done so far.");
     expect(existsSync(join(t.home, "ran"))).toBe(false);
-    person.type("C-c");
     await person.code();
     const listed = await teamsIn(t.env, t.home)(["trust", "--list", "--json"]);
     expect(listed.json()).toMatchObject({ directories: [{ trusted: false }] });

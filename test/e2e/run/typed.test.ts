@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -51,22 +52,37 @@ it("a person switches the lead to coordinating and back, asks for tasks and stat
   expect(existsSync(join(t.home, "written.md"))).toBe(true);
 });
 
-it("a run without a goal waits for the one that is typed", async () => {
+it.each([
+  ["/exit", ["/exit", "Enter"]],
+  ["Ctrl-D", ["C-d"]],
+])("a run without a goal waits for one after another, until %s ends it", async (_, keys) => {
   const t = privateTmux();
-  const api = await startFakeMessagesApi([
-    { kind: "message", blocks: [{ type: "text", text: "Three words." }] },
-  ]);
+  const says = (text: string) => ({ kind: "message" as const, blocks: [{ type: "text" as const, text }] });
+  const api = await startFakeMessagesApi([says("Which file?"), says("Three words.")]);
   onTestFinished(() => api.close());
   const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
-  const person = personInside(t, ["run", "--no-sidebar"], { env });
+  const person = personInside(t, ["run", "--team", "crew", "--no-sidebar"], { env });
   await person.sees("what is to be done?");
   person.type("/status", "Enter");
   await person.sees("no tasks");
   expect(api.requests).toEqual([]);
   person.type("count the words", "Enter");
+  await person.sees("Which file?");
+  // A line that is dropped is no goal, and ends nothing.
+  person.type("some other", "C-c");
+  await person.sees("Ctrl-C once more ends the team");
+  person.type("the first one", "Enter");
   await person.sees("Three words.");
+  person.type(...keys);
+  await person.sees("the run is over, and the team crew deleted");
   expect(await person.code()).toBe(0);
-  expect(JSON.stringify(api.requests[0]?.body.messages)).toContain("count the words");
+  const asked = api.requests.map(({ body }) => JSON.stringify(body.messages.at(-1)));
+  expect(asked).toEqual([
+    expect.stringContaining("count the words"),
+    expect.stringMatching(/(?<!some other.*)the first one/),
+  ]);
+  expect(JSON.stringify(api.requests[0]?.body.system)).toContain("The person types goals");
+  await leaves(t, nothing(["work:cat"]));
 });
 
 it("a run with --delegate gives its teammates the mode that it was given, and itself only coordinates (S53)", async () => {

@@ -20,6 +20,7 @@ test.each([
   ["  /tasks ", "tasks"],
   ["/Delegate", "delegate"],
   ["/help", "help"],
+  ["/exit", "exit"],
 ])("%s is a command", (line, command) => {
   expect(read(line)).toEqual({ kind: "command", command });
 });

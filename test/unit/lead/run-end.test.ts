@@ -4,7 +4,7 @@ import { summarize } from "../../../src/lead/status.ts";
 import type { Task } from "../../../src/schema/task.ts";
 
 describe("a run whose lead has nothing left to do", () => {
-  const rest: RunFacts = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0 };
+  const rest: RunFacts = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
 
   it.each<[string, RunFacts, boolean]>([
     ["is over when nobody works and nothing is on its way", rest, true],

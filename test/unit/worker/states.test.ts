@@ -6,6 +6,7 @@ const EVENTS: readonly WorkerEvent[] = [
   "turn_started",
   "turn_ended",
   "turn_ended_asking",
+  "turn_interrupted",
   "permission_asked",
   "permission_answered",
   "plan_sent",
