@@ -24,7 +24,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.received(from, text, color);
     },
     queued(from) {
-      note(`queued: a message of ${from}, behind the turn that runs`);
+      note(`queued: a message of ${from}, for after this turn`);
       view.queued(from);
     },
     typed(line) {

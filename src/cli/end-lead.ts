@@ -68,9 +68,8 @@ export function conclude(
 ): number {
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
-    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, {
-      hint: plan.keep ? keptText(team) : "The team was ended; nothing of it is left.",
-    });
+    const left = plan.keep ? keptText(team) : "The team was ended; nothing of it is left.";
+    throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint: left });
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();

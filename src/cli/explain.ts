@@ -117,5 +117,5 @@ function refusal(command: Command, error: CommanderError): TeamError {
 }
 
 function dashHint(flag: string): string {
-  return `A word that begins with - goes behind --, as in: -- ${flag}.`;
+  return `A word that begins with - goes after --, as in: -- ${flag}.`;
 }

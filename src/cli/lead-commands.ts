@@ -30,7 +30,7 @@ export function readTypedLine(line: string, exists: (path: string) => boolean): 
   }
   return rest === ""
     ? { kind: "command", command }
-    : { kind: "unknown", why: `${word} stands alone: what is behind it was not sent` };
+    : { kind: "unknown", why: `${word} stands alone: what comes after it was not sent` };
 }
 
 function isCommand(word: string): word is LeadCommand {

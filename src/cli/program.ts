@@ -130,7 +130,7 @@ async function unknown(io: Io, words: readonly string[]): Promise<number> {
 function unknownOption(word: string): never {
   const known = ["--help", "--version", ...Object.keys(COMMON_OPTIONS).map((key) => `--${longName(key)}`)];
   throw new TeamError("INVALID_INPUT", `There is no option ${JSON.stringify(word)} before a command.`, {
-    hint: didYouMean(word, known, "A command's own options stand behind it: teams <command> --help"),
+    hint: didYouMean(word, known, "A command's own options come after it: teams <command> --help"),
   });
 }
 

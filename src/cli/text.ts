@@ -14,7 +14,7 @@ export async function textOf(
   const text = fromStdin ? withoutLastNewline(await io.readStdin()) : words.join(" ");
   if (text.trim() !== "") return text;
   throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`, {
-    hint: `Write it behind the command, or give - and the ${what} on stdin.`,
+    hint: `Write it after the command, or give - and the ${what} on stdin.`,
   });
 }
 

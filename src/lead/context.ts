@@ -53,7 +53,7 @@ export function requireNoNesting(ctx: LeadContext): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(
     "NESTED_TEAM",
-    `${ctx.actor} is a teammate and cannot start agents. Nothing was started.`,
+    `${ctx.actor} is a teammate and cannot start teammates. Nothing was started.`,
     {
       hint: "Ask the lead to spawn the teammate that you need.",
     },

@@ -1,5 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { ownIdentity } from "../os/identity.ts";
+import { operand } from "../os/shell-words.ts";
+import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
@@ -41,7 +43,7 @@ export interface KillOptions {
 /**
  * Ends members: asks first, then signals to the whole process tree, then the pane and the membership, and the worktree if
  * nothing is unsaved in it.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, WORKTREE_DIRTY; nothing was touched then. INTERRUPTED by the signal while it
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead, WORKTREE_DIRTY; nothing was touched then. INTERRUPTED by the signal while it
  * asks, and PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
  */
 export async function killTeammates(
@@ -51,7 +53,8 @@ export async function killTeammates(
 ): Promise<readonly KillReport[]> {
   requireLead(ctx, "end a teammate");
   const config = readTeam(ctx.ref);
-  const found = names.map((name) => findMember(config, name)).filter(({ name }) => name !== LEAD_NAME);
+  const found = names.map((name) => findMember(config, name));
+  requireTeammates(ctx, found);
   const members = found.map(({ name }) => name);
   if (!options.discardWorktrees) return withWorktrees(ctx, found, await endAll(ctx, members, options));
   const own = ownIdentity();
@@ -63,6 +66,14 @@ export async function killTeammates(
     await setDiscard(ctx, members, undefined);
     throw error;
   }
+}
+
+/** A lead ends with its run, or is a person. */
+function requireTeammates({ ref }: LeadContext, found: readonly TeamMember[]): void {
+  if (!found.some(({ name }) => name === LEAD_NAME)) return;
+  throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team, and is not killed by itself.`, {
+    hint: `All of the team: teams kill --team ${operand(ref.team)}. A run ends by Ctrl-C in its lead's pane.`,
+  });
 }
 
 function endAll(

@@ -12,13 +12,13 @@ const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
   6: "a , is missing",
   7: "a } is missing",
   8: "a ] is missing",
-  9: "something stands behind its end",
+  9: "something comes after its end",
   10: "comments are not allowed",
   11: "a comment does not end",
   12: 'a text does not end; a " is missing',
   13: "a number does not end",
   14: "a \\u in a text is broken",
-  15: "a \\ in a text has nothing behind it that it could stand before",
+  15: "a \\ in a text has nothing after it that it could stand before",
   16: "a text holds a line's end or another control character; write \\n",
 };
 

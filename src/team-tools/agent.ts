@@ -13,6 +13,7 @@ import type { SpawnInput } from "../lead/spawn-draft.ts";
 import { spawnMode, spawnType } from "../lead/spawn-settings.ts";
 import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
+import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
@@ -127,9 +128,13 @@ async function startTeammate(
   const { ctx, spawn } = own;
   const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), most: mostOf(own) }], spawn);
   if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
+  const renamed = sameName(spawned.name, call.name)
+    ? undefined
+    : `The name ${call.name} was taken: this one is called ${spawned.name}.`;
   return answer(
     {
       status: "teammate_spawned",
+      ...(renamed !== undefined && { message: renamed }),
       teammate_id: spawned.agentId,
       agent_id: spawned.agentId,
       agent_type: spawned.agentType,
@@ -142,7 +147,10 @@ async function startTeammate(
       pane_id: spawned.paneId,
       ...(spawned.worktree && { worktree_path: spawned.worktree, worktree_branch: spawned.branch }),
     },
-    `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
+    [
+      `${spawned.name} is ready${spawned.paneId === null ? "" : ` in pane ${spawned.paneId}`}.`,
+      ...(renamed === undefined ? [] : [renamed]),
+    ].join(" "),
   );
 }
 

@@ -2,10 +2,12 @@ import type { Hooks } from "../agent/hooks/hooks.ts";
 import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../agent/tools/tool.ts";
-import { messageOf, TeamError } from "../errors.ts";
+import { type ErrorCode, messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import { taskGate } from "../lead/task-hooks.ts";
+import { defined } from "../schema/defined.ts";
+import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { TaskGate } from "../team/task-gate.ts";
 import type { Worker } from "../worker/worker.ts";
@@ -54,9 +56,29 @@ export async function refusing(work: () => Promise<ToolResult>): Promise<ToolRes
     return await work();
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    const data = { success: false, code: error.code, message: messageOf(error), hint: error.hint };
+    const data = defined({
+      success: false,
+      code: error.code,
+      message: messageOf(error),
+      hint: hintOf(error),
+    });
     return { content: JSON.stringify(data, undefined, 2), data, display: data.message, isError: true };
   }
+}
+
+/** What a model does with its tools where a person at a shell is told of a command. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  ACTIVE_MEMBERS: "Ask each to shut down by SendMessage of type shutdown_request, and wait for its answer.",
+  NOT_LEAD: `Ask ${LEAD_NAME} by SendMessage.`,
+  TASK_NOT_FOUND: "TaskList shows the tasks.",
+  TASK_BLOCKED: "TaskList shows what it waits for.",
+  CYCLE: "TaskList shows what waits for what.",
+  RECIPIENT_INACTIVE: "Give its work to another.",
+};
+
+/** @returns undefined where the hint is a command for a person's shell */
+function hintOf({ code, hint }: TeamError): string | undefined {
+  return HINTS[code] ?? (hint !== undefined && /\bteams [a-z]/.test(hint) ? undefined : hint);
 }
 
 /** What the hooks have to say when this agent adds or completes a task. */

@@ -5,7 +5,7 @@ import { answerApproval } from "../lead/approvals.ts";
 import { requireLead } from "../lead/context.ts";
 import { requestShutdown } from "../lead/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
-import { LEAD_NAME } from "../schema/names.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { broadcast, deliver } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";
@@ -102,6 +102,9 @@ function send(tools: TeamToolContext, call: Call): Promise<ToolResult> {
 async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<ToolResult> {
   const content = textOf(call);
   const target = recipientOf(readTeam(ctx.ref), need(call.recipient, "recipient"));
+  if (sameName(target.name, worker.name)) {
+    throw new TeamError("INVALID_INPUT", `You are ${target.name}. Nothing was sent.`);
+  }
   const summary = call.summary === undefined ? {} : { summary: call.summary };
   const sent = await deliver(ctx.ref, {
     ...sender(worker),

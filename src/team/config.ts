@@ -217,7 +217,7 @@ function teamExists(ref: TeamRef): TeamError {
     return new TeamError("TEAM_EXISTS", message, { hint, details });
   }
   return new TeamError("TEAM_EXISTS", `There is a team ${team} already; nothing was changed.`, {
-    hint: `Choose another name (--unique takes the next free one), or remove it: teams delete ${operand(team)}`,
+    hint: `Choose another name. What it is: teams status ${operand(team)}. To remove it: teams delete ${operand(team)}`,
     details,
   });
 }

@@ -147,6 +147,10 @@ async function* tryOnce(
   return undefined;
 }
 
+/** For the first error that most people see. */
+const WHERE_KEYS_ARE =
+  " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
+
 /** What the SDK's errors have, of which its classes are only known once it is loaded. */
 interface ApiErrorLike {
   readonly status?: unknown;
@@ -175,7 +179,9 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const message = typeof said === "string" && said !== "" ? said : causeOf(thrown);
   const kind = status === undefined ? "connection" : failureKind(status, message);
   const text =
-    status === undefined ? `No answer from the model's server: ${message}` : `${status} ${message}`;
+    status === undefined
+      ? `No answer from the model's server: ${message}`
+      : `${status} ${message}${kind === "auth" ? WHERE_KEYS_ARE : ""}`;
   const told = headers?.get("x-should-retry");
   return {
     error: new ModelError(kind, text, status, { cause: thrown, limit: tokenLimit(message) }),

@@ -31,7 +31,7 @@ export class WordContext {
   read(text: string): void {
     for (let i = 0; i < text.length; i += 1) {
       const taken = this.step(text.charAt(i), text.slice(i + 1, i + 1 + AHEAD));
-      if (i + taken >= text.length) this.unsafe ??= "behind a backslash";
+      if (i + taken >= text.length) this.unsafe ??= "after a backslash";
       this.previous = text.charAt(i) === "\\" ? "x" : text.charAt(i + taken);
       i += taken;
     }
@@ -44,7 +44,7 @@ export class WordContext {
    */
   insert(value: string): string {
     if (value.includes("\0")) throw new Error("holds a NUL character, which no command can");
-    if (this.previous === "$") this.unsafe ??= "behind a dollar sign";
+    if (this.previous === "$") this.unsafe ??= "after a dollar sign";
     if (this.unsafe !== undefined) throw new Error(`stands ${this.unsafe}`);
     this.previous = "x";
     const frame = this.frames.at(-1);
@@ -119,7 +119,7 @@ export class WordContext {
       if (char === "#" && atStart) return this.push("comment");
       if (char === "<" && next.startsWith("<")) return this.redirection(next);
       // The bracket behind a pattern of `case` has no partner, so the end of `$(` could be anywhere.
-      if (atStart && /^case\s/.test(char + next)) this.unsafe ??= "behind a case";
+      if (atStart && /^case\s/.test(char + next)) this.unsafe ??= "after a case";
     }
     if (char === "(") return this.deepen(1);
     return this.expansion(char, next);
@@ -128,7 +128,7 @@ export class WordContext {
   /** `<<<` is a word of this command; `<<` begins a text that ends who knows where. */
   private redirection(next: string): number {
     if (next.startsWith("<<")) return 2;
-    this.unsafe ??= "behind a here-document; use Write for the text";
+    this.unsafe ??= "after a here-document; use Write for the text";
     return 1;
   }
 

@@ -82,7 +82,7 @@ export const grepTool: Tool<Input> = {
             `(${offset === 0 ? "the first" : `${offset + 1} to`} ${end} of ${all.length}; narrow the search, or go on with offset ${end})`,
           ]
         : [];
-    const none = all.length === 0 ? "Nothing matches." : `There are ${all.length}; nothing is behind them.`;
+    const none = all.length === 0 ? "Nothing matches." : `There are ${all.length}; there are no more.`;
     return {
       content: [...(shown.length === 0 ? [none] : shown), ...rest, ...note].join("\n"),
       data: {

@@ -38,7 +38,7 @@ export const command = defineCommand({
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
     const name = address === undefined ? open.actor : memberOf(open.ref, open.config, address).name;
-    if (options.markRead) assertMayMark(open, name, agentIdentity(io.env)?.name === open.actor);
+    if (options.markRead) assertMayMark(open, name, agentIdentity(io.env) !== undefined);
     const since = momentOption(options.since, "since", systemClock.now());
     const filter = {
       unread: options.unread,
@@ -68,10 +68,16 @@ export const command = defineCommand({
 
 /**
  * An agent consumes its messages itself, once they are in its conversation: marked by anybody else they would never reach it.
- * @throws TeamError INVALID_INPUT
+ * @param inAgentsShell whoever acts is an agent: nobody else's messages are its to take
+ * @throws TeamError NOT_LEAD, INVALID_INPUT
  */
-function assertMayMark({ ref, config, actor }: OpenTeam, name: string, isItsShell: boolean): void {
-  const isOwn = isItsShell && name === actor;
+function assertMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsShell: boolean): void {
+  const isOwn = inAgentsShell && name === actor;
+  if (inAgentsShell && !isOwn) {
+    throw new TeamError("NOT_LEAD", `The messages are ${name}'s, not ${actor}'s; nothing was marked.`, {
+      hint: "Without --mark-read they are only shown.",
+    });
+  }
   const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
   if (isOwn || isLedByHand || !isReadByUs(ref, name)) return;
   throw new TeamError("INVALID_INPUT", `${name} reads its messages itself; nothing was marked.`, {

@@ -47,7 +47,7 @@ const OPTIONS = {
   permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   systemPrompt: { value: "text", summary: "in place of what the lead is told by default" },
-  appendSystemPrompt: { value: "text", summary: "behind all that the lead is told" },
+  appendSystemPrompt: { value: "text", summary: "after all that the lead is told" },
   session: { summary: "give the team a tmux session of its own" },
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },

@@ -37,7 +37,7 @@ export const command = defineCommand({
     model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
     plan: { summary: "it acts only after its plan was approved" },
     systemPrompt: { value: "text", summary: "in place of what it is told by its type and by default" },
-    appendSystemPrompt: { value: "text", summary: "behind all that it is told" },
+    appendSystemPrompt: { value: "text", summary: "after all that it is told" },
     permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
     allowedTools: { value: "rules", summary: "tools that run without asking: Read,Bash(git:*)", many: true },
     disallowedTools: { value: "rules", summary: "tools that never run", many: true },

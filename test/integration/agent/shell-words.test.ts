@@ -95,9 +95,9 @@ test.each([
   ["a parameter expansion", 'echo "${x:-{{v}}}"'],
   ["arithmetic", "echo $(( {{v}} + 1 ))"],
   ["an arithmetic command", "(( {{v}} ))"],
-  ["behind a backslash", "echo \\{{v}}"],
-  ["behind a dollar sign", "echo ${{v}}"],
-  ["behind a case", 'echo "$(case x in x) echo;; esac)" {{v}}'],
+  ["after a backslash", "echo \\{{v}}"],
+  ["after a dollar sign", "echo ${{v}}"],
+  ["after a case", 'echo "$(case x in x) echo;; esac)" {{v}}'],
 ])("%s is refused, since no quoting is safe there", (_, command) => {
   expect(() => fillCommand(command, () => "a[$(touch pwned)]")).toThrow("{{v}} stands");
 });

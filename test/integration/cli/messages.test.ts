@@ -194,6 +194,12 @@ describe("inbox", () => {
     expect(own.code).toBe(0);
     expect(await inboxOf(teams, "dev", "--unread")).toEqual([]);
     await teams(["send", "team-lead", "done", "--as", "dev"]);
+    // The lead's are no teammate's to take.
+    const taken = await teams(["inbox", "team-lead", "--mark-read", "--json"], {
+      env: { TEAMS_AGENT: "dev@review" },
+    });
+    expect(taken.error().code).toBe("NOT_LEAD");
+    expect(await inboxOf(teams, "team-lead", "--unread")).toHaveLength(1);
     await inboxOf(teams, "team-lead", "--mark-read");
     expect(await inboxOf(teams, "team-lead", "--unread")).toEqual([]);
   });

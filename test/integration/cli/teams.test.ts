@@ -63,6 +63,15 @@ describe("create, ls and delete", () => {
     expect(ended.err).toContain("hint:");
   });
 
+  it("have a lead that is not killed by itself", async () => {
+    const teams = cliIn();
+    await teams(["create", "review"]);
+    const ended = await teams(["kill", "team-lead", "--json"]);
+    expect([ended.code, ended.error().code]).toEqual([2, "INVALID_INPUT"]);
+    expect(ended.error().hint).toContain("teams kill --team review");
+    expect((await teams(["kill", "review"])).out).toContain("Nobody but the lead was there.");
+  });
+
   it.each([
     ["a teammate", "dev@outer", "NESTED_TEAM", 1],
     ["a lead that is a process", "team-lead@outer", "ALREADY_LEADING", 4],
@@ -139,7 +148,7 @@ describe("what is left of a team without a config", () => {
     expect(readdirSync(join(teams.root, "tasks"))).toEqual([]);
     expect((await teams(["create", "orph"])).code).toBe(0);
     expect((await teams(["create", "orph", "--json"])).error().hint).toMatch(
-      /--unique takes .* teams delete orph$/,
+      /teams status orph\. .* teams delete orph$/,
     );
   });
 });

@@ -119,7 +119,7 @@ export const ENDINGS: readonly EndingCase[] = [
     pane: "without terminal",
   },
   {
-    what: "`tmux kill-pane`, and the program SIGKILL behind it",
+    what: "`tmux kill-pane`, and then the program by SIGKILL",
     of: "deaf",
     end: async (run) => {
       run.tmux("kill-pane", "-t", run.pane);

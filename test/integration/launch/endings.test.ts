@@ -82,7 +82,7 @@ test("docs/endings.md lists all of them; `vitest -u` writes them there", async (
 const OF: Record<EndingCase["of"], string> = {
   working: "An agent at work",
   deaf: "A program that ignores SIGHUP, SIGINT, SIGQUIT, SIGTERM",
-  crashed: "A pane that waits for a person, behind an exit with 3",
+  crashed: "A pane that waits for a person, after an exit with 3",
 };
 const HEARD = { bell: "bell", lifeline: "lifeline", nothing: "–" };
 const PANE: Record<EndingCase["pane"], string> = {

@@ -109,6 +109,29 @@ describe("the team tools of an agent", () => {
   });
 });
 
+describe("a refusal by a team tool", () => {
+  it("says what to do with tools, and never with commands of a person's shell", async () => {
+    const ref = await testTeam(["dev"]);
+    const [lead, dev] = [await handsOf(ref, LEAD_NAME), await handsOf(ref, "dev")];
+    await prepareRun(ref, ["dev"]);
+    const refusals = [
+      await lead.data("TeamDelete", {}),
+      await lead.data("TaskUpdate", { taskId: "9" }),
+      await dev.data("SendMessage", { type: "shutdown_request", recipient: LEAD_NAME }),
+      await lead.data("SendMessage", { type: "plan_approval_response", request_id: "p", approve: true }),
+    ];
+    expect(refusals.map(({ code }) => code)).toEqual([
+      "ACTIVE_MEMBERS",
+      "TASK_NOT_FOUND",
+      "NOT_LEAD",
+      "REQUEST_NOT_FOUND",
+    ]);
+    for (const { hint = "" } of refusals) expect(hint).not.toMatch(/\bteams [a-z]/);
+    expect(refusals[0]?.hint).toContain("shutdown_request");
+    expect(refusals[1]?.hint).toBe("TaskList shows the tasks.");
+  });
+});
+
 describe("what a model is told of the team tools", () => {
   const specsOf = async (name: string): Promise<ReadonlyMap<string, ToolSpec>> => {
     const { names, tool } = await handsOf(await testTeam(["ada"]), name);
@@ -189,6 +212,17 @@ describe("SendMessage", () => {
     expect(existsSync(ref.paths.inbox("scuot"))).toBe(false);
     const ended = await dev.use("SendMessage", { type: "message", recipient: "gone", content: "hi" });
     expect(ended.data).toMatchObject(refusal("RECIPIENT_INACTIVE"));
+  });
+
+  it("is not to oneself", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await handsOf(ref, "dev");
+    for (const input of [
+      { recipient: "DEV", content: "hi" },
+      { to: "dev@crew", message: "hi" },
+    ])
+      expect((await dev.use("SendMessage", input)).data).toMatchObject(refusal("INVALID_INPUT"));
+    expect(await textsTo(ref, "dev")).toEqual([]);
   });
 
   it("to one that crashed says that it is read after the restart (S20)", async () => {
