@@ -1,5 +1,6 @@
 import { join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
+import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isInside } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
@@ -50,18 +51,24 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
     const parts = parseRule(rule);
     return parts === undefined ? [] : [{ rule, ...parts }];
   });
+  const { access, line } = subject;
   const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, subject.tool));
-  if (whole !== undefined) return { rules: [whole.rule], whole: true };
+  // What only this machine or its network serves is nothing that "all of the web" means.
+  const isNamed = access.kind === "host" && isPrivateHost(access.host);
+  if (whole !== undefined && !isNamed) return { rules: [whole.rule], whole: true };
   const about = parsed.flatMap(({ rule, tool, pattern }) =>
     pattern !== undefined && isAbout(tool, subject) ? [{ rule, pattern }] : [],
   );
-  const { access, line } = subject;
   if (access.kind === "command") return commandAllowance(about, line);
-  const covering =
-    access.kind === "team" || access.kind === "external"
-      ? undefined
-      : about.find(({ pattern }) => pathsMatch(pattern, access.paths, subject, "every"));
+  const covering = about.find(({ pattern }) => covers(pattern, subject));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
+}
+
+/** Whether a pattern that allows is about all of what a call touches, of one that runs no command. */
+function covers(pattern: string, subject: RuleSubject): boolean {
+  const { access } = subject;
+  if (access.kind === "host") return hostMatches(pattern, access.host, "every");
+  return "paths" in access && pathsMatch(pattern, access.paths, subject, "every");
 }
 
 function commandAllowance(
@@ -84,6 +91,7 @@ function touches(pattern: string, subject: RuleSubject): boolean {
   if (access.kind === "team") return false;
   // No pattern can be held against what somebody else's tool does: one that refuses refuses all of it.
   if (access.kind === "external") return true;
+  if (access.kind === "host") return hostMatches(pattern, access.host, "any");
   if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
   for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
   for (const mentioned of line?.mentioned ?? []) {

@@ -1,6 +1,7 @@
 import { join, resolve as resolvePath } from "node:path";
 import { realPathOf } from "../os/fs.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { isPrivateHost, plainHost } from "./host-rules.ts";
 import { allowance, type PermissionRules, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { areNotes, isInside, isProtectedPath } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -158,6 +159,32 @@ export function isWithheld(
   return refusingRule(refusals, { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home }) !== undefined;
 }
 
+/**
+ * Whether an allowed call may reach its host at this address, to which the host's name leads: one of no public network needs a
+ * rule of its own where the host does not say itself that it is one, since whoever owns a name says where it leads.
+ */
+export function mayReach(
+  address: string,
+  {
+    mode,
+    tool,
+    access,
+    rules,
+    home,
+  }: Pick<PermissionQuestion, "mode" | "tool" | "access" | "rules" | "home">,
+): boolean {
+  const subject: RuleSubject = {
+    tool,
+    access: { kind: "host", host: plainHost(address) },
+    realPaths: [],
+    cwd: "/",
+    home,
+  };
+  if (refusingRule(rules.deny, subject) !== undefined) return false;
+  if (mode === "bypassPermissions" || !isPrivateHost(address)) return true;
+  return (access.kind === "host" && isPrivateHost(access.host)) || "rules" in allowance(rules.allow, subject);
+}
+
 /** Characters of a command that a reason repeats. */
 const MAX_SHOWN = 80;
 
@@ -199,7 +226,8 @@ function refusedByMode(question: PermissionQuestion, resolved: Resolved): Permis
   if (mode === "delegate" && coordinator) {
     return deny("In the mode delegate the lead only coordinates; give this to a teammate.");
   }
-  if (mode !== "plan" || access.kind === "read" || isThePlan(question, resolved)) return undefined;
+  const reads = access.kind === "read" || access.kind === "host";
+  if (mode !== "plan" || reads || isThePlan(question, resolved)) return undefined;
   return deny("In plan mode only the plan file is written and nothing is run; ask for approval first.");
 }
 
@@ -222,6 +250,13 @@ function allowedByMode(
     if (line?.unclear !== undefined) return ask(`No rule can allow it: ${line.unclear}.`);
     const shown = missing === undefined || missing.length > MAX_SHOWN ? "this command" : missing;
     return ask(`No rule allows ${shown}.`);
+  }
+  if (access.kind === "host") {
+    return ask(
+      isPrivateHost(access.host)
+        ? `No rule names ${access.host}, which is this machine or on its network.`
+        : `No rule allows ${access.host}.`,
+    );
   }
   if (access.kind === "external") return ask(`No rule allows ${tool}.`);
   return ask(

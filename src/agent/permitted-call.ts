@@ -7,6 +7,7 @@ import type { PermissionRules } from "./permission-rules.ts";
 import {
   decide,
   isWithheld,
+  mayReach,
   type PermissionDecision,
   type PermissionQuestion,
   withHook,
@@ -98,7 +99,11 @@ export async function permitAndExecute(
     const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
     return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
   }
-  const result = await tool.execute(input, { ...context, isWithheld: (path) => isWithheld(path, question) });
+  const result = await tool.execute(input, {
+    ...context,
+    isWithheld: (path) => isWithheld(path, question),
+    mayReach: (address) => mayReach(address, question),
+  });
   return note === undefined
     ? result
     : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { hostPattern } from "./host-rules.ts";
 import { isInside } from "./protected-paths.ts";
 import type { RedirectedFile, ShellLine } from "./shell-line.ts";
 import type { ToolAccess } from "./tools/tool.ts";
@@ -31,6 +32,8 @@ export function suggestRules({ tool, access, line, workingDirs, home }: Suggesti
         .filter(({ path }) => !workingDirs.some((directory) => isInside(path, directory)));
       return [...new Set([...commands, ...fileRules(files)])];
     }
+    case "host":
+      return [`${tool}(${hostPattern(access.host)})`];
     default:
       return [tool];
   }

@@ -11,6 +11,7 @@ import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
+import type { ProtocolMessage } from "../protocol/messages.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -201,9 +202,10 @@ async function onSilent(
   { plan, desk }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
-  if (protocol?.type !== "permission_request") return;
+  const asked = protocol === undefined ? undefined : askedFor(protocol);
+  if (asked === undefined) return;
   const { permissions } = settings();
-  const how = await answerPermission(ctx, message.from, protocol, {
+  const how = await answerPermission(ctx, message.from, asked.request, {
     mode: plan.mode,
     rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
     directories: furtherDirectories(settings(), ctx),
@@ -211,8 +213,19 @@ async function onSilent(
   if (how === "person") {
     const where =
       screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    view.waiting(
-      `${message.from} asks to use ${protocol.tool_name}: teams approve ${operand(protocol.request_id)}, or ${where}`,
-    );
+    view.waiting(`${message.from} asks to ${asked.what}: teams approve ${operand(asked.id)}, or ${where}`);
+  }
+}
+
+/** What a message asks the lead's side to permit; undefined of any other, and of one that cannot be answered. */
+function askedFor(message: ProtocolMessage) {
+  switch (message.type) {
+    case "permission_request":
+      return { request: message, id: message.request_id, what: `use ${message.tool_name}` };
+    case "sandbox_permission_request":
+      if (message.requestId === "" || message.host === "") return undefined;
+      return { request: message, id: message.requestId, what: `reach ${message.host}` };
+    default:
+      return undefined;
   }
 }

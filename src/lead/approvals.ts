@@ -113,25 +113,7 @@ function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<
         ...(answer.mode === undefined ? {} : { permissionMode: answer.mode }),
       };
     case "permission":
-      // The older of the two forms: every version of a real peer takes it (interop.md).
-      return answer.approve
-        ? {
-            type: "permission_response",
-            request_id: id,
-            subtype: "success",
-            response: {
-              updated_input: request.payload.input ?? {},
-              permission_updates:
-                answer.always === undefined ? [] : [addRules(answer.always.rules, answer.always.destination)],
-            },
-            ...(note === undefined ? {} : { feedback: note }),
-          }
-        : {
-            type: "permission_response",
-            request_id: id,
-            subtype: "error",
-            error: note ?? "Refused by the lead.",
-          };
+      return permissionResponse(request, note, answer);
     case "question":
       requireChoice(request, answer.approve, note);
       return { type: "question_response", requestId: id, answer: note ?? (answer.approve ? "yes" : "no") };
@@ -151,4 +133,33 @@ function requireChoice(request: RequestRecord, approve: boolean, note: string | 
       hint: `Say it as the note: teams approve ${operand(request.id)} --note ${operand(choices[0] ?? "")}`,
     },
   );
+}
+
+function permissionResponse(
+  { id, payload: { access, input } }: RequestRecord,
+  note: string | undefined,
+  { approve, always }: ApprovalAnswer,
+): Parameters<typeof formatProtocol>[0] {
+  const updates = always === undefined ? [] : [addRules(always.rules, always.destination)];
+  const feedback = note === undefined ? {} : { feedback: note };
+  // A host of the network is answered in a form of its own; note and rules in it are ours, and a peer does without.
+  if (typeof access === "object" && access !== null && "kind" in access && access.kind === "host") {
+    const rules = approve && updates.length > 0 ? { permission_updates: updates } : {};
+    return { type: "sandbox_permission_response", requestId: id, allow: approve, ...feedback, ...rules };
+  }
+  // The older of the two forms: every version of a real peer takes it (interop.md).
+  return approve
+    ? {
+        type: "permission_response",
+        request_id: id,
+        subtype: "success",
+        response: { updated_input: input ?? {}, permission_updates: updates },
+        ...feedback,
+      }
+    : {
+        type: "permission_response",
+        request_id: id,
+        subtype: "error",
+        error: note ?? "Refused by the lead.",
+      };
 }

@@ -1,7 +1,9 @@
+import { hostPattern, plainHost } from "../agent/host-rules.ts";
 import type { PermissionRules } from "../agent/permission-rules.ts";
 import { decide, type PermissionDecision } from "../agent/permissions.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
-import type { ToolAccess } from "../agent/tools/tool.ts";
+import type { ToolAccess, ToolContext } from "../agent/tools/tool.ts";
+import { webFetchTool } from "../agent/tools/web-fetch.ts";
 import { TeamError } from "../errors.ts";
 import type { MessageOf } from "../protocol/messages.ts";
 import { rulesAdded } from "../protocol/permission-updates.ts";
@@ -20,7 +22,14 @@ export interface LeadRights {
   readonly directories: readonly string[];
 }
 
-type Request = MessageOf<"permission_request">;
+/** What a teammate asks for, of either form of the request. */
+interface Asked {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly access: ToolAccess;
+  readonly rules: readonly string[];
+}
 
 /**
  * The lead's side of a teammate's permission request: its own mode and rules decide where they can, else a person does; a
@@ -30,14 +39,16 @@ type Request = MessageOf<"permission_request">;
 export async function answerPermission(
   ctx: LeadContext,
   from: string,
-  message: Request,
+  message: MessageOf<"permission_request"> | MessageOf<"sandbox_permission_request">,
   rights: LeadRights,
 ): Promise<"answered" | "person"> {
-  recordForeign(ctx, from, message);
-  const { behavior, reason } = await decideFor(ctx, from, message, rights);
+  const { cwd = ctx.cwd } = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from)) ?? {};
+  const asked = askedIn(message, { cwd, env: ctx.env });
+  recordForeign(ctx, from, asked);
+  const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
   if (behavior === "ask") return "person";
   try {
-    await answerApproval(ctx, message.request_id, {
+    await answerApproval(ctx, asked.id, {
       approve: behavior === "allow",
       note: `Decided by the lead's own rights: ${reason}`,
     });
@@ -53,12 +64,10 @@ export async function answerPermission(
 /** As if the lead made the call itself, where the teammate is. */
 async function decideFor(
   ctx: LeadContext,
-  from: string,
-  { tool_name: tool, input }: Request,
+  cwd: string,
+  { tool, access }: Asked,
   { mode, rules, directories }: LeadRights,
 ): Promise<PermissionDecision> {
-  const { cwd = ctx.cwd } = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from)) ?? {};
-  const access = accessOf(tool, input, { cwd, env: ctx.env });
   const { readShellLine } = await import("../agent/shell-line.ts");
   return decide({
     // A lead that plans has nothing against the work of others.
@@ -73,29 +82,36 @@ async function decideFor(
   });
 }
 
+function askedIn(
+  message: Parameters<typeof answerPermission>[2],
+  where: Pick<ToolContext, "cwd" | "env">,
+): Asked {
+  if (message.type === "sandbox_permission_request") {
+    const host = plainHost(message.host);
+    const tool = webFetchTool.name;
+    const rules = [`${tool}(${hostPattern(host)})`];
+    return { id: message.requestId, tool, input: { host }, access: { kind: "host", host }, rules };
+  }
+  const { request_id: id, tool_name: tool, input, permission_suggestions } = message;
+  const rules = permission_suggestions.flatMap(rulesAdded);
+  return { id, tool, input, access: accessOf(tool, input, where), rules };
+}
+
 /** What the call would touch. A tool that only the asker has, or an input that is none of it, is whatever it may be. */
-function accessOf(
-  name: string,
-  input: Request["input"],
-  where: { readonly cwd: string; readonly env: LeadContext["env"] },
-): ToolAccess {
+function accessOf(name: string, input: Asked["input"], where: Pick<ToolContext, "cwd" | "env">): ToolAccess {
   const tool = builtinTools().find((one) => one.name === name);
   const parsed = tool?.input.safeParse(input);
   return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
 }
 
 /** A peer of ours has opened the request itself; for a foreign one we do, so that `approvals` shows it. */
-function recordForeign(ctx: LeadContext, from: string, message: Request): void {
+function recordForeign(ctx: LeadContext, from: string, { id, tool, input, access, rules }: Asked): void {
   openRequest(ctx.ref, {
-    id: message.request_id,
+    id,
     kind: "permission",
     from,
-    summary: `${message.tool_name}(${JSON.stringify(message.input).slice(0, 200)})`,
-    payload: {
-      input: message.input,
-      tool: message.tool_name,
-      rules: message.permission_suggestions.flatMap(rulesAdded),
-    },
+    summary: `${tool}(${access.kind === "host" ? access.host : JSON.stringify(input).slice(0, 200)})`,
+    payload: { input, tool, rules, ...(access.kind === "host" ? { access } : {}) },
     at: ctx.clock.now(),
   });
 }

@@ -13,15 +13,23 @@ import { Readable } from "node:stream";
  * global `fetch` it takes no notice of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; who needs a proxy gives a base URL that
  * leads there.
  * @param idleTimeoutMs a connection on which nothing comes for so long is given up
+ * @param how of connections: all of the process are shared without it
  */
-export function httpFetch(idleTimeoutMs: number): typeof fetch {
+export function httpFetch(
+  idleTimeoutMs: number,
+  how: Pick<RequestOptions, "lookup" | "agent"> = {},
+): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const send = await senderFor(url.protocol);
     const body = bodyOf(init.body);
     const headers = Object.fromEntries(new Headers(init.headers ?? {}));
     if (body !== undefined) headers["content-length"] = String(Buffer.byteLength(body));
-    const options = { method: init.method ?? "GET", headers: { ...headers, "accept-encoding": "identity" } };
+    const options = {
+      ...how,
+      method: init.method ?? "GET",
+      headers: { ...headers, "accept-encoding": "identity" },
+    };
     const answer = await exchange(send(url, options), body, init.signal ?? undefined, idleTimeoutMs);
     return responseOf(answer);
   };

@@ -37,7 +37,7 @@ function protocolHeadline(message: ProtocolMessage): string {
     case "permission_response":
       return "answers a permission";
     case "sandbox_permission_request":
-      return "asks to reach a host";
+      return `asks to reach ${firstLine(message.host) || "a host"}`;
     case "sandbox_permission_response":
       return "answers whether a host may be reached";
     case "team_permission_update":

@@ -120,9 +120,17 @@ const shapes = {
       requestId: z.string(),
       answer: z.string(),
     }),
-  // What a real peer may send and we do nothing about: known, so that no model reads it as a message.
-  sandbox_permission_request: () => z.looseObject({ type: z.literal("sandbox_permission_request") }),
-  sandbox_permission_response: () => z.looseObject({ type: z.literal("sandbox_permission_response") }),
+  // All of it may be missing: what a real peer sends here is for no model to read, also where nothing can be done about it.
+  sandbox_permission_request: () =>
+    z.looseObject({ type: z.literal("sandbox_permission_request"), requestId: words, host: words }),
+  sandbox_permission_response: () =>
+    z.looseObject({
+      type: z.literal("sandbox_permission_response"),
+      requestId: words,
+      allow: z._default(z.boolean(), false),
+      feedback: text,
+      permission_updates: z._default(z.array(z.unknown()), []),
+    }),
   team_permission_update: () => z.looseObject({ type: z.literal("team_permission_update") }),
   interrupt_request: () => z.looseObject({ type: z.literal("interrupt_request"), from: words }),
 } as const;

@@ -49,9 +49,9 @@ export function proseOf(message: ProtocolMessage): string {
     case "permission_response":
       return `A permission was answered (${message.request_id}).`;
     case "sandbox_permission_request":
-      return "Permission to reach a host is asked for.";
+      return `Permission to reach ${message.host || "a host"} is asked for (${message.requestId}).`;
     case "sandbox_permission_response":
-      return "A permission to reach a host was answered.";
+      return `A permission to reach a host was answered (${message.requestId}).`;
     case "team_permission_update":
       return "The team's permissions were changed.";
     case "mode_set_request":

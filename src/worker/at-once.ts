@@ -33,6 +33,7 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
       await parts.desk.reconsider();
       return true;
     case "permission_response":
+    case "sandbox_permission_response":
       parts.desk.answered(message);
       await parts.desk.reconsider();
       return true;

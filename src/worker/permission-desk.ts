@@ -1,8 +1,9 @@
 import type { PermissionDecision } from "../agent/permissions.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
 import type { Clock } from "../os/clock.ts";
-import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
-import { addRules, rulesAdded } from "../protocol/permission-updates.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import { addRules } from "../protocol/permission-updates.ts";
+import { type PermissionResponse, verdictOf } from "../protocol/permission-verdict.ts";
 import { permissionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
@@ -120,13 +121,11 @@ export class PermissionDesk {
   }
 
   /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
-  answered(message: MessageOf<"permission_response">): void {
-    const open = this.#open.find(({ id }) => id === message.request_id);
+  answered(message: PermissionResponse): void {
+    const { requestId, allowed, note, rules } = verdictOf(message);
+    const open = this.#open.find(({ id }) => id === requestId);
     if (open === undefined) return;
-    const allowed = message.subtype === "success" || message.decision === "approved";
-    const note = message.feedback ?? message.error;
-    const updates = message.response?.permission_updates;
-    if (allowed && Array.isArray(updates)) this.allow(updates.flatMap(rulesAdded));
+    this.allow(rules);
     open.settle({ allowed, ...(note === undefined ? {} : { note }) });
   }
 
@@ -177,19 +176,26 @@ export class PermissionDesk {
   async #tellLead(id: string, request: PermissionAsk, now: number): Promise<void> {
     const { ref, agent, color, isLead } = this.#options;
     if (isLead) return;
-    const text = formatProtocol(
-      {
-        type: "permission_request",
-        request_id: id,
-        agent_id: agent,
-        tool_name: request.tool,
-        tool_use_id: request.toolUseId,
-        description: request.reason,
-        input: request.input,
-        permission_suggestions: request.rules.length === 0 ? [] : [addRules(request.rules, "session")],
-      },
-      new Date(now),
-    );
+    const text = formatProtocol(requestMessage(id, agent, request), new Date(now));
     await deliver(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
+}
+
+/** A host of the network is asked for in a form of its own (protocol.md section 4). */
+function requestMessage(
+  id: string,
+  agent: string,
+  { tool, toolUseId, reason, input, access, rules }: PermissionAsk,
+): Parameters<typeof formatProtocol>[0] {
+  if (access.kind === "host") return { type: "sandbox_permission_request", requestId: id, host: access.host };
+  return {
+    type: "permission_request",
+    request_id: id,
+    agent_id: agent,
+    tool_name: tool,
+    tool_use_id: toolUseId,
+    description: reason,
+    input,
+    permission_suggestions: rules.length === 0 ? [] : [addRules(rules, "session")],
+  };
 }

@@ -6,6 +6,7 @@ export const BUILTIN_TOOL_NAMES = [
   "Glob",
   "Grep",
   "Bash",
+  "WebFetch",
   "TaskOutput",
   "TaskStop",
 ] as const;

@@ -5,9 +5,20 @@ import { grepTool } from "./grep.ts";
 import { readTool } from "./read.ts";
 import { taskOutputTool, taskStopTool } from "./task-tools.ts";
 import type { AnyTool } from "./tool.ts";
+import { webFetchTool } from "./web-fetch.ts";
 import { writeTool } from "./write.ts";
 
 /** The tools that every agent can have, which touch files and commands and know no team. */
 export function builtinTools(): AnyTool[] {
-  return [readTool, writeTool, editTool, globTool, grepTool, bashTool, taskOutputTool, taskStopTool];
+  return [
+    readTool,
+    writeTool,
+    editTool,
+    globTool,
+    grepTool,
+    bashTool,
+    webFetchTool,
+    taskOutputTool,
+    taskStopTool,
+  ];
 }

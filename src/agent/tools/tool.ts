@@ -7,6 +7,8 @@ export type ToolAccess =
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "write"; readonly paths: readonly string[] }
   | { readonly kind: "command"; readonly command: string }
+  /** Reads something from a host of the network; the host as rules name it. */
+  | { readonly kind: "host"; readonly host: string }
   /** Acts on the team alone: allowed in every mode. */
   | { readonly kind: "team" }
   /** Whatever a server of somebody else's does with it: only a rule, a mode or a person allows it. */
@@ -29,6 +31,8 @@ export interface ToolContext {
   readonly background: BackgroundTasks;
   /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */
   readonly isWithheld?: (path: string) => boolean;
+  /** Whether a call that named a host may reach it at this address. */
+  readonly mayReach?: (address: string) => boolean;
   /** Shell snapshot that Bash sources first, if there is one. */
   readonly snapshot?: string;
 }

@@ -25,9 +25,19 @@ describe("agent types", () => {
   });
 
   test("each has the tools that fit it", () => {
-    expect(namesOf("general-purpose")).toEqual(["Read", "Write", "Edit", "Glob", "Grep", ...COMMANDS]);
-    expect(namesOf("Explore")).toEqual(["Read", "Glob", "Grep"]);
-    expect(namesOf("Plan")).toEqual(["Read", "Glob", "Grep"]);
+    expect(namesOf("general-purpose")).toEqual([
+      "Read",
+      "Write",
+      "Edit",
+      "Glob",
+      "Grep",
+      "Bash",
+      "WebFetch",
+      "TaskOutput",
+      "TaskStop",
+    ]);
+    expect(namesOf("Explore")).toEqual(["Read", "Glob", "Grep", "WebFetch"]);
+    expect(namesOf("Plan")).toEqual(["Read", "Glob", "Grep", "WebFetch"]);
     expect(namesOf("bash")).toEqual(COMMANDS);
     expect(namesOf("reviewer")).not.toContain("Write");
     expect(namesOf("architect")).not.toContain("Bash");

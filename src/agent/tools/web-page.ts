@@ -1,0 +1,133 @@
+import { messageOf } from "../../errors.ts";
+import { after } from "../../os/clock.ts";
+import { guardedLookup, RefusedAddress } from "../../os/guarded-lookup.ts";
+import { httpFetch } from "../../os/http-fetch.ts";
+import { isPrivateHost, plainHost } from "../host-rules.ts";
+import { isSamePlace, webAddress } from "./web-address.ts";
+
+/** Milliseconds for all of it, redirections too: who waits longer for a page has the command line. */
+const TIMEOUT_MS = 60_000;
+/** Milliseconds on a connection without a byte. */
+const IDLE_MS = 20_000;
+/** Redirections of one host that are followed, as many as it takes a browser to suspect a circle. */
+const MAX_REDIRECTS = 10;
+/** Bytes of a page that are read: twice as much as the longest reference pages have, and turned into text within a second or two. */
+const MAX_BYTES = 2 * 1024 * 1024;
+/** Bytes at the start in which a NUL tells that an answer is no text. */
+const SNIFFED = 8192;
+
+/** What came of an address. */
+export type WebPage =
+  | {
+      readonly kind: "page";
+      readonly url: URL;
+      readonly status: number;
+      /** Without its parameters; empty where the server names none. */
+      readonly type: string;
+      readonly text: string;
+      /** Whether more was there than is read. */
+      readonly isCut: boolean;
+    }
+  /** It leads to another place, which is another thing to be allowed. */
+  | { readonly kind: "elsewhere"; readonly url: URL; readonly to: URL }
+  /** Why there is nothing to read, as one sentence. */
+  | { readonly kind: "flaw"; readonly flaw: string };
+
+/**
+ * Fetches an address. Connections are its own: none is used of those that somebody else in this process has made, so that each
+ * address is looked at.
+ * @param mayReach whether the host may be reached at an address that its name leads to
+ * @throws whatever `signal` aborts with
+ */
+export async function webPage(
+  url: URL,
+  mayReach: (address: string) => boolean,
+  signal: AbortSignal,
+): Promise<WebPage> {
+  const late = new AbortController();
+  const disarm = after(TIMEOUT_MS, () => late.abort(new Error(`It took more than ${TIMEOUT_MS} ms.`)));
+  const get = httpFetch(IDLE_MS, { lookup: guardedLookup(mayReach), agent: false });
+  try {
+    return await follow(url, mayReach, get, AbortSignal.any([signal, late.signal]));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RefusedAddress) return flaw(privateFlaw(url, error.address));
+    return flaw(`${url.href} could not be fetched: ${messageOf(error)}`);
+  } finally {
+    disarm();
+  }
+}
+
+async function follow(
+  first: URL,
+  mayReach: (address: string) => boolean,
+  get: typeof fetch,
+  signal: AbortSignal,
+): Promise<WebPage> {
+  let url = first;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+    const host = plainHost(url.hostname);
+    // A host that is an address is never looked up.
+    if (isPrivateHost(host) && !mayReach(host)) return flaw(privateFlaw(url, host));
+    const answer = await get(url.href, { signal, headers: HEADERS });
+    const location = REDIRECTS.has(answer.status) ? answer.headers.get("location") : null;
+    if (location === null) return await readPage(url, answer);
+    await answer.body?.cancel();
+    const to = URL.canParse(location, url.href) ? webAddress(new URL(location, url).href) : undefined;
+    if (to === undefined) return flaw(`${url.href} leads to ${location}, which is no address to be fetched.`);
+    if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
+    url = to;
+  }
+  return flaw(`${first.href} was redirected ${MAX_REDIRECTS + 1} times.`);
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const HEADERS = {
+  accept: "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1",
+  "user-agent": "tmux-teams (WebFetch)",
+};
+
+async function readPage(url: URL, answer: Response): Promise<WebPage> {
+  const [type = "", ...parameters] = (answer.headers.get("content-type") ?? "").toLowerCase().split(";");
+  const { bytes, isCut } = await readBytes(answer);
+  const named = type.trim();
+  const about = `${url.href} is ${named === "" ? "no text" : named}`;
+  if (/^image\/(?!svg)/.test(named)) return flaw(`${about}, an image; only text can be read.`);
+  if (bytes.subarray(0, SNIFFED).includes(0) || /^(audio|video|font)\/|\/(pdf|zip)$/.test(named)) {
+    return flaw(`${about}, a binary file; only text can be read.`);
+  }
+  const charset = parameters.map((one) => /^\s*charset="?([^"]+)/.exec(one)?.[1]).find(Boolean);
+  return { kind: "page", url, status: answer.status, type: named, text: decode(bytes, charset), isCut };
+}
+
+async function readBytes(answer: Response): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    pieces.push(piece);
+    length += piece.length;
+    // Leaving the loop ends the connection.
+    if (length > MAX_BYTES) break;
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
+}
+
+/** In what the server says it is written in, else the page itself; UTF-8 where neither says anything known. */
+function decode(bytes: Buffer, named: string | undefined): string {
+  const start = bytes.subarray(0, SNIFFED).toString("latin1");
+  const label = named ?? /<meta[^>]{1,200}charset=["']?([\w-]+)/i.exec(start)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(label.trim()).decode(bytes);
+  } catch {
+    // No name of a character set that anybody knows.
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+function privateFlaw(url: URL, address: string): string {
+  return `${url.hostname} leads to ${address}, an address of this machine or its network; only a rule for that address allows it: WebFetch(domain:${address}).`;
+}
+
+function flaw(text: string): WebPage {
+  return { kind: "flaw", flaw: text };
+}
