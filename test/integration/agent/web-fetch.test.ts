@@ -140,6 +140,7 @@ describe("a page", () => {
   });
 
   test.each([
+    ["nests deeper than it can be read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
     ["nests without an end", "<div>".repeat(400_000), "could not be turned into text"],
     [
       "has a cell of a thousand million columns",
