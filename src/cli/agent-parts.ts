@@ -34,6 +34,7 @@ import {
   teammateSection,
 } from "../worker/prompts.ts";
 import { RestGate } from "../worker/rest-gate.ts";
+import { Roster } from "../worker/roster.ts";
 import { teamNews } from "../worker/team-news.ts";
 import { RECORDING } from "./recording.ts";
 import { bypassForbidden, furtherDirectories } from "./settings.ts";
@@ -96,7 +97,9 @@ export function assembleAgent(parts: AgentParts): Agent {
   // What only settings deny is had again once they do not.
   const offers = (tool: AnyTool): boolean =>
     isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool.name));
-  const own = { type, offered: () => tools.filter(offers), whereabouts: whereabouts(ctx) };
+  const roster = new Roster(() => memberNames(ctx).filter((name) => name !== worker.name));
+  const own = { type, offered: () => tools.filter(offers), roster, whereabouts: whereabouts(ctx) };
+  worker.roster = roster;
   return createAgent({
     model: parts.model,
     tools,
@@ -112,7 +115,10 @@ export function assembleAgent(parts: AgentParts): Agent {
     passSecrets,
     ...snapshot,
     permissions,
-    onEvent: (event) => worker.onEvent(event),
+    onEvent: (event) => {
+      if (event.type === "compacted") roster.renew();
+      worker.onEvent(event);
+    },
     facts: () => teamNews(ctx.ref, worker.name),
     onTaskEnd: (notice) => worker.taskEnded(notice),
     onInputRecorded: () => worker.inputRecorded(),
@@ -184,17 +190,18 @@ function toolsOf(
   return [...toolsOfOwn(type, parts, parts.notes, deny), ...chooseTools(teamTools(parts), { without: deny })];
 }
 
-/** Made anew before each call of the model, so that it names who is there now. */
+/** Made anew before each call of the model, so that it says what mode it is in now. */
 function systemPrompt(
   parts: AgentParts,
   own: {
     readonly type: AgentType;
     readonly offered: () => readonly AnyTool[];
+    readonly roster: Roster;
     readonly whereabouts: ReturnType<typeof whereabouts>;
   },
 ): string {
   const { role, alone, notes, words } = parts;
-  const facts = teamFacts(parts);
+  const facts = teamFacts(parts, own.roster);
   const { mode, planFile } = parts.worker.plan;
   const isLead = role === "lead";
   const section = isLead
@@ -223,11 +230,11 @@ function leading(type: AgentType, coordinates: boolean): AgentType {
   return type.name === DEFAULT_AGENT_TYPE && type.file === undefined ? { ...type, prompt: LEAD_PART } : type;
 }
 
-function teamFacts({ ctx, worker }: AgentParts): TeamFacts {
+function teamFacts({ ctx, worker }: AgentParts, roster: Roster): TeamFacts {
   return {
     name: worker.name,
     team: ctx.ref.team,
-    others: memberNames(ctx).filter((name) => name !== worker.name),
+    others: roster.names,
     configFile: ctx.ref.paths.config,
     taskDirectory: ctx.ref.paths.tasks,
   };

@@ -11,7 +11,7 @@ import type { InboxEntry } from "../team/mailbox.ts";
 export const PERSON = "user";
 
 /** Stands above what a person typed. */
-export const TYPED_MARK = "[typed in your pane by the user]\n";
+export const TYPED_MARK = "[typed by the user]\n";
 
 /** Who says that something ended in the background. */
 const SYSTEM = "system";

@@ -27,6 +27,8 @@ export interface TurnsOptions {
   readonly view: WorkerView;
   readonly turnEnd: TurnEnd;
   agent(): Promise<Agent>;
+  /** What it is to know before it reads the input of a turn. */
+  news(): string | undefined;
   /** Whether the worker goes on. */
   goesOn(): boolean;
 }
@@ -98,7 +100,9 @@ export class Turns {
       for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
       for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
-      return (await this.#options.agent()).run(input, signal);
+      const agent = await this.#options.agent();
+      const news = this.#options.news();
+      return agent.run(news === undefined ? input : { ...input, text: `${news}\n\n${input.text}` }, signal);
     });
   }
 

@@ -21,6 +21,7 @@ import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
 import { Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
+import type { Roster } from "./roster.ts";
 import { TeamReports } from "./team-reports.ts";
 import { TurnEnd } from "./turn-end.ts";
 import { Turns } from "./turns.ts";
@@ -111,6 +112,7 @@ export class Worker {
       budget: this.#budget,
       turnEnd: this.#turnEnd,
       agent: () => this.#agent.get(),
+      news: () => this.roster?.news(),
       goesOn,
     });
     this.#mail = this.#mailbox();
@@ -150,6 +152,9 @@ export class Worker {
   get lastFailure(): string | undefined {
     return this.#turnEnd.failure;
   }
+
+  /** Who is in its team, as it has been told; given with the agent. */
+  roster: Roster | undefined;
 
   /** Whether it may rest when nothing is left to do; given with the agent, since it needs the settings. */
   set rest(gate: RestGate) {

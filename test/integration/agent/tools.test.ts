@@ -355,7 +355,7 @@ describe("Grep", () => {
     );
     expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
     expect((await use(grepTool, { ...further, offset: 9 })).content).toBe(
-      "There are 5; nothing is behind them.",
+      "There are 5; there are no more.",
     );
     expect((await use(grepTool, { pattern: "x", type: "md" })).content).toBe("Nothing matches.");
     expect(await use(grepTool, { pattern: "x", type: "wizardry" })).toMatchObject({

@@ -74,7 +74,7 @@ describe("logs", () => {
     expect(out).toContain('◂ team-lead\n  find "a < b" & tell <me>\n');
     expect(out).toMatch(/I look\.[\s\S]*● Bash\(seq 11 19\)\n {2}⎿ 11\n( {4}1[2-8]\n){7} {4}19\n/);
     expect(out).toMatch(/Nine rows\.[\s\S]*› thank you[\s\S]*You typed\./);
-    expect(out).not.toMatch(/teammate_message|tool_use|typed in your pane|ESC|\{"/);
+    expect(out).not.toMatch(/teammate_message|tool_use|typed by the user|ESC|\{"/);
   });
 
   it("gives the lines of the file with --raw, and all of them as one object with --json", async () => {

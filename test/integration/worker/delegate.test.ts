@@ -7,6 +7,7 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config.ts";
+import { addMembers } from "../../../src/team/members.ts";
 import { giveMode } from "../../../src/team/restarts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -80,6 +81,23 @@ it("and one that writes all the same, or has a subagent do it, is refused with t
     expect.stringContaining("the lead only coordinates; nothing was started"),
   ]);
   expect(existsSync(join(running.cwd, "x.md"))).toBe(false);
+  await running.stop();
+});
+
+it("a teammate that joins changes no prompt, which would be paid for anew, but is told with the next turn", async () => {
+  const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }, { say: "two" }], {
+    members: ["ada"],
+  });
+  await running.worker.typed("go");
+  await said("one");
+  await addMembers(ref, [{ name: "ben", cwd: "/" }]);
+  await running.worker.typed("go on");
+  await said("two");
+  expect(requests[1]?.system).toBe(requests[0]?.system);
+  expect(requests[0]?.system).toContain("Your teammates now: ada.");
+  expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(
+    "[The team has changed: ben joined. With you in it now: ada, ben.]",
+  );
   await running.stop();
 });
 

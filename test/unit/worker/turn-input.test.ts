@@ -62,14 +62,10 @@ describe("a turn's input", () => {
 
   it("puts what a person typed behind the messages, marked as the person's and without a tag", () => {
     const input = composeTurn([entry("ada", "hi")], ["wait", "look here"]);
-    expect(
-      input.text.endsWith(
-        "[typed in your pane by the user]\nwait\n\n[typed in your pane by the user]\nlook here",
-      ),
-    ).toBe(true);
+    expect(input.text.endsWith("[typed by the user]\nwait\n\n[typed by the user]\nlook here")).toBe(true);
     expect(input.origin).toEqual({ text: "look here", from: PERSON });
     expect(composeTurn([], ["alone"])).toEqual({
-      text: "[typed in your pane by the user]\nalone",
+      text: "[typed by the user]\nalone",
       keys: [],
       origin: { text: "alone", from: PERSON },
     });
