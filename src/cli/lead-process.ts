@@ -4,10 +4,11 @@ import type { WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
 import { conclude, finish, leave } from "./end-lead.ts";
 import { readKeys } from "./lead-keys.ts";
-import { isOpen, type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
-import { beginRun, orNoTeam } from "./open-lead.ts";
+import { type Lead, type LeadPlan, leadWorker } from "./lead-worker.ts";
+import { beginRun, orLeft } from "./open-lead.ts";
 import { reportToSession } from "./run-result.ts";
 import { closeSidebar, openSidebar } from "./sidebar-split.ts";
+import { takeUpMembers } from "./take-up.ts";
 import { watchTeam } from "./team-watch.ts";
 
 /** The signal of a terminal that has gone: a closed pane, a lost connection, the end of its tmux server. */
@@ -18,7 +19,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
   const lead = await beginRun(call, plan);
-  const { worker, status } = await orNoTeam(lead.ctx.ref, () => leadWorker(lead, signal));
+  const { worker, status } = await orLeft(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started" });
   let sidebar = await tryOpenSidebar(lead);
   let end: WorkerEnd = "stopped";
@@ -30,8 +31,9 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (sidebar) sidebar = await reopenSidebar(lead);
   };
   try {
-    if (isOpen(plan)) lead.view.note("what is to be done? Type it, and Enter");
-    else await worker.typed(plan.goal);
+    if (plan.takesUp !== undefined) worker.told(await takeUpMembers(lead));
+    if (plan.goal !== "") await worker.typed(plan.goal);
+    else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it, and Enter");
     end = await worker.run();
   } finally {
     stopReading();

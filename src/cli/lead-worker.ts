@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
+import type { TeammateMode } from "../backend/choose.ts";
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -18,6 +19,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
 import type { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker } from "../worker/worker.ts";
@@ -38,8 +40,10 @@ import { openWorkerBell } from "./worker-bell.ts";
 /** What a run was asked to be; everything in it has been checked. */
 export interface LeadPlan {
   readonly team: string;
-  /** Empty where the person who is there types it. */
+  /** Empty where the person who is there types it, or the team that is taken up has its own. */
   readonly goal: string;
+  /** The team is there, its lead has ended: where those of it live that are started again, where they lived by default. */
+  readonly takesUp?: { readonly teammateMode?: TeammateMode | undefined };
   readonly model: string;
   readonly mode: PermissionMode | undefined;
   /** The lead only coordinates from the start, and the mode is what its teammates have. */
@@ -60,8 +64,15 @@ export interface LeadPlan {
 }
 
 /** Whether its goals are typed, one after another, until somebody ends the run. */
-export function isOpen({ goal }: LeadPlan): boolean {
-  return goal === "";
+export function isOpen({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
+  return plan.goal === "" && call.io.terminal.stdin;
+}
+
+/** A team, and who its lead is. */
+export interface MadeTeam {
+  readonly ref: TeamRef;
+  readonly sessionId: string;
+  readonly mode: PermissionMode;
 }
 
 /** A lead at work in this process, from its team's making to its end. */
@@ -126,7 +137,7 @@ export async function leadWorker(
     agent: (own) => assembleLead(lead, own),
     idle: async (held, interrupted) => {
       // Who types the goals says when there are no more.
-      if (isOpen(lead.plan)) return "wait";
+      if (isOpen(lead)) return "wait";
       await settle(ctx);
       const { stdin: isSomebodyThere } = lead.call.io.terminal;
       if (interrupted && isSomebodyThere) return "wait";
@@ -191,7 +202,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       bypassForbidden: bypassForbidden(settings, ctx.env),
     },
     alone: !io.terminal.stdin,
-    open: isOpen(plan),
+    open: isOpen(lead),
     teamMade: () => lead.teamMade(),
   });
 }

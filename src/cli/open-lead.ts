@@ -4,10 +4,9 @@ import { TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { createTeam } from "../lead/create-team.ts";
 import { systemClock } from "../os/clock.ts";
-import type { Env } from "../os/env.ts";
 import { ownIdentity } from "../os/identity.ts";
+import { operand, optionWords } from "../os/shell-words.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { giveMode } from "../team/restarts.ts";
@@ -18,44 +17,68 @@ import { leadContext } from "./context.ts";
 import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
 import { type LeadScreen, leadScreen } from "./lead-screen.ts";
-import type { Lead, LeadPlan } from "./lead-worker.ts";
+import type { Lead, LeadPlan, MadeTeam } from "./lead-worker.ts";
 import { liveSettings } from "./live-settings.ts";
 import { notifier } from "./notify.ts";
 import { notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
+import { permittedMode } from "./permitted-mode.ts";
 import { runInside } from "./run-inside.ts";
-import { bypassForbidden, type LoadedSettings } from "./settings.ts";
+import { takeUp } from "./take-up.ts";
+
+/** Opens the lead of a team that is made for it, or of one whose lead has ended. */
+export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
+  let lead: Lead | undefined;
+  const settings = liveSettings(homeOf(call.io.env).root, call.io.cwd, (problem) =>
+    lead?.view.error(problem),
+  );
+  const make = plan.takesUp === undefined ? makeTeam : takeUp;
+  const made = await make(call, plan, settings);
+  lead = await orLeft({ plan, ctx: made }, () => openLead(call, plan, { ...made, settings }));
+  return lead;
+}
 
 /** Makes the team, with this process as its lead. */
-export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
-  const { io } = call;
-  const home = homeOf(io.env);
-  let lead: Lead | undefined;
-  const settings = liveSettings(home.root, io.cwd, (problem) => lead?.view.error(problem));
-  const before = modeOf(plan, settings(), io.env);
-  const { ref, sessionId } = await createTeam(home, systemClock, {
+async function makeTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<MadeTeam> {
+  const before = permittedMode(plan.mode, settings(), io.env);
+  const { ref, sessionId } = await createTeam(homeOf(io.env), systemClock, {
     name: plan.team,
     cwd: io.cwd,
     model: plan.model,
     mode: before,
     process: ownIdentity(),
     ...(Object.keys(plan.budget).length === 0 ? {} : { budget: plan.budget }),
+  }).catch((error: unknown) => {
+    throw withWayOn(error, plan.team);
   });
-  return orNoTeam(ref, async () => {
-    // Behind the one from before, which its teammates have.
-    if (plan.delegate) await giveMode(ref, LEAD_NAME, "delegate");
-    const mode = plan.delegate ? "delegate" : before;
-    lead = await openLead(call, plan, { ref, sessionId, settings, mode });
-    return lead;
+  if (!plan.delegate) return { ref, sessionId, mode: before };
+  // Behind the one from before, which its teammates have.
+  await orLeft({ plan, ctx: { ref } }, () => giveMode(ref, LEAD_NAME, "delegate"));
+  return { ref, sessionId, mode: "delegate" };
+}
+
+/** Of a name that is taken: what there is to do in a run, which has no --unique. */
+function withWayOn(error: unknown, team: string): unknown {
+  if (!(error instanceof TeamError && error.code === "TEAM_EXISTS")) return error;
+  const words = optionWords("--team", team);
+  return new TeamError("TEAM_EXISTS", error.message, {
+    hint: `Choose another name. See it at work: teams attach ${words}; lead it where its lead has ended: teams run --resume ${words}; remove it: teams delete ${operand(team)}`,
+    ...(error.details === undefined ? {} : { details: error.details }),
   });
 }
 
-/** A failure before the lead works takes the team that was just made with it: nothing is left half made. */
-export async function orNoTeam<T>(ref: TeamRef, work: () => Promise<T>): Promise<T> {
+/**
+ * A failure before the lead works takes the team that was just made with it: nothing is left half made. One that was there
+ * stays.
+ */
+export async function orLeft<T>(
+  { plan, ctx }: { readonly plan: LeadPlan; readonly ctx: { readonly ref: TeamRef } },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await removeTeamFiles(ref);
+    if (plan.takesUp === undefined) await removeTeamFiles(ctx.ref);
     throw error;
   }
 }
@@ -63,7 +86,7 @@ export async function orNoTeam<T>(ref: TeamRef, work: () => Promise<T>): Promise
 async function openLead(
   call: AnyCall,
   plan: LeadPlan,
-  made: Pick<Lead, "sessionId" | "settings" | "mode"> & { readonly ref: TeamRef },
+  made: MadeTeam & Pick<Lead, "settings">,
 ): Promise<Lead> {
   const { io } = call;
   const { ref, sessionId, settings, mode } = made;
@@ -140,22 +163,6 @@ function screenOf(
 function writerOf({ io, out, options }: AnyCall): (text: string) => void {
   if (options.quiet || (out.json && !options.verbose)) return () => undefined;
   return out.json ? io.err : io.out;
-}
-
-/** @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
-function modeOf(plan: LeadPlan, settings: LoadedSettings, env: Env): PermissionMode {
-  const mode = plan.mode ?? settings.permissions.defaultMode ?? "default";
-  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
-  if (mode === "bypassPermissions" && forbidden !== undefined) {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `The mode bypassPermissions is forbidden by ${forbidden}; nothing was started.`,
-      {
-        hint: "Name another: --permission-mode acceptEdits",
-      },
-    );
-  }
-  return mode;
 }
 
 /** Where the teammates will be, for someone who does not see their panes appear. */

@@ -25,6 +25,8 @@ import { type LeadOutcome, takeLead } from "./take-lead.ts";
 export interface ResumeOptions {
   /** Where those live that are started again; where they lived without it. */
   readonly mode?: TeammateMode;
+  /** Whether the caller stays, and can hold agents in its own process; one that ends by default. */
+  readonly command?: "run" | "single";
   /** Takes the lead also where nobody can see from here whether the lead's process lives. */
   readonly force?: boolean;
   /** Told of work that goes on behind the starts (the shell snapshot): a command that ends waits for it. */
@@ -131,19 +133,20 @@ function othersOf({ ref }: LeadContext): readonly TeamMember[] {
  */
 async function chooseBackends(
   ctx: LeadContext,
-  { mode }: ResumeOptions,
+  { mode, command = "single" }: ResumeOptions,
 ): Promise<(member: TeamMember) => Backend | undefined> {
   const chosen = new Map<TeammateMode, Backend>();
   for (const member of othersOf(ctx)) {
-    const wanted = mode ?? modeOf(member);
+    const wanted = mode ?? modeOf(member, command);
     if (chosen.has(wanted) || downOf(ctx, member) === undefined) continue;
-    chosen.set(wanted, (await ctx.backends.choose(wanted, "single")).backend);
+    chosen.set(wanted, (await ctx.backends.choose(wanted, command)).backend);
   }
-  return (member) => chosen.get(mode ?? modeOf(member));
+  return (member) => chosen.get(mode ?? modeOf(member, command));
 }
 
-/** Where it lived; who lived in a lead's own process, or with a program of which nothing is known, gets what there is. */
-function modeOf({ backendType }: TeamMember): TeammateMode {
+/** Where it lived; who lived in the process of a lead that is none now, or with a program of which nothing is known, gets what there is. */
+function modeOf({ backendType }: TeamMember, command: "run" | "single"): TeammateMode {
+  if (backendType === "in-process" && command === "run") return backendType;
   return backendType === "tmux" || backendType === "process" || backendType === "iterm2"
     ? backendType
     : "auto";

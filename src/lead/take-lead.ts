@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { livenessOf } from "../os/identity.ts";
+import { TeamError } from "../errors.ts";
+import { entryOf } from "../os/fs.ts";
+import { livenessOf, ownIdentity } from "../os/identity.ts";
+import { operand, optionWords } from "../os/shell-words.ts";
+import { transcriptPath } from "../protocol/paths.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
@@ -24,7 +28,8 @@ export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOu
   await updateTeam(ref, (config) => {
     taken = leadOf(config) === before;
     const { leadProcess: _dead, ...rest } = config;
-    return taken ? ({ ...rest, leadSessionId: randomUUID() } as TeamConfig) : undefined;
+    const metadata = { ...config.metadata, [SESSION]: config.leadSessionId };
+    return taken ? ({ ...rest, leadSessionId: randomUUID(), metadata } as TeamConfig) : undefined;
   });
   // Somebody else was quicker.
   if (!taken) return "yours";
@@ -32,6 +37,53 @@ export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOu
   await endLeftWatches(ctx);
   removeRun(ref, LEAD_NAME);
   return "taken";
+}
+
+/** Who leads a team from now on in a process of its own, and what it knows of it. */
+export interface TakenLead {
+  /** The conversation of the lead before it, or a new one. */
+  readonly sessionId: string;
+  readonly isNew: boolean;
+}
+
+/**
+ * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
+ * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
+ */
+export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
+  const { ref, home, clock } = ctx;
+  let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
+  await updateTeam(ref, (config) => {
+    const lead = leadOf(config);
+    if (lead === "process" || lead === "unknown") throw isLed(config, lead);
+    const before = [config.leadSessionId, config.metadata?.[SESSION]].find((id) => isSession(home.root, id));
+    if (typeof before === "string") taken = { sessionId: before, isNew: false };
+    const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
+    return { ...config, leadProcess, leadSessionId: taken.sessionId };
+  });
+  closeRequestsOf(ref, LEAD_NAME);
+  await endLeftWatches(ctx);
+  return taken;
+}
+
+/** Key in a team's metadata: the session of the lead that a person followed. */
+const SESSION = "_leadSession";
+
+/** Whether there is a conversation of it; an id that is read from a file becomes the name of one. */
+function isSession(root: string, id: unknown): boolean {
+  return (
+    typeof id === "string" && /^[\w-]{1,128}$/.test(id) && entryOf(transcriptPath(root, id)) !== undefined
+  );
+}
+
+function isLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
+  const where =
+    lead === "process" ? `process ${leadProcess?.pid}` : "a process that cannot be seen from here";
+  const hint =
+    lead === "process"
+      ? `Go there: teams attach ${optionWords("--team", name)}`
+      : `If it is gone for good: teams resume ${operand(name)} --force, then again`;
+  return new TeamError("ALREADY_LEADING", `${name} is led by ${where}; nothing was done.`, { hint });
 }
 
 function leadOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {

@@ -198,6 +198,12 @@ export class Worker {
     this.#wake.set();
   }
 
+  /** What its program has to say to the agent: a turn, which nobody has typed or sent. */
+  told(text: string): void {
+    this.#queue.remark(text);
+    this.#wake.set();
+  }
+
   /** Something that the agent runs in the background has ended: a turn, behind the one that runs. */
   taskEnded(notice: TaskNotice): void {
     this.#queue.taskEnded(notice);

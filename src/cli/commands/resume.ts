@@ -61,7 +61,10 @@ function text(out: Output, team: string, { lead, unread, members }: ResumeReport
 }
 
 function leadLine(lead: ResumeReport["lead"], team: string): string[] {
-  if (lead === "taken") return [line`The lead's process had ended: you lead ${team} now.`];
+  if (lead === "taken")
+    return [
+      line`The lead's process had ended: you lead ${team} now. To let its model go on leading: teams run --resume ${optionWords("--team", team)}`,
+    ];
   if (lead === "unknown")
     return [
       line`The lead of ${team} runs on another machine or in another container, if it runs: it was left as it is. To lead it yourself: teams resume ${operand(team)} --force`,

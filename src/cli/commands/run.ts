@@ -6,6 +6,7 @@ import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../lead/budget.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
 import type { Env } from "../../os/env.ts";
+import { optionWords } from "../../os/shell-words.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -16,7 +17,7 @@ import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";
 import { type Call, defineCommand } from "../command.ts";
-import { refuseSecondTeam } from "../context.ts";
+import { openOwnTeam, refuseSecondTeam } from "../context.ts";
 import { homeOf } from "../home.ts";
 import type { Io } from "../io.ts";
 import { leadHere } from "../lead-process.ts";
@@ -48,6 +49,7 @@ const OPTIONS = {
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   systemPrompt: { value: "text", summary: "in place of what the lead is told by default" },
   appendSystemPrompt: { value: "text", summary: "after all that the lead is told" },
+  resume: { summary: "take up the team whose lead has ended: --team, or the only one" },
   session: { summary: "give the team a tmux session of its own" },
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
@@ -65,6 +67,7 @@ export const command = defineCommand({
   options: OPTIONS,
   examples: [
     'teams run "review this repository for security problems"',
+    "teams run --resume --team docs",
     "teams run --model scripted --report /tmp/AUDIT.md",
     'teams run --team docs --teammate-mode process "bring the docs up to date"',
   ],
@@ -92,6 +95,8 @@ async function startRun(call: RunCall): Promise<number> {
 /** `--detach` wants one in any case; else a terminal outside tmux gets one, with the lead in its first pane. */
 function wantsSession({ options, out, io }: RunCall, backend: BackendType): boolean {
   if (options.detach) return true;
+  // A session of its own it may have already, with its teammates in it.
+  if (options.resume) return false;
   const isForSession = backend === "tmux" && !io.env.TMUX && !out.json;
   return isForSession && io.terminal.stdin && io.terminal.stdout && canBeAttached(io.env);
 }
@@ -109,13 +114,33 @@ interface Checked {
   readonly notes: readonly string[];
 }
 
+interface Led extends Pick<LeadPlan, "team" | "goal" | "takesUp"> {
+  readonly model: string;
+  /** The goal as it was given. */
+  readonly typed: string;
+}
+
+/** @throws TeamError INVALID_INPUT; TEAM_NOT_FOUND and what {@link teamToTakeUp} throws */
+async function whatToLead(call: RunCall): Promise<Led> {
+  const { args, options, io } = call;
+  const typed = await goalOf(args.goal, io);
+  if (options.resume) {
+    const { team, model: before } = teamToTakeUp(call);
+    const model = modelOf(call, before);
+    requireResumable(call, team, model);
+    return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode } };
+  }
+  const model = modelOf(call, undefined);
+  requireGoal(call, typed, model);
+  const team = options.team ?? `run-${randomBytes(2).toString("hex")}`;
+  return { model, typed, team, goal: typed === "" && isScripted(model) ? "Play the playbook." : typed };
+}
+
 /** Everything that can be wrong is found here, before anything is made. */
 async function checked(call: RunCall): Promise<Checked> {
-  const { args, options, io } = call;
-  const model = modelOf(call);
-  const goal = await goalOf(args.goal, io);
+  const { options, io } = call;
+  const { model, typed, ...led } = await whatToLead(call);
   const builtIn = model === SCRIPTED;
-  requireGoal(call, goal, model);
   const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
@@ -130,8 +155,7 @@ async function checked(call: RunCall): Promise<Checked> {
   // Names this very run, also beside another of a team that is called the same.
   const run = randomUUID();
   const plan: LeadPlan = {
-    team: options.team ?? `run-${randomBytes(2).toString("hex")}`,
-    goal: goal === "" && isScripted(model) ? "Play the playbook." : goal,
+    ...led,
     model: isScripted(model) && !builtIn ? `${SCRIPTED}:${playbookFile(model, io.program, io.cwd)}` : model,
     mode,
     delegate,
@@ -149,8 +173,8 @@ async function checked(call: RunCall): Promise<Checked> {
     ...(record === undefined ? {} : { record }),
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
-  const notes = builtIn ? builtInNotes(goal, options.permissionMode === undefined) : [];
-  return { plan, goal, backend: backend.type, notes };
+  const notes = builtIn ? builtInNotes(typed, options.permissionMode === undefined) : [];
+  return { plan, goal: typed, backend: backend.type, notes };
 }
 
 /** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */
@@ -158,6 +182,32 @@ function budgetOf({ options }: RunCall, model: string, settings: Settings): Budg
   const limits = limitsIn(options);
   if (limits.maxCostUsd !== undefined) requirePrice(model, pricesIn(settings));
   return limits;
+}
+
+/** @throws TeamError TEAM_NOT_FOUND, INVALID_INPUT, and PERMISSION_DENIED where it is another program's */
+function teamToTakeUp({ io, options }: RunCall): {
+  readonly team: string;
+  readonly model: string | undefined;
+} {
+  const { ref, config } = openOwnTeam(io.env, { ...options, force: false }, undefined);
+  return { team: ref.team, model: config.members.find(({ name }) => name === LEAD_NAME)?.model };
+}
+
+/** @throws TeamError INVALID_INPUT */
+function requireResumable({ options }: RunCall, team: string, model: string): void {
+  if (model === SCRIPTED) {
+    throw new TeamError("INVALID_INPUT", "The built-in audit is not taken up again; nothing was done.", {
+      hint: `Another model may lead its team: --model; or end it: teams kill ${optionWords("--team", team)}`,
+    });
+  }
+  if (!options.detach) return;
+  throw new TeamError(
+    "INVALID_INPUT",
+    "A team is taken up in the terminal where you are; nothing was done.",
+    {
+      hint: "Leave --detach out.",
+    },
+  );
 }
 
 /** Without a goal a playbook plays, or somebody is there who types it. @throws TeamError INVALID_INPUT */
@@ -169,8 +219,9 @@ function requireGoal({ io, options, out }: RunCall, goal: string, model: string)
   });
 }
 
-function modelOf({ options, io }: RunCall): string {
-  if (options.playbook === undefined) return options.model ?? defaultModelName(io.env);
+/** @param before that of the lead that is followed */
+function modelOf({ options, io }: RunCall, before: string | undefined): string {
+  if (options.playbook === undefined) return options.model ?? before ?? defaultModelName(io.env);
   if (options.model !== undefined && !isScripted(options.model)) {
     throw new TeamError("INVALID_INPUT", "--playbook plays without a model, and --model names one.", {
       hint: "Leave one of them out.",

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { homeOf } from "../../../src/cli/home.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { readTeam } from "../../../src/team/config.ts";
+import { unreadCount } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const uses = (name: string, input: object) => ({ name, input });
+const says = (content: string) =>
+  uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
+
+/** A lead that is killed while its teammate works, and what the one that follows it does. */
+const LEAD: readonly Line[] = [
+  {
+    when: /Count the words/,
+    uses: [
+      uses("TaskCreate", { subject: "count them", description: "d" }),
+      uses("Agent", { name: "ann", prompt: "Count.", description: "counts" }),
+    ],
+  },
+  { when: /teammate_spawned/, says: "She counts." },
+  {
+    when: /There are 3/,
+    uses: [uses("SendMessage", { type: "shutdown_request", recipient: "ann", content: "Thanks." })],
+  },
+  { when: /ann has shut down/, says: "It has 3 words." },
+];
+const ANN: readonly Line[] = [
+  {
+    when: /Count\./,
+    uses: [uses("Bash", { command: "touch counting; until [ -e go ]; do sleep 0.1; done" })],
+  },
+  { when: /tool_result/, uses: [says("There are 3 words.")] },
+  {
+    when: /(shutdown-\d+@ann)/,
+    uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
+  },
+];
+
+interface Left {
+  readonly t: PrivateTmux;
+  readonly ref: TeamRef;
+  readonly teams: ReturnType<typeof teamsIn>;
+  readonly requests: Awaited<ReturnType<typeof startFakeMessagesApi>>["requests"];
+  readonly sessionId: string;
+}
+
+/** A team whose lead was killed with a turn behind it. */
+async function leftTeam(mode: string): Promise<Left> {
+  const t = privateTmux();
+  const api = await startFakeMessagesApi(played({ [LEAD_NAME]: LEAD, ann: ANN }).script);
+  onTestFinished(() => api.close());
+  const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const ref = teamRef(homeOf(t.env), "crew");
+  const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
+  const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
+  await eventually("her work", () => existsSync(join(t.home, "counting")), 20_000);
+  await eventually("the lead's rest", () => readStatus(ref, LEAD_NAME)?.state === "idle");
+  const teams = teamsIn(env, t.home);
+  const refused = await teams(["run", "--resume", "--json"]);
+  expect([refused.code, refused.error().code]).toEqual([4, "ALREADY_LEADING"]);
+  child.kill("SIGKILL");
+  await ended;
+  return { t, ref, teams, requests: api.requests, sessionId: readTeam(ref).leadSessionId };
+}
+
+describe("a model that takes up a team whose lead was killed (S43, S49, S50)", () => {
+  it.each([
+    ["goes on with that one's conversation", true],
+    ["begins one of its own where there is none", false],
+  ])("%s: rebound, with what came meanwhile, and the same teammate", async (_, goesOn) => {
+    const { t, ref, teams, requests, sessionId } = await leftTeam("tmux");
+    writeFileSync(join(t.home, "go"), "");
+    await eventually("her report", () => unreadCount(ref, LEAD_NAME) >= 2);
+    // Whoever follows it in between takes nothing away.
+    if (goesOn) expect((await teams(["resume"])).out).toContain("teams run --resume --team crew");
+    else rmSync(readStatus(ref, LEAD_NAME)?.transcript ?? "");
+    const asked = requests.length;
+    const { code, err, json } = await teams(["run", "--resume", "--keep", "--json"]);
+    expect(code, err).toBe(0);
+    expect(json()).toMatchObject({ team: "crew", outcome: "completed", result: "It has 3 words." });
+    const [first] = requests.slice(asked);
+    const read = JSON.stringify(first?.body.messages);
+    expect(read).toContain("you are its lead now");
+    expect(read).toContain("- ann (general-purpose, idle)");
+    expect(read).toContain("#1 (pending; free): count them");
+    expect(read.includes("Count the words")).toBe(goesOn);
+    expect(JSON.stringify(requests.slice(asked).map(({ body }) => body.messages))).toContain(
+      "There are 3 words.",
+    );
+    const { leadSessionId, joinedCount, former } = readTeam(ref);
+    expect(leadSessionId === sessionId).toBe(goesOn);
+    expect({ joinedCount, former }).toMatchObject({
+      joinedCount: 1,
+      former: [{ name: "ann", how: "shutdown" }],
+    });
+    expect(startsOf(ref, "ann")).toBe(1);
+    expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+    await leaves(t, nothing());
+  });
+
+  it("starts those that lived in its process there again, with their conversations", async () => {
+    const { t, ref, teams, requests } = await leftTeam("in-process");
+    writeFileSync(join(t.home, "go"), "");
+    const asked = requests.length;
+    const { code, err, json } = await teams(["run", "--resume", "--keep", "--json", "How far is it?"]);
+    expect(code, err).toBe(0);
+    expect(json()).toMatchObject({ outcome: "completed", result: "It has 3 words." });
+    const ofAnn = requests
+      .slice(asked)
+      .filter(({ body }) => JSON.stringify(body.system).includes("You are ann"));
+    expect(JSON.stringify(ofAnn[0]?.body.messages)).toContain("touch counting");
+    expect(JSON.stringify(requests.slice(asked).map(({ body }) => body.messages))).toContain(
+      "How far is it?",
+    );
+    expect(readTeam(ref)).toMatchObject({ joinedCount: 1, former: [{ name: "ann", how: "shutdown" }] });
+    expect(startsOf(ref, "ann")).toBe(2);
+    expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+    await leaves(t, nothing());
+  });
+});
+
+/** How often its process has begun to work. */
+function startsOf(ref: TeamRef, name: string): number {
+  const lines = readFileSync(ref.paths.events, "utf8").split("\n");
+  return lines.filter((line) => line.includes('"what":"started"') && line.includes(`"${name}@`)).length;
+}
