@@ -69,7 +69,6 @@ export const command = defineCommand({
     'teams run "review this repository for security problems"',
     "teams run --resume --team docs",
     "teams run --model scripted --report /tmp/AUDIT.md",
-    'teams run --team docs --teammate-mode process "bring the docs up to date"',
   ],
   notes:
     "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is\n" +
