@@ -8,8 +8,11 @@ import { type AgentType, agentTypeOf, DEFAULT_AGENT_TYPE } from "../agent/prompt
 import { composeSystem } from "../agent/prompts/compose.ts";
 import type { Notes } from "../agent/prompts/notes.ts";
 import { chooseTools } from "../agent/tools/choose.ts";
-import { onlyFor } from "../agent/tools/only-for.ts";
+import { globTool } from "../agent/tools/glob.ts";
+import { grepTool } from "../agent/tools/grep.ts";
+import { alsoFor, isPart, onlyFor } from "../agent/tools/only-for.ts";
 import { outputDirectory } from "../agent/tools/output-file.ts";
+import { readTool } from "../agent/tools/read.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { writeTool } from "../agent/tools/write.ts";
 import { openTranscript } from "../agent/transcript.ts";
@@ -91,9 +94,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   };
   const snapshot = parts.snapshot === undefined ? {} : { snapshot: parts.snapshot };
   const { passSecrets } = settings().teams;
-  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot });
-  const had = toolsOf({ ...parts, hooks, subagent }, type, never);
-  const tools = [...had, ...planTools(parts, had, never)];
+  const subagent = subagentRunner(parts, { env, passSecrets, hooks, permissions, ...snapshot }, type.tools);
+  const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, never), never);
   // What only settings deny is had again once they do not.
   const offers = (tool: AnyTool): boolean =>
     isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool.name));
@@ -138,17 +140,34 @@ function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean
   return whilePlanning !== true || parts.worker.plan.mode === "plan";
 }
 
-/** What a plan is written with, for a teammate whose type writes nothing: had for that one file, as long as it plans. */
-function planTools(
-  { role, worker: { plan } }: AgentParts,
+/**
+ * With what a plan is made of and written with, for a teammate whose type lacks it: had as long as it plans, and to write for that
+ * one file.
+ */
+function withPlanTools(
+  { role, tools: only, worker: { plan } }: AgentParts,
   had: readonly AnyTool[],
   deny: readonly string[],
 ): readonly AnyTool[] {
-  if (role === "lead" || had.some(({ name }) => name === writeTool.name)) return [];
-  const isPlan = (path: string): boolean => plan.mode === "plan" && path === realPathOf(plan.planFile);
-  const tool = onlyFor(writeTool, "your plan alone", (paths) => paths.every(isPlan));
-  return chooseTools([{ ...tool, whilePlanning: true }], { without: deny });
+  if (role === "lead") return had;
+  const plans = (): boolean => plan.mode === "plan";
+  const isPlan = (paths: readonly string[]): boolean =>
+    plans() && paths.every((path) => path === realPathOf(plan.planFile));
+  const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
+  const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
+  const writing = lent(writeTool) ? [onlyFor(writeTool, "your plan alone", isPlan)] : [];
+  return [
+    // One that has it for its notes has it for its plan too.
+    ...had.map((tool) => (isPart(tool, writeTool) ? alsoFor(tool, writeTool, "your plan", isPlan) : tool)),
+    ...[
+      ...reading.map((tool) => onlyFor(tool, "planning alone", plans)),
+      ...chooseTools(writing, { without: deny }),
+    ].map((tool) => ({ ...tool, whilePlanning: true })),
+  ];
 }
+
+/** What shows a planner what is there. */
+const PLANNING = [readTool, globTool, grepTool];
 
 function coordinates({ role, worker }: Pick<AgentParts, "role" | "worker">): boolean {
   return role === "lead" && worker.plan.mode === "delegate";
@@ -187,7 +206,10 @@ function toolsOf(
   type: AgentType,
   deny: readonly string[],
 ): AnyTool[] {
-  return [...toolsOfOwn(type, parts, parts.notes, deny), ...chooseTools(teamTools(parts), { without: deny })];
+  return [
+    ...toolsOfOwn(type, parts, parts.notes, deny),
+    ...chooseTools(teamTools({ ...parts, within: type.tools }), { without: deny }),
+  ];
 }
 
 /** Made anew before each call of the model, so that it says what mode it is in now. */

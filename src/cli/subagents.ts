@@ -14,6 +14,7 @@ import { builtinTools } from "../agent/tools/registry.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { exceeds } from "../lead/modes.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { SubagentCall, TeamToolContext } from "../team-tools/context.ts";
@@ -42,15 +43,20 @@ export interface SharedParts {
 /**
  * The tools of an agent that are not about its team: of its type, of those only the ones that are named, and nothing that a
  * rule denies as a whole.
+ * @param parts with `within` the names of those that the agent which it works for has by its type: it has no others
  */
 export function toolsOfOwn(
   type: AgentType,
-  { tools, surroundings }: Pick<SharedParts, "tools" | "surroundings">,
+  {
+    tools,
+    surroundings,
+    within,
+  }: Pick<SharedParts, "tools" | "surroundings"> & Pick<TeamToolContext, "within">,
   notes: Notes | undefined,
   deny: readonly string[],
 ): readonly AnyTool[] {
   const all = [...builtinTools(), ...(surroundings?.tools ?? [])];
-  const typed = chooseTools(all, { base: type.tools });
+  const typed = chooseTools(chooseTools(all, { base: type.tools }), { base: within });
   const base = notes === undefined ? typed : withNoteTools(all, typed, notes.directory);
   return chooseTools(base, { only: tools, without: deny });
 }
@@ -67,8 +73,15 @@ export function surroundingSections(
 /** What a subagent has from the agent that it works for. */
 type Inherited = Pick<AgentOptions, "env" | "passSecrets" | "snapshot" | "hooks" | "permissions">;
 
-/** Runs subagents of this agent: its rights and hooks, a model and a conversation of their own. */
-export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamToolContext["subagent"] {
+/**
+ * Runs subagents of this agent: its rights and hooks, a model and a conversation of their own.
+ * @param within the tools that its own type has; undefined for all
+ */
+export function subagentRunner(
+  parts: SharedParts,
+  inherited: Inherited,
+  within: AgentType["tools"],
+): TeamToolContext["subagent"] {
   const { ctx, settings } = parts;
   return async (call, signal) => {
     const id = randomUUID();
@@ -76,7 +89,7 @@ export function subagentRunner(parts: SharedParts, inherited: Inherited): TeamTo
     const type = agentTypeOf(agentType, parts.types);
     const notes = notesOf(parts, type);
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
-    const tools = toolsOfOwn(type, parts, notes, rulesOf(permissions).deny);
+    const tools = toolsOfOwn(type, { ...parts, within }, notes, rulesOf(permissions).deny);
     const names = tools.map(({ name }) => name);
     const model = call.model ?? type.model;
     return runSubagent(
@@ -118,7 +131,7 @@ function notesOf({ ctx, worker, notesIn = ctx.cwd }: SharedParts, type: AgentTyp
   return undefined;
 }
 
-/** The agent's own, at this very moment, and what the call and its type add to them. */
+/** The agent's own, at this very moment, and what the call and its type add to them; in no mode that allows more. */
 function permissionsOf(
   { mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
   type: AgentType,
@@ -129,7 +142,7 @@ function permissionsOf(
   return {
     ...rest,
     ...(notes === undefined ? {} : { notes: notes.directory }),
-    mode: () => mode ?? own.mode(),
+    mode: () => (mode === undefined || exceeds(mode, own.mode()) ? own.mode() : mode),
     rules: () => {
       const rules = rulesOf(own);
       return {

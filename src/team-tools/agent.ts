@@ -75,7 +75,7 @@ export const agent: TeamTool = (own) => ({
 
 Agent types:
 ${typesOf(own)
-  .types.filter(({ name }) => own.role === "lead" || name !== MEMBER_TYPE)
+  .types.filter((type) => own.role === "lead" || (type.name !== MEMBER_TYPE && isWithin(type, own)))
   .map(typeLine)
   .join("\n")}`,
   input,
@@ -109,6 +109,11 @@ function requireHands({ role, worker }: TeamToolContext): void {
 /** The types that its agent can name. */
 function typesOf({ types }: TeamToolContext): AgentTypes {
   return types === undefined ? BUILTIN_TYPES_ALONE : { ...BUILTIN_TYPES_ALONE, types };
+}
+
+/** Whether a type has no tool that its agent lacks: with less it would be another. */
+function isWithin({ tools }: AgentType, { within }: TeamToolContext): boolean {
+  return within === undefined || (tools?.every((tool) => within.includes(tool)) ?? false);
 }
 
 function typeLine({ name, description }: AgentType): string {

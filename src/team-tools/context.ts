@@ -21,6 +21,8 @@ export interface TeamToolContext {
   readonly hooks?: Hooks | undefined;
   /** The agent types that it can name; the built-in ones without it. */
   readonly types?: readonly AgentType[] | undefined;
+  /** The tools that its own type has, which those that work for it have at most; undefined for all. */
+  readonly within?: readonly string[] | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
   /** Hears of a team that a lead has made anew, before anything is done in it. */

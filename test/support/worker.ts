@@ -4,6 +4,8 @@ import type { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import type { ConversationMessage, Model } from "../../src/agent/model/model.ts";
 import { scriptedModel } from "../../src/agent/model/scripted.ts";
+import { type AgentType, agentTypeOf } from "../../src/agent/prompts/agent-types.ts";
+import { openNotes } from "../../src/agent/prompts/notes.ts";
 import { outputDirectory } from "../../src/agent/tools/output-file.ts";
 import { assembleAgent } from "../../src/cli/agent-parts.ts";
 import { openBackends } from "../../src/cli/backends.ts";
@@ -36,6 +38,8 @@ export interface WorkerInput {
   readonly modeAfterPlan?: PermissionMode;
   readonly sessionId?: string;
   readonly agentType?: string;
+  /** The types that count; the built-in ones without them. */
+  readonly types?: readonly AgentType[];
   readonly color?: string;
   /** Stands between the worker and what it is given. */
   readonly wrap?: (options: WorkerOptions) => WorkerOptions;
@@ -146,13 +150,17 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const settings = { ...settingsSchema.parse(input.settings ?? {}), ignored: [] };
       const modelFor = async (played: string): Promise<Model> =>
         input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
+      const agentType = input.agentType ?? "general-purpose";
+      const notes = openNotes(agentTypeOf(agentType, input.types), ref.home.root, cwd);
       agent = assembleAgent({
         ctx,
         worker,
         role,
         model: await modelFor(name),
         modelFor,
-        agentType: input.agentType ?? "general-purpose",
+        agentType,
+        ...(input.types === undefined ? {} : { types: input.types }),
+        notes: notes !== undefined && "directory" in notes ? notes : undefined,
         sessionId,
         settings: input.liveSettings ?? (() => settings),
         spawn: { mode: "process" },

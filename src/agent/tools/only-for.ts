@@ -24,3 +24,26 @@ export function onlyFor(
     },
   };
 }
+
+/** Such a part of a tool, had for other files as well. @param what they are, behind "You have Write for " */
+export function alsoFor(
+  part: AnyTool,
+  whole: AnyTool,
+  what: string,
+  isMeant: (paths: readonly string[]) => boolean,
+): AnyTool {
+  return {
+    ...part,
+    description: `${part.description} When you plan, you have it for ${what} too.`,
+    async execute(input, context) {
+      const access = part.access(input, context);
+      const isMore = "paths" in access && isMeant(access.paths.map(realPathOf));
+      return (isMore ? whole : part).execute(input, context);
+    },
+  };
+}
+
+/** Whether a tool is one that {@link onlyFor} has made of another. */
+export function isPart(tool: AnyTool, whole: AnyTool): boolean {
+  return tool.name === whole.name && tool !== whole;
+}

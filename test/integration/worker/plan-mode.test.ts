@@ -1,12 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import type { AgentType } from "../../../src/agent/prompts/agent-types.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { startWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const TURNS: readonly Turn[] = [
   {
@@ -53,4 +55,85 @@ it("an agent that plans is told where its plan goes, and can write it there thou
   expect(readFileSync(plan.planFile, "utf8")).toBe("# The plan");
   expect(running.shown).toContainEqual(expect.stringContaining("You have Write for your plan alone."));
   await running.stop();
+});
+
+/** The tools that a teammate's model was told of, and what its calls came to. */
+async function planner(input: WorkerInput) {
+  const ref = await testTeam(["dev"]);
+  const told: string[][] = [];
+  const playbook = { version: 1 as const, agents: { dev: [...(input.turns ?? [])] } };
+  const scripted = scriptedModel({ playbook, agent: "dev", cwd: "/", env: {}, speed: 4 });
+  const model: Model = {
+    ...scripted,
+    stream: (request, signal) => {
+      told.push(request.tools.map(({ name }) => name));
+      return scripted.stream(request, signal);
+    },
+  };
+  const dev = await workerOfTest(ref, { mode: "plan", ...input, model });
+  const turn = async (line: string, end: string): Promise<void> => {
+    await dev.worker.typed(line);
+    await eventually(end, () => dev.messages.some((message) => JSON.stringify(message).includes(end)));
+  };
+  return { ref, dev, told, turn };
+}
+
+it("an agent that plans can look around though its type cannot, as long as it plans", async () => {
+  const look = { tools: [{ name: "Glob", input: { pattern: "*.md" } }] };
+  const turns = [look, { say: "planned" }, look, { say: "done" }];
+  const { dev, told, turn } = await planner({ agentType: "Bash", turns });
+  writeFileSync(join(dev.cwd, "there.md"), "x");
+  await turn("plan it", "planned");
+  expect(told[0]).toEqual(expect.arrayContaining(["Read", "Glob", "Grep", "Write"]));
+  expect(dev.shown).toContainEqual(expect.stringMatching(/^ended Glob: .*there\.md/));
+  dev.worker.plan.setMode("bypassPermissions");
+  await turn("do it", "done");
+  for (const gone of ["Read", "Glob", "Grep", "Write"]) expect(told.at(-1)).not.toContain(gone);
+  expect(dev.shown).toContainEqual("ended Glob: You have Glob for planning alone.");
+});
+
+it("an agent that plans looks around with nothing that it was given no leave for", async () => {
+  const { told, turn } = await planner({
+    agentType: "Bash",
+    tools: ["Bash", "Read"],
+    disallowedTools: ["Write"],
+    turns: [{ say: "planned" }],
+  });
+  await turn("plan it", "planned");
+  expect(told[0]).toContain("Read");
+  for (const name of ["Glob", "Grep", "Write"]) expect(told[0]).not.toContain(name);
+});
+
+it("an agent that may write its notes alone writes its plan too, and its notes again behind it", async () => {
+  const write = (file_path: string) => ({ name: "Write", input: { file_path, content: "# Words" } });
+  const scribe: AgentType = {
+    name: "scribe",
+    description: "",
+    prompt: "",
+    tools: ["Read"],
+    memory: "project",
+  };
+  const notes = ".claude/agent-memory/scribe/MEMORY.md";
+  const { dev, told, turn } = await planner({
+    agentType: "scribe",
+    types: [scribe],
+    turns: [
+      { tools: [write("{{plan_file}}"), write(notes)] },
+      { say: "planned" },
+      { tools: [write("{{plan_file}}"), write(notes), write("else.md")] },
+      { say: "done" },
+    ],
+  });
+  const { plan } = dev.worker;
+  await turn("plan it", "planned");
+  expect(told[0]?.filter((name) => name === "Write")).toHaveLength(1);
+  expect(readFileSync(plan.planFile, "utf8")).toBe("# Words");
+  expect(existsSync(join(dev.cwd, notes))).toBe(false);
+  writeFileSync(plan.planFile, "approved");
+  plan.setMode("bypassPermissions");
+  await turn("do it", "done");
+  expect(readFileSync(plan.planFile, "utf8")).toBe("approved");
+  expect(readFileSync(join(dev.cwd, notes), "utf8")).toBe("# Words");
+  expect(existsSync(join(dev.cwd, "else.md"))).toBe(false);
+  expect(dev.shown.filter((line) => line.includes("You have Write for your notes alone"))).toHaveLength(2);
 });

@@ -4,12 +4,15 @@ import { afterEach, describe, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
+import { listApprovals } from "../../../src/lead/approvals.ts";
 import { startOf } from "../../../src/os/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { agent } from "../../../src/team-tools/agent.ts";
+import type { TeamToolContext } from "../../../src/team-tools/context.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
@@ -169,6 +172,46 @@ describe("an agent without a name", () => {
       "INVALID_TYPE",
       "NESTED_TEAM",
     ]);
+  });
+
+  it("has no tool that its agent's own type lacks, and no type that would need one is offered", async () => {
+    const ref = await testTeam(["dev"]);
+    const write = { name: "Write", input: { file_path: "made", content: "x" } };
+    const dev = await workerOfTest(ref, {
+      agentType: "Explore",
+      mode: "acceptEdits",
+      turns: [{ tools: [call({ prompt: "x", subagent_type: "engineer" })] }, { say: "done" }],
+      subagents: { engineer: [{ tools: [write, bash("touch made")] }, { say: "tried" }] },
+    });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref));
+    expect(resultsOf(dev)).toEqual(["tried"]);
+    expect(existsSync(join(dev.cwd, "made"))).toBe(false);
+    const types = (within?: readonly string[]) =>
+      agent({ role: "teammate", within } as unknown as TeamToolContext).description.match(/^- [\w-]+/gm);
+    expect(types(["Read", "Glob", "Grep", "WebFetch"])).toEqual(["- Explore", "- Plan"]);
+    expect(types()).toContain("- engineer");
+  });
+
+  it("keeps no mode that its agent has lost meanwhile", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, {
+      settings: { permissions: { allow: ["Bash"] } },
+      turns: [{ tools: [call({ prompt: "x", mode: "acceptEdits" })] }, { say: "done" }],
+      subagents: {
+        "general-purpose": [
+          { tools: [bash("touch begun; until [ -e go ]; do sleep 0.02; done")] },
+          { tools: [{ name: "Write", input: { file_path: "made", content: "x" } }] },
+          { say: "tried" },
+        ],
+      },
+    });
+    await send(ref, "begin");
+    await eventually("its command", () => existsSync(join(dev.cwd, "begun")));
+    dev.worker.plan.setMode("default");
+    writeFileSync(join(dev.cwd, "go"), "");
+    await eventually("the question", () => listApprovals(ref).length === 1);
+    expect(existsSync(join(dev.cwd, "made"))).toBe(false);
   });
 
   it("is not for a lead that only coordinates (S53)", async () => {
