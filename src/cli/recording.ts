@@ -40,7 +40,7 @@ export function checkRecording(file: string, cwd: string): string {
 export async function recorded(
   model: Model,
   agent: string,
-  { env, cwd, team }: RunFacts & { readonly env: Env },
+  { env, cwd, team }: Pick<RunFacts, "cwd" | "team"> & { readonly env: Env },
 ): Promise<Model> {
   const directory = env[RECORDING];
   if (!directory) return model;
@@ -48,22 +48,12 @@ export async function recorded(
   const secrets = secretsOf(env);
   const file = join(directory, `${agentFileName(agent)}.jsonl`);
   return recordingModel(model, {
-    run: { cwd, team },
+    run: { cwd, team, secrets },
     record: (said: Turn) => {
       ensureDir(directory);
       appendJsonLines(file, [maskValue({ agent, turn: said }, secrets)]);
     },
   });
-}
-
-/**
- * Messages that came one by one may come together in a replay, and then the first turn that fits is the only one: what does
- * something goes before an answer in words alone.
- */
-function wordsLast(turns: readonly Turn[]): Turn[] {
-  const isWords = ({ on, tools }: Turn): boolean =>
-    on !== undefined && on.tool === undefined && tools === undefined;
-  return [...turns.filter((turn) => !isWords(turn)), ...turns.filter(isWords)];
 }
 
 /**
@@ -80,7 +70,6 @@ export function writeRecording(directory: string, path: string): Playbook {
       else turns.push(line.turn);
     }
   }
-  for (const [name, turns] of Object.entries(agents)) agents[name] = wordsLast(turns);
   const whole = z.parse(playbook, { version: 1, agents });
   if (!createWhole(path, formatJson(whole))) {
     throw new TeamError(

@@ -4,7 +4,7 @@ import { type Env, processEnv } from "./env.ts";
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD)$/i;
 /** Shorter values occur by chance in honest text. */
 const MIN_LENGTH = 8;
-const MASK = "[secret]";
+export const MASK = "[secret]";
 
 /** What is to be masked of an environment, in every {@link formsOf form}; the longest first, so that none is left in half. */
 export function secretsOf(env: Env): string[] {

@@ -12,11 +12,15 @@ const toolCall = z.strictObject({
   ),
 });
 
+const regexp = z.string().check(z.refine(isRegexp, "is not a regular expression"));
+
 const condition = z.strictObject({
   /** The newest input is what a call of this tool gave. */
   tool: z.optional(z.string().check(z.minLength(1))),
   contains: z.optional(z.string()),
-  matches: z.optional(z.string().check(z.refine(isRegexp, "is not a regular expression"))),
+  matches: z.optional(regexp),
+  /** Each fits another message that has come and that no turn has answered yet: in whatever order, and with whatever else. */
+  heard: z.optional(z.array(regexp).check(z.minLength(1))),
 });
 
 const usage = z.strictObject({

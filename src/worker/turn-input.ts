@@ -38,13 +38,7 @@ export function composeTurn(
   const text = parts.join("\n\n");
   const alone = entries.length + typed.length + remarks.length === 0 ? notices.at(-1) : undefined;
   const words = alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM };
-  return { text, keys, origin: { ...words, ...telling(entries), ...requestsOf(entries) } };
-}
-
-function telling(entries: readonly InboxEntry[]): Pick<InputOrigin, "telling"> {
-  const more = entries.findLast(({ protocol }) => protocol?.type !== "idle_notification");
-  if (more === undefined || more === entries.at(-1)) return {};
-  return { telling: more.protocol === undefined ? more.message.text : proseOf(more.protocol) };
+  return { text, keys, origin: { ...words, ...requestsOf(entries) } };
 }
 
 /** The end of something in the background, as protocol.md section 8 has it; no command line can close a tag. */

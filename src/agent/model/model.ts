@@ -52,8 +52,6 @@ export interface InputOrigin {
   readonly requestId?: string;
   /** A shutdown request in it: its id, and the text that the model reads of it. */
   readonly shutdown?: { readonly requestId: string; readonly text: string };
-  /** Where the newest message only says that somebody is idle: the newest that came with it and says more, for a recording. */
-  readonly telling?: string;
 }
 
 export interface ToolSpec {

@@ -1,6 +1,6 @@
 import type { Env } from "../../os/env.ts";
 import type { Playbook, Turn } from "../../schema/playbook.ts";
-import { toolResultsOf, toolUsesOf } from "../conversation.ts";
+import { textOf, toolResultsOf, toolUsesOf } from "../conversation.ts";
 import type { ConversationMessage, InputOrigin, ModelRequest, ToolResultBlock } from "./model.ts";
 import type { Lookup } from "./playbook-text.ts";
 
@@ -51,6 +51,8 @@ function ownValue(
     case "cwd":
       return place.cwd;
     default:
+      if (name.startsWith("request_id."))
+        return requestIdOf(name.slice("request_id.".length), request.messages);
       return name.startsWith("env.") ? place.env[name.slice("env.".length)] : undefined;
   }
 }
@@ -61,6 +63,17 @@ export function newestRequestId(messages: readonly ConversationMessage[]): strin
     if (message.role === "user" && message.origin?.requestId !== undefined) return message.origin.requestId;
   }
   return undefined;
+}
+
+/** The id of a plan, a shutdown or a question (protocol/request-ids.ts), whose agent has a name that a placeholder can hold. */
+export const REQUEST_ID = /\b(?:plan_approval|shutdown|question)-[0-9]+@([A-Za-z0-9_-]+)(?:@[A-Za-z0-9-]+)?/g;
+
+/** The newest that an agent's model was told of. */
+function requestIdOf(agent: string, messages: readonly ConversationMessage[]): string | undefined {
+  const told = messages.flatMap((message) =>
+    message.role === "user" ? [...textOf(message).matchAll(REQUEST_ID)] : [],
+  );
+  return told.findLast(([, name]) => name === agent)?.[0];
 }
 
 /** The newest result of the call that a turn named with `as`, or a part of it by its path. */

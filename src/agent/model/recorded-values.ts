@@ -1,8 +1,10 @@
+import { MASK, maskText } from "../../os/secrets.ts";
 import type { Turn } from "../../schema/playbook.ts";
 import { toolResultsOf, toolUsesOf } from "../conversation.ts";
+import { messagesIn } from "./heard.ts";
 import type { ConversationMessage, ModelRequest, ToolUseBlock } from "./model.ts";
 import { fillCommand, PLACEHOLDER } from "./playbook-text.ts";
-import { newestRequestId } from "./playbook-values.ts";
+import { newestRequestId, REQUEST_ID } from "./playbook-values.ts";
 
 /** Words of a message by which its turn is found again: enough to tell messages apart, and to be read. */
 const WORDS = 12;
@@ -13,11 +15,13 @@ type Tool = NonNullable<Turn["tools"]>[number];
 export interface RunFacts {
   readonly cwd: string;
   readonly team: string;
+  /** Values that no recording holds. */
+  readonly secrets: readonly string[];
 }
 
 /**
- * What the newest input has to be for this turn: the first line of the message that began it, or the result of a tool. None
- * for the first of a conversation: the goal and the prompt are the replay's own.
+ * What has to have come for this turn: the messages that its input held, each by its first line, or the result of a tool.
+ * None for the first of a conversation: the goal and the prompt are the replay's own.
  */
 export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Turn["on"] {
   const newest = messages.at(-1);
@@ -27,19 +31,26 @@ export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Tu
     const tool = toolUsesOf(call)[0]?.name;
     return tool === undefined ? undefined : { tool };
   }
-  const { text, telling = text } = newest.origin;
-  const [line = ""] = telling.trim().split("\n", 1);
+  const texts = messagesIn(newest);
+  // How often somebody is idle, and with what that comes, is of one run alone.
+  const telling = texts.filter((text) => !IDLE.test(text));
+  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => patternOf(text, run));
+  return heard.length === 0 ? undefined : { heard };
+}
+
+/** As the prose of an idle notice begins (protocol/prose.ts). */
+const IDLE = /^\S+ is idle\b/;
+
+/** The first words of a message, where it begins; what is of one run alone may be anything. */
+function patternOf(text: string, run: RunFacts): string {
+  const [line = ""] = maskText(text, run.secrets).split("\n", 1);
   const words = line.split(/\s+/).slice(0, WORDS);
-  if (line === "") return undefined;
-  if (!words.some((word) => isOfThisRun(word, run))) return { contains: words.join(" ") };
-  return {
-    matches: words.map((word) => (isOfThisRun(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+"),
-  };
+  return `^${words.map((word) => (isOfThisRun(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
 }
 
 /** Ids, numbers, times, paths, and what is called after the team. */
 function isOfThisRun(word: string, { cwd, team }: RunFacts): boolean {
-  return /[0-9]/.test(word) || word.includes(cwd) || word.includes(team);
+  return /[0-9]/.test(word) || [cwd, team, MASK].some((part) => word.includes(part));
 }
 
 /** For a pattern with the flag `u`, which allows no other escapes. */
@@ -139,6 +150,8 @@ function named(text: string, { request, run }: Facts): string {
   const { planFile } = request;
   let result = recordedText(text);
   if (planFile !== undefined) result = result.replaceAll(planFile, "{{plan_file}}");
+  // Of a plan, a shutdown or a question, by whose it is: several may have come together.
+  result = result.replace(REQUEST_ID, (_, agent: string) => `{{request_id.${agent}}}`);
   if (requestId !== undefined) result = result.replaceAll(requestId, "{{request_id}}");
   // A member of the replay's team, whatever that is called.
   if (result.endsWith(`@${run.team}`)) result = result.slice(0, -run.team.length - 1);

@@ -1,6 +1,7 @@
 import type { Playbook, Turn } from "../../schema/playbook.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../conversation.ts";
 import { failureKind, mayPass } from "./failures.ts";
+import { hasHeard, unanswered } from "./heard.ts";
 import type { ConversationMessage, InputOrigin, ToolUseBlock } from "./model.ts";
 import { turnAt } from "./playbook-values.ts";
 
@@ -19,14 +20,27 @@ export interface Choice {
 
 /**
  * The first turn that has not been played and whose `on` fits, of the agent's own list, then of `*`. A shutdown request
- * is only for turns that ask for it with `on` or answer it: the others would swallow it.
+ * is only for turns that ask for it with `on` or answer it: the others would swallow it. An answer in words alone ends what
+ * is done now, so that it waits for those that do something about other messages that have come.
  */
 export function chooseTurn(
   playbook: Playbook,
   agent: string,
   messages: readonly ConversationMessage[],
 ): Choice | undefined {
-  const newest: Newest = { inputs: newestInputs(messages), tools: newestTools(messages) };
+  const choices = choicesOf(playbook, agent, messages);
+  const [first] = choices;
+  if (first === undefined || first.turn.tools !== undefined) return first;
+  return choices.find(({ turn }) => turn.on?.heard !== undefined && turn.tools !== undefined) ?? first;
+}
+
+function choicesOf(playbook: Playbook, agent: string, messages: readonly ConversationMessage[]): Choice[] {
+  const newest: Newest = {
+    inputs: newestInputs(messages),
+    tools: newestTools(messages),
+    open: unanswered(playbook, messages),
+  };
+  const choices: Choice[] = [];
   const shutdown = originOf(messages.at(-1))?.shutdown !== undefined;
   for (const list of new Set([agent, "*"])) {
     const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
@@ -34,10 +48,10 @@ export function chooseTurn(
       const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
       if (errors === undefined || !fits(turn, newest)) continue;
       if (shutdown && turn.on === undefined && !(turn.tools ?? []).some(answersShutdown)) continue;
-      return { turn, list, index, errors };
+      choices.push({ turn, list, index, errors });
     }
   }
-  return undefined;
+  return choices;
 }
 
 interface Attempts {
@@ -91,10 +105,14 @@ function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<stri
 interface Newest {
   readonly inputs: readonly string[];
   readonly tools: ReadonlySet<string>;
+  /** Messages that no turn has answered yet. */
+  readonly open: readonly string[];
 }
 
-function fits({ on }: Turn, { inputs, tools }: Newest): boolean {
+function fits(turn: Turn, { inputs, tools, open }: Newest): boolean {
+  const { on } = turn;
   if (on === undefined) return true;
+  if (on.heard !== undefined) return hasHeard(turn, open);
   const { tool, contains = "", matches = "" } = on;
   if (tool !== undefined && !tools.has(tool)) return false;
   const pattern = new RegExp(matches, "u");
@@ -131,7 +149,7 @@ function originOf(message: ConversationMessage | undefined): InputOrigin | undef
 
 /** Whether a turn's `on` fits this text by itself. */
 function isAbout(turn: Turn, text: string): boolean {
-  return turn.on !== undefined && fits(turn, { inputs: [text], tools: new Set() });
+  return turn.on !== undefined && fits(turn, { inputs: [text], tools: new Set(), open: [text] });
 }
 
 function answersShutdown({ input }: Pick<ToolUseBlock, "input">): boolean {

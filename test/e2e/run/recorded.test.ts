@@ -1,8 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { journalLine } from "../../../src/schema/inbox.ts";
 import { parsePlaybook } from "../../../src/schema/playbook.ts";
+import { readJsonLines } from "../../../src/store/jsonl.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { listTasks } from "../../../src/team/tasks.ts";
 import { teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
@@ -67,6 +72,82 @@ const counter = (home: string): readonly Line[] => [
   },
 ];
 
+const KEPT = [...BYPASS, "--team", "crew", "--keep", "--json"];
+const WORKERS = ["ann", "bob", "cem"];
+
+/** Spawns three at once, and gives each another task when it has done its first. */
+const MASTER: readonly Line[] = [
+  {
+    when: /Count the words/,
+    uses: WORKERS.flatMap((name) => [
+      { name: "TaskCreate", input: { subject: `first of ${name}`, owner: name } },
+      { name: "Agent", input: { name, prompt: `Write, ${name}.`, description: "writes" } },
+    ]),
+  },
+  { when: /tool_result.*cem is ready/, says: "They are at work." },
+  ...WORKERS.map((name) => ({
+    when: new RegExp(`${name} has written`),
+    says: `${"Well done, and I say so at length. ".repeat(3)}Check it, ${name}.`,
+    uses: [
+      { name: "TaskCreate", input: { subject: `second of ${name}` } },
+      { name: "SendMessage", input: { recipient: name, content: `Check it, ${name}.`, summary: "check" } },
+    ],
+  })),
+];
+
+/** Writes a file, tells the lead, checks it when it is told to, and says so; each begins a moment behind the one before. */
+const worker = (name: string, i: number): readonly Line[] => [
+  {
+    when: new RegExp(`Write, ${name}`),
+    uses: [
+      {
+        name: "Bash",
+        input: { command: `sleep ${i * 0.7}; echo ${name} > ${name}.txt`, description: "writes" },
+      },
+      { name: "TaskUpdate", input: { taskId: `${i + 1}`, status: "completed" } },
+      {
+        name: "SendMessage",
+        input: { recipient: "team-lead", content: `${name} has written.`, summary: "written" },
+      },
+    ],
+  },
+  {
+    when: new RegExp(`Check it, ${name}`),
+    uses: [
+      { name: "Bash", input: { command: `cat ${name}.txt >> ${name}-checked.txt`, description: "checks" } },
+      {
+        name: "SendMessage",
+        input: { recipient: "team-lead", content: `${name} has checked.`, summary: "checked" },
+      },
+    ],
+  },
+];
+
+/** What a run has made: tasks, what was said in plain words, and files; in no order, since nobody promised one. */
+function outcomeOf(t: PrivateTmux) {
+  const ref = teamRef({ root: t.root, runtime: "" }, "crew");
+  const { lines } = readJsonLines(ref.paths.journal, journalLine);
+  const messages = lines.flatMap(({ to, message }) =>
+    message === undefined || message.text.startsWith("{")
+      ? []
+      : [`${message.from} to ${to}: ${message.text}`],
+  );
+  const files = readdirSync(t.home).filter((name) => name.endsWith(".txt"));
+  return {
+    tasks: listTasks(ref)
+      .map(({ subject, status }) => `${subject}: ${status}`)
+      .sort(),
+    messages: messages.sort(),
+    files: files.sort().map((name) => [name, readFileSync(join(t.home, name), "utf8")]),
+  };
+}
+
+/** Keeps a processor from others until the test is over. */
+function busy(): void {
+  const child = spawn("/bin/sh", ["-c", "while :; do :; done"], { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+}
+
 async function replay(t: PrivateTmux, file: string): Promise<object> {
   const ended = await teamsIn(t.env, t.home)(["run", "--playbook", file, ...BYPASS, "--json"]);
   expect(ended.code, ended.err).toBe(0);
@@ -99,6 +180,34 @@ describe("a run that is recorded", () => {
       result: "The text has 3 words.",
     });
     expect(readFileSync(join(elsewhere.home, "text.txt"), "utf8")).toBe("one {{two}} three\n");
+  });
+
+  it("with three teammates plays alike, however what they say comes together, on a machine that is busy", {
+    timeout: 240_000,
+  }, async () => {
+    const t = privateTmux();
+    const cast = {
+      "team-lead": MASTER,
+      ...Object.fromEntries(WORKERS.map((name, i) => [name, worker(name, i)])),
+    };
+    const api = await startFakeMessagesApi(played(cast).script);
+    onTestFinished(() => api.close());
+    const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: KEY };
+    const words = ["run", "--model", "claude-fake", "--record", "mine.json", ...KEPT, "Count the words"];
+    const ended = await teamsIn(env, t.home)(words);
+    expect(ended.code, ended.err).toBe(0);
+    const recorded = outcomeOf(t);
+    expect(recorded.tasks).toHaveLength(6);
+    expect(recorded.messages).toHaveLength(12);
+    for (let i = 0; i < 2; i += 1) busy();
+    // The slower the lead speaks, the more has come until it listens again.
+    for (const speed of ["1", "0.2", "0.1", "20", "0.1"]) {
+      const elsewhere = privateTmux({ env: { TEAMS_PLAYBOOK_SPEED: speed } });
+      const file = join(t.home, "mine.json");
+      const replayed = await teamsIn(elsewhere.env, elsewhere.home)(["run", "--playbook", file, ...KEPT]);
+      expect(replayed.code, replayed.err).toBe(0);
+      expect(outcomeOf(elsewhere), `at speed ${speed}`).toEqual(recorded);
+    }
   });
 
   it("of a playbook with a plan to be approved plays the same again", async () => {

@@ -4,13 +4,25 @@ import { fillInput, fillText } from "../../../src/agent/model/playbook-text.ts";
 import { playbookLookup } from "../../../src/agent/model/playbook-values.ts";
 import { recordedCondition, recordedText, recordedTools } from "../../../src/agent/model/recorded-values.ts";
 import { chooseTurn } from "../../../src/agent/model/scripted-choice.ts";
+import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
 
-const RUN = { cwd: "/home/a.b/work", team: "run-abcd" };
+const RUN = { cwd: "/home/a.b/work", team: "run-abcd", secrets: ["open.sesame"] };
 const ANSWER: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "Yes." }] };
 
 function message(text: string, requestId?: string): ConversationMessage {
   const origin = { text, from: "ada", ...(requestId === undefined ? {} : { requestId }) };
-  return { role: "user", content: [{ type: "text", text: `<m>${text}</m>` }], origin };
+  return { role: "user", content: [{ type: "text", text }], origin };
+}
+
+/** Several messages as one input. */
+function together(...texts: readonly string[]): ConversationMessage {
+  const text = formatEnvelopes(texts.map((body) => ({ from: "ada", body })));
+  return {
+    role: "user",
+    content: [{ type: "text", text }],
+    origin: { text: texts.at(-1) ?? "", from: "ada" },
+  };
 }
 
 function request(...messages: ConversationMessage[]): ModelRequest {
@@ -20,16 +32,25 @@ function request(...messages: ConversationMessage[]): ModelRequest {
 describe("what a recorded turn waits for", () => {
   it.each([
     ["the first input of a conversation: nothing", [message("Plan first.")], undefined],
-    ["a message that is always the same", [ANSWER, message("It is (all) done.\nBye.")], "It is (all) done."],
-  ])("%s", (_, messages, contains) => {
+    [
+      "a message, by its first line",
+      [ANSWER, message("It is (all) done.\nBye.")],
+      ["^It\\s+is\\s+\\(all\\)\\s+done\\."],
+    ],
+    ["no secret", [ANSWER, message("the open.sesame word")], ["^the\\s+\\S+\\s+word"]],
+    [
+      "each of those that came together, but who is idle",
+      [ANSWER, together("One.", "ada is idle.\nIt says: x", "Two.")],
+      ["^One\\.", "^Two\\."],
+    ],
+    [
+      "who is idle, where there is nothing else",
+      [ANSWER, together("ada is idle.")],
+      ["^ada\\s+is\\s+idle\\."],
+    ],
+  ])("%s", (_, messages, heard) => {
     const on = recordedCondition(request(...messages), RUN);
-    expect(on).toEqual(contains === undefined ? undefined : { contains });
-  });
-
-  it("is what says more, where the newest only says that somebody is idle", () => {
-    const origin = { text: "ada is idle.", from: "ada", telling: "It is done." };
-    const together: ConversationMessage = { role: "user", content: [], origin };
-    expect(recordedCondition(request(ANSWER, together), RUN)).toEqual({ contains: "It is done." });
+    expect(on).toEqual(heard === undefined ? undefined : { heard });
   });
 
   it("is the result of a tool behind a call", () => {
@@ -52,11 +73,66 @@ describe("what a recorded turn waits for", () => {
 
   it("lets what belongs to one run alone be anything, and nothing else", () => {
     const text = `Task #12 of run-abcd is ${RUN.cwd}/x (done?) for plan-1795@ada`;
-    const matches = recordedCondition(request(ANSWER, message(text)), RUN)?.matches ?? "";
+    const matches = recordedCondition(request(ANSWER, message(text)), RUN)?.heard?.[0] ?? "";
     const pattern = new RegExp(matches, "u");
     expect(pattern.test(text)).toBe(true);
     expect(pattern.test("Task #3 of run-00ff is /elsewhere/x (done?) for plan-2@ada")).toBe(true);
     expect(pattern.test("Task #3 of run-00ff is /elsewhere/x (begun) for plan-2@ada")).toBe(false);
+  });
+});
+
+describe("a recording that is played", () => {
+  const one = { on: { heard: ["^One"] }, tools: [{ name: "Bash", input: { command: "one" } }] };
+  const two = { on: { heard: ["^Two"] }, tools: [{ name: "Bash", input: { command: "two" } }] };
+  const words = { on: { heard: ["^(One|Three)"] }, say: "Good." };
+  const both = { on: { heard: ["^Two", "^One"] }, tools: [{ name: "Bash", input: { command: "both" } }] };
+
+  /** The turns that an agent plays while these inputs come, each until nothing fits. */
+  function playedOn(turns: readonly Turn[], inputs: readonly ConversationMessage[]): number[] {
+    const playbook = { version: 1 as const, agents: { ada: [{ say: "begun" }, ...turns] } };
+    const conversation: ConversationMessage[] = [];
+    const positions: number[] = [];
+    for (const input of [message("The prompt."), ...inputs]) {
+      conversation.push(input);
+      for (let on = true; on; ) {
+        const choice = chooseTurn(playbook, "ada", conversation);
+        if (choice === undefined) break;
+        positions.push(choice.index);
+        const use = { type: "tool_use", id: `u${positions.length}`, name: "Bash", input: {} } as const;
+        on = choice.turn.tools !== undefined;
+        conversation.push({ role: "assistant", content: on ? [use] : [], turn: `ada/${choice.index}` });
+        const result = { type: "tool_result", toolUseId: use.id, content: "", isError: false } as const;
+        if (on) conversation.push({ role: "user", content: [result] });
+      }
+    }
+    return positions;
+  }
+
+  it.each([
+    ["one by one, as they were recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
+    ["together", [one, two], [together("One.", "Two.")], [0, 1, 2]],
+    ["together with what an answer in words is for", [words, two], [together("One.", "Two.")], [0, 2, 1]],
+    ["the other way round", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
+    ["one by one where they had come together", [both], [message("One."), message("Two.")], [0, 1]],
+    ["twice, where it was answered once", [one, one], [message("One.")], [0, 1]],
+    ["not at all", [one], [], [0]],
+  ])("answers each message once, whether they come %s", (_, turns, inputs, positions) => {
+    expect(playedOn(turns, inputs)).toEqual(positions);
+  });
+
+  it("names a request by whose it is, also where several came together and later ones behind them", () => {
+    const asked = request(
+      together("Plan plan_approval-1@ada@run-abcd", "Plan plan_approval-2@bob@run-abcd"),
+      message("Bye.", "shutdown-3@eve"),
+    );
+    const inputs = ["plan_approval-1@ada@run-abcd", "plan_approval-2@bob@run-abcd"];
+    const use = { type: "tool_use", id: "1", name: "SendMessage", input: { list: inputs } } as const;
+    const [tool] = recordedTools(asked, [use], RUN);
+    const played = request(together("Plan plan_approval-8@bob@x", "Plan plan_approval-9@ada@x"));
+    const lookup = playbookLookup({ version: 1, agents: {} }, played, { cwd: "/", env: {} });
+    expect(fillInput("SendMessage", tool?.input ?? {}, lookup)).toEqual({
+      list: ["plan_approval-9@ada@x", "plan_approval-8@bob@x"],
+    });
   });
 });
 
