@@ -199,9 +199,9 @@ describe("a run that is recorded", () => {
     const recorded = outcomeOf(t);
     expect(recorded.tasks).toHaveLength(6);
     expect(recorded.messages).toHaveLength(12);
-    for (let i = 0; i < 2; i += 1) busy();
+    busy();
     // The slower the lead speaks, the more has come until it listens again.
-    for (const speed of ["1", "0.2", "0.1", "20", "0.1"]) {
+    for (const speed of ["1", "0.3", "20", "0.2", "1"]) {
       const elsewhere = privateTmux({ env: { TEAMS_PLAYBOOK_SPEED: speed } });
       const file = join(t.home, "mine.json");
       const replayed = await teamsIn(elsewhere.env, elsewhere.home)(["run", "--playbook", file, ...KEPT]);
