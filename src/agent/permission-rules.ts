@@ -33,8 +33,8 @@ export function refusingRule(rules: readonly string[], subject: RuleSubject): st
     const parsed = parseRule(rule);
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
-    if (pattern === undefined) return namesTool(tool, subject.tool);
-    return isAbout(tool, subject) && touches(pattern, subject);
+    if (pattern === undefined) return namesTool(tool, subject.tool, true);
+    return isAbout(tool, subject, true) && touches(pattern, subject);
   });
 }
 
@@ -111,23 +111,32 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
     : { tool: match[1], pattern };
 }
 
-/** Whether a rule is about a tool whatever it is called with: it has no pattern. */
+/** Whether a rule that refuses is about a tool whatever it is called with: it has no pattern. */
 export function isAboutAll(rule: string, tool: string): boolean {
   const parsed = parseRule(rule);
-  return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool);
+  return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool, true);
 }
 
-/** A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`); `mcp__server` names all of that server. */
-export function namesTool(name: string, tool: string): boolean {
+/**
+ * A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`); `mcp__server` names all of that server.
+ * @param anyCase for what refuses: a slip in upper and lower case lifts no denial
+ */
+export function namesTool(name: string, tool: string, anyCase = false): boolean {
+  if (anyCase) return namesTool(name.toLowerCase(), tool.toLowerCase());
   if (name.startsWith("mcp__") && tool.startsWith(`${name}__`)) return true;
-  return name.endsWith("*") ? tool.startsWith(name.slice(0, -1)) : name === tool;
+  if (name.endsWith("*")) return tool.startsWith(name.slice(0, -1));
+  return name === tool || OLDER_NAMES[name] === tool;
 }
+
+/** What users of coding agents know a tool by. */
+const OLDER_NAMES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
 /** `Read(…)` is about whatever reads files, `Edit(…)` and `Write(…)` about whatever changes them. */
-function isAbout(name: string, { tool, access }: RuleSubject): boolean {
-  if (name === "Read") return access.kind === "read";
-  if (name === "Edit" || name === "Write") return access.kind === "write";
-  return namesTool(name, tool);
+function isAbout(name: string, { tool, access }: RuleSubject, anyCase = false): boolean {
+  const known = anyCase ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
+  if (known === "Read") return access.kind === "read";
+  if (known === "Edit" || known === "Write") return access.kind === "write";
+  return namesTool(name, tool, anyCase);
 }
 
 /** One that stands for any text; `\\*` is the character. */

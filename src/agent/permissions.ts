@@ -1,4 +1,3 @@
-import { join, resolve as resolvePath } from "node:path";
 import { realPathOf } from "../os/fs.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
@@ -67,9 +66,9 @@ function redirections(question: PermissionQuestion, whole: boolean): PermissionQ
   const allow = whole ? [...rules.allow, "Read", "Write"] : rules.allow;
   const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
   return (question.line?.files ?? []).map(({ kind, path }) => {
-    const absolute = path.startsWith("~/")
-      ? join(home, path.slice(2))
-      : resolvePath(question.workingDirs[0] ?? "/", path);
+    // As it is written: `link/..` is not what stands in front of the link.
+    const from = path.startsWith("/") ? "" : `${path.startsWith("~/") ? home : question.workingDirs[0]}/`;
+    const absolute = `${from}${path.replace(/^~\//, "")}`;
     const tool = kind === "read" ? "Read" : "Write";
     return {
       ...question,
@@ -238,10 +237,8 @@ function allowedByMode(
 ): PermissionDecision {
   const { mode, access, line, tool } = question;
   const inside = areInside(resolved.paths, resolved.dirs);
-  if (access.kind === "read" && inside) return allow("It reads inside the working directories.");
-  if (access.kind === "read" && areInside(resolved.paths, resolved.outputDirs)) {
-    return allow("It reads what commands of its own printed.");
-  }
+  const readable = access.kind === "read" ? whyReadable(resolved) : undefined;
+  if (readable !== undefined) return allow(readable);
   if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
   if (mode === "acceptEdits" && access.kind === "write" && inside) {
     return allow("It writes inside the working directories.");
@@ -264,6 +261,13 @@ function allowedByMode(
       ? `No rule allows ${tool} here.`
       : `${resolved.paths.join(", ")} is outside of the working directories.`,
   );
+}
+
+/** Why files may be read in every mode; undefined where they may not. */
+function whyReadable({ paths, dirs, outputDirs, planFile }: Resolved): string | undefined {
+  if (areInside(paths, dirs)) return "It reads inside the working directories.";
+  if (areInside(paths, outputDirs)) return "It reads what commands of its own printed.";
+  return planFile !== undefined && areInside(paths, [planFile]) ? "It reads its plan." : undefined;
 }
 
 function areInside(paths: readonly string[], directories: readonly string[]): boolean {

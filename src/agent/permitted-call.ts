@@ -26,6 +26,8 @@ export interface PermissionAsk {
   readonly access: ToolAccess;
   /** Why it asks. */
   readonly reason: string;
+  /** Only a person's yes to this very call counts. */
+  readonly guarded: boolean;
   /** The rules that an “always” makes; none where no rule can allow it. */
   readonly rules: readonly string[];
   /** What would be decided on the call now, where mode or rules have changed since. */
@@ -150,6 +152,7 @@ async function askSomebody(
       input: use.input as Readonly<Record<string, unknown>>,
       access: question.access,
       reason: decision.reason,
+      guarded: decision.guarded === true,
       rules: decision.guarded ? [] : suggestRules(question),
     },
     secretsOf(context.env),

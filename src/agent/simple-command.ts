@@ -43,7 +43,7 @@ function readWords(text: string): string[] | undefined {
 
 /** Commands and keywords that run words behind them. */
 const CARRIERS =
-  /^(sudo|doas|env|command|builtin|exec|nohup|nice|ionice|time|timeout|stdbuf|setsid|xargs|find|fd|parallel|watch|busybox|script|then|do|else|elif|if|while|until|!)$/;
+  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|then|do|else|elif|if|while|until|!)$/;
 
 /**
  * Every run of words of a command that the shell may come to run as a command of its own, for deny rules: split at each
@@ -52,14 +52,42 @@ const CARRIERS =
  * command that is carried there are many.
  */
 export function* possibleCommands(command: string): Generator<string[]> {
-  for (const part of command.split(/[;&|\n\r(){}`<>]/)) {
-    for (const form of new Set([part, part.replace(/["'\\]/g, "")])) {
-      yield* startsOf(form.split(/\s+/).filter((word) => word !== ""));
+  // A blank that is written otherwise.
+  const spaced = command.replace(/\$(IFS\b|\{IFS\})/g, " ");
+  for (const text of new Set([spaced, bracesExpanded(spaced)])) {
+    for (const part of text.split(/[;&|\n\r(){}`<>]/)) {
+      for (const form of new Set([part, part.replace(/["'\\]/g, "")])) {
+        yield* startsOf(form.split(/\s+/).filter((word) => word !== ""));
+      }
     }
   }
+  // An alias of git's, or an escape of an editor's.
+  for (const escaped of command.matchAll(/["'=]!([^"'\n]+)/g)) yield* possibleCommands(escaped[1] ?? "");
   for (const quoted of command.matchAll(/(?:\s-\w*c|\beval)\s+(["'])([\s\S]*?)\1/g)) {
     yield* possibleCommands(quoted[2] ?? "");
   }
+}
+
+/** Groups in braces that are expanded; a line with more is none that anybody writes. */
+const MOST_BRACES = 20;
+/** Characters of it: each group may double what stands around it. */
+const MOST_EXPANDED = 65_536;
+/** Characters on either side of a group that are one word with it. */
+const LONGEST_WORD = 200;
+
+/** `{rm,-rf,x}` and `r{m,} x` as the words that bash makes of them. */
+function bracesExpanded(command: string): string {
+  let text = command;
+  for (let i = 0; i < MOST_BRACES && text.length < MOST_EXPANDED; i += 1) {
+    const group = /\{([^\s{}]*,[^\s{}]*)\}/.exec(text);
+    if (group === null) break;
+    const end = group.index + group[0].length;
+    const before = /\S*$/.exec(text.slice(Math.max(0, group.index - LONGEST_WORD), group.index))?.[0] ?? "";
+    const after = /^\S*/.exec(text.slice(end, end + LONGEST_WORD))?.[0] ?? "";
+    const words = (group[1] ?? "").split(",").map((word) => `${before}${word}${after}`);
+    text = `${text.slice(0, group.index - before.length)}${words.join(" ")}${text.slice(end + after.length)}`;
+  }
+  return text;
 }
 
 /** What the shell may come to run of these words: they themselves, and what a carrier in front would run. */

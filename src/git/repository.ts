@@ -61,6 +61,8 @@ function mainOf(worktree: string, link: string): string | undefined {
   const back = lineIn(join(admin, "gitdir"));
   if (common === undefined || back === undefined || resolve(admin, back) !== link) return undefined;
   const shared = realPathOf(resolve(admin, common));
+  // Only git itself makes one there: a directory that names another repository as its own claims no trust.
+  if (dirname(realPathOf(admin)) !== join(shared, "worktrees")) return undefined;
   return basename(shared) === ".git" ? dirname(shared) : shared;
 }
 

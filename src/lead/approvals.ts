@@ -2,13 +2,23 @@ import { TeamError } from "../errors.ts";
 import { operand } from "../os/shell-words.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
+import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { readTeam } from "../team/config.ts";
+import { eventId } from "../team/event-id.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { answerRequest, listRequests, type RequestRecord, readRequest } from "../team/requests.ts";
+import {
+  answerRequest,
+  listRequests,
+  type RequestRecord,
+  readAnswer,
+  readRequest,
+} from "../team/requests.ts";
 import { type LeadContext, requireLead } from "./context.ts";
+import { exceeds, leadsMode } from "./modes.ts";
 
 /** Who a person's words to the lead are from. */
 const PERSON = "user";
@@ -74,29 +84,61 @@ export async function answerApproval(
       },
     );
   }
+  if (
+    decider === "model" &&
+    answer.mode !== undefined &&
+    exceeds(answer.mode, leadsMode(readTeam(ctx.ref)))
+  ) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `A lead's model cannot give the mode ${answer.mode}, which is more than it has. Nothing was sent.`,
+      { hint: "Leave the mode out, or ask the person." },
+    );
+  }
   const response = responseTo(request, answer);
   const rules = always?.rules.slice();
   const record = defined({ ...decision, always: rules, by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
+    await sayAgain(ctx, request);
     throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
       hint: "See what still waits: teams approvals",
     });
   }
-  await respond(ctx, request.from, response);
+  await respond(ctx, request, response);
   return approvalOf(request);
+}
+
+/** An answer whose giver ended before it was sent: the asker, which still waits, gets it now, and once. */
+async function sayAgain(ctx: LeadContext, request: RequestRecord): Promise<void> {
+  const given = readAnswer(ctx.ref, request.id);
+  if (given === undefined) return;
+  const { approve, note, always } = given;
+  const mode = permissionMode.safeParse(given.mode);
+  const answer = defined({
+    approve,
+    note,
+    mode: mode.success ? mode.data : undefined,
+    always: always && { rules: always, destination: "session" as const },
+  });
+  await respond(ctx, request, responseTo(request, answer));
 }
 
 /**
  * Sends the one response. To the lead's own request there is no protocol message: those go from the lead to others. The
  * answer to a question is the person's words then, and that to a permission is seen in its file.
  */
-async function respond(ctx: LeadContext, to: string, response: ReturnType<typeof responseTo>): Promise<void> {
+async function respond(
+  ctx: LeadContext,
+  { id, from: to }: RequestRecord,
+  response: ReturnType<typeof responseTo>,
+): Promise<void> {
+  const messageId = eventId("answered", id);
   if (to !== LEAD_NAME) {
     const text = formatProtocol(response, new Date(ctx.clock.now()));
-    await deliver(ctx.ref, { from: LEAD_NAME, to, text });
+    await deliver(ctx.ref, { from: LEAD_NAME, to, text, messageId });
   } else if (response.type === "question_response") {
     const text = `Answer to your question ${response.requestId}: ${response.answer}`;
-    await deliver(ctx.ref, { from: PERSON, to, text });
+    await deliver(ctx.ref, { from: PERSON, to, text, messageId });
   }
 }
 

@@ -10,7 +10,8 @@ import { rulesAdded } from "../protocol/permission-updates.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
-import { openRequest } from "../team/requests.ts";
+import { readStatus } from "../team/records.ts";
+import { isOpen, openRequest } from "../team/requests.ts";
 import { answerApproval } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
 
@@ -44,9 +45,12 @@ export async function answerPermission(
 ): Promise<"answered" | "person"> {
   const { cwd = ctx.cwd } = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from)) ?? {};
   const asked = askedIn(message, { cwd, env: ctx.env });
-  recordForeign(ctx, from, asked);
+  // One of ours has opened it itself, and by now may have its answer.
+  if (readStatus(ctx.ref, from) === undefined) recordForeign(ctx, from, asked);
+  else if (!isOpen(ctx.ref, asked.id)) return "answered";
   const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
-  if (behavior === "ask") return "person";
+  // Where a rule, a hook or what it would change made it ask, nothing but a person's word lets it run.
+  if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";
   try {
     await answerApproval(ctx, asked.id, {
       approve: behavior === "allow",
@@ -104,7 +108,7 @@ function accessOf(name: string, input: Asked["input"], where: Pick<ToolContext, 
   return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
 }
 
-/** A peer of ours has opened the request itself; for a foreign one we do, so that `approvals` shows it. */
+/** A foreign peer has only its message: the request is opened here, so that `approvals` shows it. */
 function recordForeign(ctx: LeadContext, from: string, { id, tool, input, access, rules }: Asked): void {
   openRequest(ctx.ref, {
     id,

@@ -95,6 +95,12 @@ export async function answerRequest(
   throw notFound(ref, id);
 }
 
+/** Whether somebody's answer is still waited for. */
+export function isOpen(ref: TeamRef, id: string): boolean {
+  const { request, answer } = ref.paths.request(id);
+  return entryOf(request) !== undefined && entryOf(answer) === undefined;
+}
+
 /** The answer, if there is one. */
 export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
   return readRecordFile(ref.paths.request(id).answer, answerRecord);

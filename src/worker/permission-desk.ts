@@ -129,7 +129,10 @@ export class PermissionDesk {
     open.settle({ allowed, ...(note === undefined ? {} : { note }) });
   }
 
-  /** The lead's own questions are answered beside its pane too, and nobody writes it a message of that: the file says it. */
+  /**
+   * The lead's own questions are answered beside its pane too, and nobody writes it a message of that: the file says it. So
+   * it does where the one who answered a teammate ended before the message was written.
+   */
   lookForAnswers(): void {
     for (const open of [...this.#open]) {
       const answer = readAnswer(this.#options.ref, open.id);
@@ -185,10 +188,14 @@ export class PermissionDesk {
 function requestMessage(
   id: string,
   agent: string,
-  { tool, toolUseId, reason, input, access, rules }: PermissionAsk,
+  { tool, toolUseId, reason, input, access, rules, guarded }: PermissionAsk,
 ): Parameters<typeof formatProtocol>[0] {
-  if (access.kind === "host") return { type: "sandbox_permission_request", requestId: id, host: access.host };
+  // Ours: the lead's side can say no to it, and only a person yes.
+  const own = guarded ? { guarded } : {};
+  if (access.kind === "host")
+    return { type: "sandbox_permission_request", requestId: id, host: access.host, ...own };
   return {
+    ...own,
     type: "permission_request",
     request_id: id,
     agent_id: agent,

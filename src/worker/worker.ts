@@ -343,10 +343,13 @@ export class Worker {
     return this.#queue.held + this.#mail.failed;
   }
 
-  /** What nobody writes a message of: more of a budget, and settings that answer what is open. */
+  /** What nobody writes a message of: more of a budget, and answers and settings that let what is open go on. */
   #rang(): void {
     this.#lookAtBudget();
-    if (this.desk.isOpen) void this.#reports.guarded(() => this.desk.reconsider());
+    if (!this.desk.isOpen) return;
+    // One whose message was lost with its sender.
+    this.desk.lookForAnswers();
+    void this.#reports.guarded(() => this.desk.reconsider());
   }
 
   #lookAtBudget(): void {

@@ -34,8 +34,8 @@ export interface HookOutcome {
   readonly stdout: string;
 }
 
-/** Bytes of either stream of a hook that are read: what comes behind is thrown away. */
-const MAX_OUTPUT = 65_536;
+/** Bytes of either stream of a hook that are read, a whole report of a linter; what comes after is thrown away. */
+const MAX_OUTPUT = 1024 * 1024;
 
 /** Set for a hook's command: a `teams` in it starts no hooks of the same event, or they would never end. */
 export const HOOK_VARIABLE = "TEAMS_HOOK";
@@ -105,7 +105,9 @@ export class Hooks {
       onOutput: (stream, bytes) => printed[stream].add(bytes),
     });
     const masked = (head: Head): string => maskText(head.text, this.#secrets);
-    const result = hookResult({ ...end, stdout: masked(printed.stdout), stderr: masked(printed.stderr) });
+    const { isCut } = printed.stdout;
+    const said = { stdout: masked(printed.stdout), stderr: masked(printed.stderr), isCut };
+    const result = hookResult({ ...end, ...said });
     ran?.(event, result.kind, Math.round(steadyNow() - begun));
     return result;
   }
@@ -125,10 +127,13 @@ export class Hooks {
 class Head {
   readonly #chunks: Buffer[] = [];
   #size = 0;
+  /** There was more. */
+  isCut = false;
 
   add(bytes: Buffer): void {
     const part = bytes.subarray(0, MAX_OUTPUT - this.#size);
     this.#size += part.length;
+    this.isCut ||= part.length < bytes.length;
     if (part.length > 0) this.#chunks.push(part);
   }
 

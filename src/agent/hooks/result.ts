@@ -7,6 +7,8 @@ export interface HookEnd {
   readonly signal: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
+  /** Its stdout is longer than what is read of it. */
+  readonly isCut?: boolean;
   /** Why it did not end by itself, or did not begin. */
   readonly failure?: "timed-out" | "aborted" | "not-started";
   readonly message?: string;
@@ -36,6 +38,8 @@ export type HookResult =
       /** The agent itself is to stop (`continue: false`), not only what it was about to do. */
       readonly ends: boolean;
     };
+
+const UNREADABLE = "its answer is longer than what is read of one, so that it counts as a refusal";
 
 /** Characters of a hook's words that a model or a person reads. */
 const MAX_WORDS = 10_000;
@@ -78,7 +82,12 @@ export function hookResult(end: HookEnd): HookResult {
   if (code === 2) return { kind: "stopped continuation", text: said || "it gave no reason", ends: false };
   if (code !== 0)
     return { kind: "non-blocking error", text: `exit code ${code}${said === "" ? "" : `: ${said}`}` };
-  return answered(end.stdout) ?? { kind: "success", stdout: words(end.stdout) };
+  const answer = answered(end.stdout);
+  if (answer === undefined && end.isCut && end.stdout.trimStart().startsWith("{")) {
+    // An answer that cannot be read may have been a refusal.
+    return { kind: "stopped continuation", text: UNREADABLE, ends: false };
+  }
+  return answer ?? { kind: "success", stdout: words(end.stdout) };
 }
 
 function answered(stdout: string): HookResult | undefined {

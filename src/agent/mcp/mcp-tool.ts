@@ -8,6 +8,9 @@ const MAX_NAME = 64;
 /** Characters of a description: what a server says of itself is paid for with every call. */
 const MAX_DESCRIPTION = 2_000;
 
+/** Characters of an answer's data that are kept. */
+const MAX_DATA = 100_000;
+
 /** What a server's tool answers, as far as it is looked at. */
 export const callAnswer = z.looseObject({
   content: z._default(z.array(z.looseObject({ type: z.string() })), []),
@@ -62,8 +65,13 @@ export function toolResult(answer: unknown): ToolResult {
   return {
     content: text === "" ? "(The tool said nothing.)" : text,
     isError,
-    ...(structuredContent === undefined ? {} : { data: structuredContent }),
+    ...(structuredContent === undefined || isLong(structuredContent) ? {} : { data: structuredContent }),
   };
+}
+
+/** It stands in the conversation beside the text, which is cut at as much. */
+function isLong(value: unknown): boolean {
+  return JSON.stringify(value).length > MAX_DATA;
 }
 
 function textOfBlock(block: Readonly<Record<string, unknown>>): string {

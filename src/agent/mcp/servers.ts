@@ -58,7 +58,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
     for (const described of link.described) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
       if (tools.has(tool.name))
-        options.onFailure(link.name, `its tool ${described.name} has a name that is taken`);
+        options.onFailure(link.name, `not its tool ${described.name}, whose name is taken`);
       else tools.set(tool.name, tool);
     }
   }

@@ -20,7 +20,8 @@ export function readDocument(text: string): Document {
   const [whole, yaml = ""] = found;
   if (yaml.length > MAX_MATTER) throw new Error("its front matter is too long");
   // Aliases could make a few lines stand for more than memory holds.
-  const value: unknown = parse(yaml, { maxAliasCount: 0, schema: "core" });
+  // A warning would go to the terminal past all that makes a text safe for one.
+  const value: unknown = parse(yaml, { maxAliasCount: 0, schema: "core", logLevel: "error" });
   if (value !== null && (typeof value !== "object" || Array.isArray(value))) {
     throw new Error("its front matter names no fields");
   }

@@ -44,13 +44,9 @@ export function loadSkills(root: string, cwd: string): Skills {
         if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
           throw new Error(`it leads out of ${cwd}`);
         const { matter } = readDocument(file.text);
-        const name = textOfField(matter.name) ?? entry;
-        const description = textOfField(matter.description) ?? "";
-        skills.set(name, {
-          name,
-          description: description.replace(/\s+/g, " ").slice(0, MAX_DESCRIPTION),
-          path,
-        });
+        const name = nameOf(textOfField(matter.name) ?? entry);
+        const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
+        skills.set(name, { name, description: description.slice(0, MAX_DESCRIPTION), path });
       } catch (error) {
         flaws.push(`${path}: ${messageOf(error)}`);
       }
@@ -60,6 +56,12 @@ export function loadSkills(root: string, cwd: string): Skills {
   if (all.length > MAX_SKILLS)
     flaws.push(`${all.length - MAX_SKILLS} skills are left out: ${MAX_SKILLS} are listed.`);
   return { skills: all.slice(0, MAX_SKILLS), flaws };
+}
+
+/** It is a word of a list that a model reads with every call. */
+function nameOf(name: string): string {
+  if (/^[\p{L}\p{N}][\p{L}\p{N} _.:-]{0,63}$/u.test(name)) return name;
+  throw new Error(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a skill`);
 }
 
 /** The list of them, as a section of the system prompt; undefined where there are none. */

@@ -93,13 +93,16 @@ describe("a hook", () => {
     expect(await running).toEqual({ stdout: "" });
   });
 
-  it("that prints without end is read so far and no further", async () => {
-    const { run } = hooksOf([
-      `printf '{"decision":"block","x":"'; head -c 3000000 /dev/zero | tr '\\0' x; echo '"}'`,
-    ]);
-    const { stopped, stdout } = await run();
-    expect(stopped).toBeUndefined();
-    expect(stdout.startsWith(`{"decision":"block","x":"xxx`)).toBe(true);
+  it("that prints without end is read so far and no further; what cannot be read of an answer is a refusal", async () => {
+    const xs = (count: number): string => `head -c ${count} /dev/zero | tr '\\0' x`;
+    const words = await hooksOf([xs(3_000_000)]).run();
+    expect([words.stopped, words.stdout.length < 20_000]).toEqual([undefined, true]);
+    const long = await hooksOf([
+      `printf '{"decision":"block","reason":"no ';${xs(500_000)}; echo '"}'`,
+    ]).run();
+    expect(long.stopped).toMatch(/^no xxx/);
+    const cut = await hooksOf([`printf '{"decision":"block","reason":"';${xs(3_000_000)}; echo '"}'`]).run();
+    expect(cut.stopped).toContain("counts as a refusal");
   });
 
   it("starts no hooks of its own event", async () => {

@@ -354,9 +354,7 @@ describe("Grep", () => {
       "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or go on with offset 4)",
     );
     expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
-    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe(
-      "There are 5; there are no more.",
-    );
+    expect((await use(grepTool, { ...further, offset: 9 })).content).toBe("There are 5; there are no more.");
     expect((await use(grepTool, { pattern: "x", type: "md" })).content).toBe("Nothing matches.");
     expect(await use(grepTool, { pattern: "x", type: "wizardry" })).toMatchObject({
       isError: true,

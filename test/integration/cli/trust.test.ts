@@ -92,6 +92,20 @@ describe("teams trust (S70)", () => {
     expect(allowed(cli, forged)).toEqual([]);
   });
 
+  it("is not had by a repository that brings its own record of being a worktree of a trusted one", async () => {
+    const cli = cliIn();
+    repository(cli.directory);
+    await cli(["trust", "repo"]);
+    const forged = join(cli.directory, "forged");
+    mkdirSync(join(forged, ".claude"), { recursive: true });
+    mkdirSync(join(forged, "adm"));
+    const files = { ".git": "gitdir: adm", "adm/gitdir": "../.git", "adm/commondir": "../../repo/.git" };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(forged, name), `${text}\n`);
+    writeFileSync(join(forged, ".claude", "settings.json"), `{"permissions":{"allow":["Bash"]}}`);
+    expect(allowed(cli, forged)).toEqual([]);
+    expect(localFile(forged)).toBe(join(forged, ".claude", "settings.local.json"));
+  });
+
   it("keeps what others wrote into its file, and changes none that it cannot read", async () => {
     const cli = cliIn();
     const file = join(cli.root, "teams-trust.json");

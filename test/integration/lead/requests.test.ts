@@ -8,7 +8,10 @@ import { history } from "../../../src/team/history.ts";
 import { pending } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests.ts";
+import { answerRequest, openRequest } from "../../../src/team/requests.ts";
+import { giveMode } from "../../../src/team/restarts.ts";
+import { writeStatus } from "../../../src/team/write-records.ts";
+import { statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
@@ -127,6 +130,35 @@ describe("a teammate's permission request at the lead's side", () => {
     );
   });
 
+  it("that only a person may allow is not allowed by the lead's mode or rules, which can refuse it still", async () => {
+    const ref = await testTeam(["dev"]);
+    const guarded = asked("Bash", { command: "ls" }, { guarded: true });
+    asOurs(ref);
+    for (const given of [{ allow: ["Bash"] }, { mode: "bypassPermissions" as const }])
+      expect(await answerPermission(contextOf(ref), "dev", guarded, rights(given))).toBe("person");
+    expect(listApprovals(ref)).toHaveLength(1);
+    const host = {
+      type: "sandbox_permission_request" as const,
+      requestId: ID,
+      host: "a.example",
+      guarded: true,
+    };
+    expect(await answerPermission(contextOf(ref), "dev", host, rights({ allow: ["WebFetch"] }))).toBe(
+      "person",
+    );
+    expect(await answerPermission(contextOf(ref), "dev", guarded, rights({ deny: ["Bash"] }))).toBe(
+      "answered",
+    );
+    expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
+  });
+
+  it("of one of ours that has its answer already does not rise again", async () => {
+    const ref = await testTeam(["dev"]);
+    writeStatus(ref, "dev", statusOf());
+    const answered = await answerPermission(contextOf(ref), "dev", request, rights());
+    expect([answered, listApprovals(ref), await responses(ref)]).toEqual(["answered", [], []]);
+  });
+
   it("of a foreign peer, which opens no request itself, shows among what waits (S61)", async () => {
     const ref = await testTeam(["dev"]);
     await answerPermission(contextOf(ref), "dev", request, rights());
@@ -155,6 +187,36 @@ describe("a teammate's permission request at the lead's side", () => {
 });
 
 describe("what waits for somebody", () => {
+  it("gives a plan no more rights by a lead's model than the lead has; by a person it does", async () => {
+    const ref = await testTeam(["dev"]);
+    await giveMode(ref, LEAD_NAME, "acceptEdits");
+    open(ref, "one", 1);
+    const answer = { approve: true, mode: "bypassPermissions" as const };
+    await expect(
+      answerApproval(contextOf(ref), "one", { ...answer, decider: "model" }),
+    ).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    expect(listApprovals(ref)).toHaveLength(1);
+    await answerApproval(contextOf(ref), "one", answer);
+    open(ref, "two", 2);
+    await answerApproval(contextOf(ref), "two", { ...answer, mode: "acceptEdits", decider: "model" });
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("is answered once more, and once, where the answer's giver ended before it was sent", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "one", 1);
+    await answerRequest(ref, "one", { approve: true, by: LEAD_NAME, note: "go on", at: 2 });
+    for (let i = 0; i < 2; i += 1) {
+      const late = answerApproval(contextOf(ref), "one", { approve: false });
+      await expect(late).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
+    }
+    expect((await pending(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "plan_approval_response", requestId: "one", approved: true, feedback: "go on" },
+    ]);
+  });
+
   const open = (
     ref: TeamRef,
     id: string,

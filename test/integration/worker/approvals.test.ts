@@ -14,6 +14,7 @@ import { deliver, pending } from "../../../src/team/mailbox.ts";
 import { findMember } from "../../../src/team/members.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { answerRequest } from "../../../src/team/requests.ts";
 import { modeGiven } from "../../../src/team/restarts.ts";
 import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -164,6 +165,24 @@ describe("a call that needs a permission (S61)", () => {
       code: "REQUEST_NOT_FOUND",
     });
     expect(await typesTo(ref, "dev")).toEqual(["begin"]);
+  });
+
+  it("goes on where the one who answered ended before saying so, at the next ring", async () => {
+    const { ref, dev, request, made } = await asking();
+    await answerRequest(ref, request.id, { approve: true, by: LEAD_NAME, note: "go", at: 1 });
+    await send(ref, "anything that rings");
+    await eventually("the call", made);
+    await settled(ref);
+    expect(results(dev)[0]).toContain("Note with the permission: go");
+  });
+
+  it("tells the lead's side where only a person may allow it", async () => {
+    const settings = { permissions: { ask: ["Bash(touch:*)"] } };
+    const { ref, dev } = await asking({ settings, mode: "bypassPermissions" });
+    const [told] = await pending(ref, LEAD_NAME);
+    expect(told?.protocol).toMatchObject({ type: "permission_request", guarded: true });
+    await dev.worker.typed("n");
+    await settled(ref);
   });
 
   it("is answered by nobody but the lead", async () => {

@@ -64,6 +64,8 @@ const WITHOUT_A_RULE: Row[] = [
   ["a write outside", "Write", write("/tmp/x"), answers("ask ask deny allow deny ask")],
   ["a write half outside", "Write", write(`${WORK}/a`, "/tmp/x"), answers("ask ask deny allow deny ask")],
   ["a write of the plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
+  ["a read of the plan file", "Read", read(PLAN), answers("allow allow allow allow allow allow")],
+  ["a read of another's plan", "Read", read(`${PLAN}.md`), answers("ask ask ask allow deny ask")],
   ["a command", "Bash", command("ls"), answers("ask ask deny allow deny ask")],
   ["a tool of a server", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
   ["a tool of the team", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
@@ -389,6 +391,15 @@ describe("patterns of commands", () => {
     'echo "\x24{x:-$(rm x)}"',
     "echo $((`rm x`))",
     "coproc rm x",
+    "{rm,-rf,x}",
+    "r{m,} x",
+    "{r,}{m,} x",
+    "rm$IFS x",
+    "rm${IFS}x",
+    "flock l rm x",
+    "taskset 1 rm x",
+    "sg grp 'rm x'",
+    "git -c alias.x='!rm x' x",
   ])("%j is denied by Bash(rm:*)", (text) => {
     expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
       "deny",
@@ -397,7 +408,7 @@ describe("patterns of commands", () => {
 
   test("a deny rule leaves what only looks alike", () => {
     const given = { rules: rules({ deny: ["Bash(rm:*)"] }) };
-    for (const text of ["rmdir x", "ls rm.txt", "git rm-like"]) {
+    for (const text of ["rmdir x", "ls rm.txt", "git rm-like", "echo {a,rm}", "git commit -m 'a, rm b'"]) {
       expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("allow");
     }
   });
@@ -434,6 +445,27 @@ describe("what takes a rule long to decide", () => {
     expect(ask("bypassPermissions", "Bash", command(long), { rules: deny })).toBe("allow");
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(200e6);
     expect(ask("bypassPermissions", "Bash", command(`${long} rm -r x`), { rules: deny })).toBe("deny");
+  });
+});
+
+describe("names of tools in rules", () => {
+  test.each([
+    ["Task", "Agent", { kind: "team" }],
+    ["bash", "Bash", command("ls")],
+    ["BASH(ls:*)", "Bash", command("ls")],
+    ["read(.env)", "Read", read(`${WORK}/.env`)],
+    ["edit(.env)", "Write", write(`${WORK}/.env`)],
+    ["MCP__files", "mcp__files__read", EXTERNAL],
+  ] as [string, string, ToolAccess][])("%s denies %s, as it is meant", (rule, tool, access) => {
+    expect(ask("bypassPermissions", tool, access, { rules: rules({ deny: [rule] }) })).toBe("deny");
+    expect(ask("bypassPermissions", tool, access, { rules: rules({ ask: [rule] }) })).toBe(
+      tool === "Agent" ? "allow" : "ask",
+    );
+  });
+
+  test("an allowance is for the name as it is", () => {
+    for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
+      expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
   });
 });
 
