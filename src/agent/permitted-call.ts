@@ -22,6 +22,8 @@ export interface PermissionAsk {
   readonly toolUseId: string;
   /** One line for a person. */
   readonly summary: string;
+  /** What the subagent does that makes the call, in the words of its own call; the agent itself without it. */
+  readonly whose?: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly access: ToolAccess;
   /** Why it asks. */

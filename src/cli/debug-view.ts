@@ -39,9 +39,9 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       note(`waits: ${what}`);
       view.waiting(what, whom);
     },
-    permission(tool, summary, requestId, always) {
-      note(`asks as ${requestId}: ${tool}(${summary})`);
-      view.permission(tool, summary, requestId, always);
+    permission(ask) {
+      note(`asks as ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
+      view.permission(ask);
     },
     note(text) {
       note(text);

@@ -32,9 +32,9 @@ export function notifying<V extends WorkerView>(view: V, name: string, open: () 
       // What a lead shows is about whoever it names.
       tell(name === LEAD_NAME ? what : `${name}: ${what}`, whom);
     },
-    permission(tool, summary, requestId, always) {
-      view.permission(tool, summary, requestId, always);
-      tell(`${name} asks: ${tool}(${summary})`, "lead");
+    permission(ask) {
+      view.permission(ask);
+      tell(`${name} asks: ${ask.tool}(${ask.summary})`, "lead");
     },
   };
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from "../agent/events.ts";
 import { operand } from "../os/shell-words.ts";
 import { paletteIndex, TONE } from "../os/terminal-colors.ts";
 import { type ControlStripper, controlStripper, cutToWidth, gridText } from "../os/terminal-text.ts";
-import type { WorkerView } from "../worker/view.ts";
+import type { ShownAsk, WorkerView } from "../worker/view.ts";
 import { type Block, excerpt, type Ink, type Paint, painter, paper } from "./pane-paper.ts";
 
 export interface PaneViewOptions {
@@ -49,6 +49,8 @@ export interface PaneView extends WorkerView {
 const RESULT_ROWS = 4;
 /** Rows of a message that begins a turn, and of a notice. */
 const MESSAGE_ROWS = 12;
+/** Rows of a change that is asked for; `teams approvals <id>` has all of it. */
+const CHANGE_ROWS = 16;
 const LEAST_WIDTH = 20;
 
 /**
@@ -89,19 +91,8 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       notice("▲", what, TONE.attention);
       ring();
     },
-    permission(tool, summary, requestId, always) {
-      notice("▲", `May it run? ${gridText(`${tool}(${summary})`)}`, TONE.attention);
-      const answers = [
-        `${paint("bold", "y")} yes`,
-        `${paint("bold", "n")} no`,
-        ...(always.length === 0 ? [] : [`${paint("bold", "a")} always`]),
-      ];
-      const elsewhere = `or: teams approve ${operand(gridText(requestId))}`;
-      page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, elsewhere)}`);
-      if (always.length > 0) {
-        const rules = gridText(`always: ${always.join(", ")}`);
-        page.row(`  ${paint(TONE.quiet, cutToWidth(rules, page.width() - 2))}`);
-      }
+    permission(ask) {
+      askOn(page, ask);
       ring();
     },
     answer: (text) =>
@@ -116,6 +107,25 @@ export function createPaneView(options: PaneViewOptions): PaneView {
   };
 }
 
+/** Puts a question for a permission: what would run, what that changes, why it asks, and how it is answered. */
+function askOn(page: Page, { id, tool, summary, whose, reason, rules, change }: ShownAsk): void {
+  const { paint } = page;
+  const by = whose === undefined ? "" : `${whose}: `;
+  page.notice("▲", `May it run? ${gridText(`${by}${tool}(${summary})`)}`, TONE.attention);
+  const quietRow = (text: string): void =>
+    page.row(`  ${paint(TONE.quiet, cutToWidth(gridText(text), page.width() - 2))}`);
+  for (const row of excerpt(change.join("\n"), page.changeRows, page.width() - 2)) page.row(`  ${row}`);
+  if (reason !== "") quietRow(reason);
+  const answers = [
+    `${paint("bold", "y")} yes`,
+    `${paint("bold", "n")} no`,
+    ...(rules.length === 0 ? [] : [`${paint("bold", "a")} always`]),
+  ];
+  const elsewhere = `or: teams approve ${operand(gridText(id))}`;
+  page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, elsewhere)}`);
+  if (rules.length > 0) quietRow(`always: ${rules.join(", ")}`);
+}
+
 /** The paper of one pane with the pens of its member. */
 interface Page {
   readonly paint: Paint;
@@ -123,6 +133,7 @@ interface Page {
   /** Rows of a message or notice, and of a tool's result, that are shown. */
   readonly messageRows: number;
   readonly resultRows: number;
+  readonly changeRows: number;
   width(): number;
   begin(block: Block): void;
   row(text: string): void;
@@ -150,6 +161,7 @@ function pageOf(options: PaneViewOptions): Page {
     paint,
     own: paletteIndex(options.color),
     messageRows,
+    changeRows: options.whole ? Number.POSITIVE_INFINITY : CHANGE_ROWS,
     resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,
     width: () => Math.max(LEAST_WIDTH, options.width()),
     begin,
@@ -261,9 +273,13 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
       case "spent":
       case "model_called":
       case "hook_ran":
-      case "subagent":
         // Said of calls that are shown; not a thing to see.
         return;
+      case "subagent":
+        page.aside(() =>
+          notice("·", cutToWidth(gridText(`${event.what}: ${event.doing}`), page.width() - 2), TONE.quiet),
+        );
+        break;
       case "turn_ended":
         page.paragraphEnds();
         if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);

@@ -133,7 +133,7 @@ function notesOf({ ctx, worker, notesIn = ctx.cwd }: SharedParts, type: AgentTyp
 
 /** The agent's own, at this very moment, and what the call and its type add to them; in no mode that allows more. */
 function permissionsOf(
-  { mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
+  { description, mode, allowedTools = [], disallowedTools = [] }: SubagentCall,
   type: AgentType,
   notes: Notes | undefined,
   own: AgentPermissions,
@@ -143,6 +143,7 @@ function permissionsOf(
     ...rest,
     ...(notes === undefined ? {} : { notes: notes.directory }),
     mode: () => (mode === undefined || exceeds(mode, own.mode()) ? own.mode() : mode),
+    ask: (request, signal) => own.ask({ ...request, whose: description }, signal),
     rules: () => {
       const rules = rulesOf(own);
       return {

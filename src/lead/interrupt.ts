@@ -52,8 +52,9 @@ export async function interruptAgent(
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} does not run, so there is nothing to interrupt.`);
   }
-  // What waits for the answer to a question has ended its turn.
-  const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && !hasOpen(ref, name, "permission"));
+  // What waits for the answer to a question has ended its turn; a permission may be asked for by one that works behind it.
+  const asksAtRest = records.status?.resting === true || !hasOpen(ref, name, "permission");
+  const isAtRest = !IN_TURN.has(state) || (state === "needs-input" && asksAtRest);
   // One that stands for want of a budget may do so in a turn.
   if (alive === true && isAtRest && state !== "paused") return { name, outcome: "idle" };
   // Before it is sent: what is taken at once is heard of.

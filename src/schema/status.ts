@@ -89,6 +89,8 @@ export const statusRecord = z.looseObject({
   state: agentState,
   /** It approved a shutdown: its end is no crash, and completes by whoever notices it first. */
   agreedToStop: z.optional(z.boolean()),
+  /** It is in no turn, whatever one that works for it behind its turns waits for. */
+  resting: z.optional(z.boolean()),
   activity: z._default(z.string(), ""),
   taskIds: z._default(z.array(z.string()), []),
   /** How many messages the turn that runs has begun with. */

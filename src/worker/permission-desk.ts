@@ -9,8 +9,10 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../team/requests.ts";
+import { shownChange } from "../team/shown-change.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
-import type { WorkerView } from "./view.ts";
+import { readTypedAnswer } from "./typed-answer.ts";
+import type { ShownAsk, WorkerView } from "./view.ts";
 
 export interface DeskOptions {
   readonly ref: TeamRef;
@@ -25,12 +27,16 @@ export interface DeskOptions {
 
 interface Open {
   readonly id: string;
-  /** The rules that an “always” makes. */
-  readonly rules: readonly string[];
+  /** One line of whose call it is, and what it does. */
+  readonly summary: string;
+  readonly shown: ShownAsk;
   /** What would be decided on it now. */
   again(): PermissionDecision;
   settle(answer: PermissionAnswer): void;
 }
+
+/** Characters of what a subagent does that stand before its call. */
+const MAX_WHOSE = 60;
 
 /**
  * Where a tool call waits for a yes or a no: it shows in the agent's own pane and on the lead's side, and the first
@@ -46,10 +52,11 @@ export class PermissionDesk {
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { ref, agent, view, status, clock } = this.#options;
+    const { ref, agent, clock } = this.#options;
     const now = clock.now();
     const id = permissionRequestId(now);
-    const summary = `${request.tool}(${request.summary})`;
+    const whose = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_WHOSE)}: `;
+    const summary = `${whose}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,
       kind: "permission",
@@ -58,13 +65,10 @@ export class PermissionDesk {
       payload: { ...request },
       at: now,
     });
-    view.permission(request.tool, request.summary, id, request.rules);
-    status.happened("permission_asked", `asks: ${summary}`);
     try {
-      return await this.#wait(id, request, signal, () => this.#tellLead(id, request, now));
+      return await this.#wait(id, summary, request, signal, () => this.#tellLead(id, request, now));
     } finally {
       closeRequest(ref, id);
-      status.happened("permission_answered");
     }
   }
 
@@ -84,19 +88,23 @@ export class PermissionDesk {
   }
 
   /**
-   * A line typed in the pane: `y`, `n` or `a`, with a note behind it.
-   * @returns false when it answers nothing
+   * A line typed in the pane: the answer to the call that is shown, which is the oldest that waits.
+   * @returns false when it answers nothing; the pane says so
    */
   async typed(line: string): Promise<boolean> {
     const open = this.#open[0];
-    const match = /^\s*(y|yes|n|no|a|always)\b[\s,:]*(.*)$/i.exec(line);
-    if (open === undefined || match === null) return false;
-    const word = match[1]?.charAt(0).toLowerCase();
-    const note = match[2]?.trim() ?? "";
-    const answer = { approve: word !== "n", note, by: "pane", at: this.#options.clock.now() };
+    if (open === undefined) return false;
+    const said = readTypedAnswer(line);
+    if (said === undefined) {
+      this.#options.view.note(`no answer, and kept for later; ${open.summary} still waits for y, n or a`);
+      return false;
+    }
+    const { word, note } = said;
+    const approve = word !== "no";
+    const answer = { approve, note, by: "pane", at: this.#options.clock.now() };
     if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {
-      if (word === "a") this.allow(open.rules);
-      open.settle({ allowed: word !== "n", ...(note === "" ? {} : { note }) });
+      if (word === "always") this.allow(open.shown.rules);
+      open.settle({ allowed: approve, ...(note === "" ? {} : { note }) });
     }
     await this.reconsider();
     return true;
@@ -142,34 +150,49 @@ export class PermissionDesk {
     }
   }
 
+  /** What waits has changed: the state says so, and the pane asks for one thing at a time, so that an answer is to what it shows. */
+  #changed(before: Open | undefined): void {
+    const { view, status } = this.#options;
+    status.asks(this.#open.map(({ summary }) => summary));
+    const next = this.#open[0];
+    if (next !== undefined && next !== before) view.permission(next.shown);
+  }
+
   /** Listens before anybody is told, so that no answer is early. */
   #wait(
     id: string,
-    { rules, again }: PermissionAsk,
+    summary: string,
+    request: PermissionAsk,
     signal: AbortSignal,
     tell: () => Promise<void>,
   ): Promise<PermissionAnswer> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         signal.removeEventListener("abort", onAbort);
+        const [shown] = this.#open;
         const at = this.#open.indexOf(entry);
-        if (at >= 0) this.#open.splice(at, 1);
+        if (at < 0) return;
+        this.#open.splice(at, 1);
+        this.#changed(shown);
       };
       const fail = (reason: unknown): void => {
-        leave();
         reject(reason);
+        leave();
       };
       const onAbort = (): void => fail(signal.reason);
       const entry: Open = {
         id,
-        rules,
-        again,
+        summary,
+        shown: shownOf(id, request),
+        again: request.again,
         settle(answer) {
-          leave();
           resolve(answer);
+          leave();
         },
       };
+      const [shown] = this.#open;
       this.#open.push(entry);
+      this.#changed(shown);
       signal.addEventListener("abort", onAbort);
       if (signal.aborted) onAbort();
       else tell().catch(fail);
@@ -182,6 +205,18 @@ export class PermissionDesk {
     const text = formatProtocol(requestMessage(id, agent, request), new Date(now));
     await deliver(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
+}
+
+function shownOf(id: string, { tool, summary, whose, reason, rules, input }: PermissionAsk): ShownAsk {
+  return {
+    id,
+    tool,
+    summary,
+    whose: whose?.slice(0, MAX_WHOSE),
+    reason,
+    rules,
+    change: shownChange(tool, input),
+  };
 }
 
 /** A host of the network is asked for in a form of its own (protocol.md section 4). */

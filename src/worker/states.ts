@@ -7,9 +7,8 @@ export type WorkerEvent =
   | "turn_ended"
   | "turn_ended_asking"
   | "turn_interrupted"
-  | "permission_asked"
-  | "permission_answered"
   | "plan_sent"
+  | "plan_unsent"
   | "plan_answered"
   | "throttled"
   | "went_on"
@@ -40,7 +39,6 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
-    permission_asked: "needs-input",
     plan_sent: "awaiting-approval",
     throttled: "throttled",
     budget_spent: "paused",
@@ -52,13 +50,11 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
-    permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",
   },
-  // In the middle of a turn, with a permission that is asked for; or behind one, with a question (S63).
+  // Behind a turn, with a question (S63).
   "needs-input": {
-    permission_answered: "running",
     turn_started: "running",
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
@@ -74,15 +70,30 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
     turn_ended: "idle",
     turn_ended_asking: "needs-input",
     turn_interrupted: "idle",
-    permission_asked: "needs-input",
     stop_agreed: "stopping",
     ended: "exited",
   },
   // The turn that sent the plan ends while the verdict is still out: that is no idleness.
-  "awaiting-approval": { plan_answered: "idle", stop_agreed: "stopping", ended: "exited" },
+  "awaiting-approval": {
+    plan_answered: "idle",
+    plan_unsent: "running",
+    stop_agreed: "stopping",
+    ended: "exited",
+  },
   stopping: { ended: "exited" },
   exited: {},
 };
+
+/** States that are told as they are, whatever is asked beside them: its plan or its end is what is waited for. */
+const TOLD_FIRST: ReadonlySet<WorkerState> = new Set(["starting", "awaiting-approval", "stopping", "exited"]);
+
+/**
+ * What is told of a worker: one that has a permission open, its own or that of somebody who works for it, waits for a person
+ * until the last of them is answered, in a turn and between two (S61).
+ */
+export function toldState(state: WorkerState, openAsks: number): WorkerState {
+  return openAsks > 0 && !TOLD_FIRST.has(state) ? "needs-input" : state;
+}
 
 export function nextState(state: WorkerState, event: WorkerEvent): WorkerState {
   return WORKER_STATES[state][event] ?? state;

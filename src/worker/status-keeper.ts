@@ -5,14 +5,17 @@ import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { writeStatus } from "../team/write-records.ts";
-import { nextState, type WorkerEvent, type WorkerState } from "./states.ts";
+import { nextState, toldState, type WorkerEvent, type WorkerState } from "./states.ts";
 
 /** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
 export interface StatusKeeper {
+  /** Where it stands in its work, whatever permissions are open beside that. */
   readonly state: WorkerState;
   /** @param messages how many a turn that starts begins with */
   happened(event: WorkerEvent, activity?: string, messages?: number): void;
   doing(activity: string): void;
+  /** @param open what waits for a person's yes or no now, oldest first: told instead of what goes on, as long as there is any */
+  asks(open: readonly string[]): void;
   /** @param costUsd in US dollars */
   spent(tokens: TokenCount, costUsd: number): void;
   /** What its conversation took in earlier processes, whose status is gone when it is started anew; a lesser count is no news. */
@@ -66,6 +69,16 @@ export function createStatusKeeper(
     lastActivityAt: now,
   };
   let teamGone = false;
+  const own = { state: record.state, activity: "" };
+  let open: readonly string[] = [];
+  /** What is told of where it stands and what it does. */
+  const told = (): Partial<typeof record> => {
+    const state = toldState(own.state, open.length);
+    const since = state === record.state ? record.since : clock.now();
+    const [oldest] = open;
+    const activity = oneLine(oldest === undefined ? own.activity : `asks: ${oldest}`);
+    return { state, since, activity, resting: own.state === "idle" };
+  };
   const write = (patch: Partial<typeof record>): void => {
     const before = record;
     record = { ...record, ...patch, lastActivityAt: clock.now() };
@@ -83,22 +96,21 @@ export function createStatusKeeper(
   write({});
   return {
     get state() {
-      return record.state;
+      return own.state;
     },
     happened(event, activity, messages) {
-      const state = nextState(record.state, event);
-      const since = state === record.state ? record.since : clock.now();
+      own.state = nextState(own.state, event);
+      if (activity !== undefined) own.activity = activity;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
-      write({
-        state,
-        since,
-        ...agreed,
-        ...inTurn(event, messages),
-        ...(activity === undefined ? {} : { activity: oneLine(activity) }),
-      });
+      write({ ...told(), ...agreed, ...inTurn(event, messages) });
     },
     doing(activity) {
-      write({ activity: oneLine(activity) });
+      own.activity = activity;
+      write(told());
+    },
+    asks(now) {
+      open = now;
+      write(told());
     },
     spent(tokens, costUsd) {
       write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });

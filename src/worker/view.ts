@@ -1,5 +1,20 @@
 import type { AgentEvent } from "../agent/events.ts";
 
+/** A call that waits for a person's yes or no. */
+export interface ShownAsk {
+  readonly id: string;
+  readonly tool: string;
+  readonly summary: string;
+  /** What the subagent does that makes it; the agent itself without it. */
+  readonly whose?: string | undefined;
+  /** Why it asks. */
+  readonly reason: string;
+  /** The rules that an “always” makes; none where it would make none. */
+  readonly rules: readonly string[];
+  /** What it would change, line by line. */
+  readonly change: readonly string[];
+}
+
 /** What a worker shows to the person who looks at its pane. An implementation must not throw. */
 export interface WorkerView {
   event(event: AgentEvent): void;
@@ -15,8 +30,7 @@ export interface WorkerView {
    * @param whom `lead` where that is the lead's side, a running lead or else the person; the person without it
    */
   waiting(what: string, whom?: "lead" | "person"): void;
-  /** @param always the rules that an “always” makes; none where it would make none */
-  permission(tool: string, summary: string, requestId: string, always: readonly string[]): void;
+  permission(ask: ShownAsk): void;
   /** One line of news that belongs to no turn. */
   note(text: string): void;
   error(text: string): void;

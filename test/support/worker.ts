@@ -207,9 +207,10 @@ function viewOf(show: (line: string) => void): WorkerView {
     typed: (line) => show(`typed: ${line}`),
     idle: () => show("idle"),
     waiting: (what) => show(`waiting: ${what}`),
-    permission: (tool, summary, id, always) => {
-      show(`permission ${id}: ${tool}(${summary})`);
-      show(`always: ${always.join(", ")}`);
+    permission: ({ id, tool, summary, whose, rules, change }) => {
+      show(`permission ${id}: ${whose === undefined ? "" : `${whose}: `}${tool}(${summary})`);
+      for (const line of change) show(`change: ${line}`);
+      show(`always: ${rules.join(", ")}`);
     },
     note: (text) => show(`note: ${text}`),
     error: (text) => show(`error: ${text}`),

