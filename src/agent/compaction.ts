@@ -9,11 +9,11 @@ import {
   tokensOfText,
   withoutThinking,
 } from "./compact.ts";
-import { textOf } from "./conversation.ts";
+import { textOf, toolUsesOf } from "./conversation.ts";
 import type { AgentEvent } from "./events.ts";
 import type { ConversationMessage, Model, ModelRequest, UserMessage } from "./model/model.ts";
 import { type ModelAnswer, type Spent, streamAnswer } from "./model-call.ts";
-import { ASK_FOR_SUMMARY, NO_SUMMARY, summaryMessage } from "./prompts/summary.ts";
+import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./prompts/summary.ts";
 
 export interface CompactionInput {
   readonly model: Model;
@@ -30,7 +30,12 @@ export interface CompactionInput {
 }
 
 export type Compaction =
-  | { readonly outcome: "compacted"; readonly messages: readonly ConversationMessage[] }
+  | {
+      readonly outcome: "compacted";
+      readonly messages: readonly ConversationMessage[];
+      /** Why there is no summary in it, where there should be one. */
+      readonly noSummary?: string;
+    }
   | { readonly outcome: "interrupted" }
   | { readonly outcome: "failed"; readonly failure: string };
 
@@ -52,8 +57,9 @@ export async function compact(input: CompactionInput): Promise<Compaction> {
   // Half of what would be compacted again at once, so that there is work between two compactions.
   const kept = withoutThinking(shortened(tail, roomFor(input) / 2));
   if (head.length === 0) return { outcome: "compacted", messages: kept };
-  const summary = await summarize(input, head);
-  if (typeof summary !== "string") return summary;
+  const summed = await summarize(input, head);
+  if (summed.outcome !== "summed") return summed;
+  const { summary, flaw } = summed;
   const opening = openingOf(messages);
   const text = summaryMessage({
     summary,
@@ -65,7 +71,11 @@ export async function compact(input: CompactionInput): Promise<Compaction> {
     content: [{ type: "text", text }],
     ...(opening?.origin === undefined || !head.includes(opening) ? {} : { origin: opening.origin }),
   };
-  return { outcome: "compacted", messages: [first, ...kept] };
+  return {
+    outcome: "compacted",
+    messages: [first, ...kept],
+    ...(flaw === undefined ? {} : { noSummary: flaw }),
+  };
 }
 
 /** Tokens for messages beside what each request carries, below the point of compaction. */
@@ -85,32 +95,80 @@ function requestText(opening: UserMessage): string {
   return cutMiddle(textOf(opening), MAX_REQUEST);
 }
 
-async function summarize(
-  input: CompactionInput,
-  head: readonly ConversationMessage[],
-): Promise<string | Exclude<Compaction, { outcome: "compacted" }>> {
+/** What stands for the oldest part, and why that is no summary where it is none. */
+type Summed =
+  | { readonly outcome: "summed"; readonly summary: string; readonly flaw?: string }
+  | Exclude<Compaction, { outcome: "compacted" }>;
+
+async function summarize(input: CompactionInput, head: readonly ConversationMessage[]): Promise<Summed> {
   let tokens = roomFor(input);
+  let again = false;
   for (let asked = 0; asked < MAX_ASKED; asked += 1) {
-    const answer = await ask(input, fitted(head, tokens));
+    const answer = await ask(input, fitted(head, tokens), again);
     input.spent(answer.spent);
     if (answer.outcome === "interrupted") return { outcome: "interrupted" };
-    if (answer.outcome === "answered") return textOf(answer.message).trim() || NO_SUMMARY;
-    if (answer.kind !== "too_long") {
+    if (answer.outcome === "answered") {
+      const summary = summaryIn(answer, again);
+      if (summary !== "") return { outcome: "summed", summary };
+      if (again) return unsummed(input, head, GAVE_NONE);
+      again = true;
+    } else if (answer.kind === "too_long") {
+      tokens = Math.min(tokens, tokensOf(head)) / 2;
+    } else if (again && answer.kind === "invalid_request") {
+      // A server that knows no such choice.
+      return unsummed(input, head, GAVE_NONE);
+    } else {
       return { outcome: "failed", failure: `The conversation could not be summarised: ${answer.failure}` };
     }
-    tokens = Math.min(tokens, tokensOf(head)) / 2;
   }
-  return NO_SUMMARY;
+  return unsummed(input, head, TOO_LONG);
+}
+
+const GAVE_NONE = "the model gave none";
+const TOO_LONG = "it was too long for the model";
+
+/** The summary in an answer; "" where it is none. One that was cut is better than none, once another was asked for. */
+function summaryIn(
+  { message, stopReason }: Extract<ModelAnswer, { outcome: "answered" }>,
+  cutToo: boolean,
+): string {
+  const isWhole = stopReason === "end_turn" || (cutToo && stopReason === "max_tokens");
+  return isWhole && toolUsesOf(message).length === 0 ? textOf(message).trim() : "";
+}
+
+/** Of a part that has no summary there stays what was said to the agent, from its newest on: requests and rules most of all. */
+function unsummed(
+  { window, request }: CompactionInput,
+  head: readonly ConversationMessage[],
+  flaw: string,
+): Summed {
+  const said: string[] = [];
+  let room = keptTokens(window) / 2;
+  // In characters, so that there is room for six at least.
+  const longest = Math.min(MAX_REQUEST, room / 2);
+  // The newest request is there in any case.
+  const opening = openingOf(request.messages);
+  for (const message of [...head].reverse()) {
+    if (message.role !== "user" || message.origin === undefined || message === opening) continue;
+    const text = cutMiddle(textOf(message), longest);
+    room -= tokensOfText(text);
+    if (room < 0) break;
+    said.unshift(text);
+  }
+  return { outcome: "summed", summary: noSummary(flaw, said), flaw };
 }
 
 /** What the model says here is no part of the conversation: nobody is shown it. */
-function ask(input: CompactionInput, head: readonly ConversationMessage[]): Promise<ModelAnswer> {
+function ask(
+  input: CompactionInput,
+  head: readonly ConversationMessage[],
+  again: boolean,
+): Promise<ModelAnswer> {
   const { model, request, signal, emit } = input;
-  const messages: ConversationMessage[] = [
-    ...head,
-    { role: "user", content: [{ type: "text", text: ASK_FOR_SUMMARY }] },
-  ];
-  return streamAnswer(model, { ...request, messages }, signal, (event) => {
+  const text = again ? `${ASK_FOR_SUMMARY}\n\n${ASK_AGAIN}` : ASK_FOR_SUMMARY;
+  const messages: ConversationMessage[] = [...head, { role: "user", content: [{ type: "text", text }] }];
+  const asked = { ...request, messages, ...(again ? { toolless: true as const } : {}) };
+  return streamAnswer(model, asked, signal, (event) => {
     if (event.type === "throttled") emit(event);
   });
 }

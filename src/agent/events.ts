@@ -25,7 +25,13 @@ export type AgentEvent =
   /** The oldest part of the conversation is being summarised. */
   | { readonly type: "compacting" }
   /** It was; in tokens, as far as they can be told. */
-  | { readonly type: "compacted"; readonly before: number; readonly after: number }
+  | {
+      readonly type: "compacted";
+      readonly before: number;
+      readonly after: number;
+      /** Why there is no summary of what is gone. */
+      readonly noSummary?: string;
+    }
   | { readonly type: "tool_started"; readonly id: string; readonly tool: string; readonly summary: string }
   | {
       readonly type: "tool_ended";

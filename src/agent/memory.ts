@@ -2,7 +2,7 @@ import { sumOf } from "../schema/tokens.ts";
 import { tokensOf } from "./compact.ts";
 import type { AssistantMessage, ConversationMessage, UserMessage } from "./model/model.ts";
 import { addSpent, type Spent } from "./model-call.ts";
-import type { Transcript } from "./transcript.ts";
+import type { LearnedWindow, Transcript } from "./transcript.ts";
 
 /**
  * Inbox keys that are remembered, the newest: far more than one turn has messages, and no message of an earlier one is
@@ -71,8 +71,13 @@ export class Memory {
     this.#spent = addSpent(this.#spent, spent);
   }
 
-  /** Goes on with these messages in place of all. */
-  replace(messages: readonly ConversationMessage[]): void {
+  /** What a server has said of its window, as the newest compaction knew it. */
+  get learned(): LearnedWindow | undefined {
+    return this.#transcript.restored.window;
+  }
+
+  /** Goes on with these messages in place of all. @param window kept for the next process */
+  replace(messages: readonly ConversationMessage[], window: LearnedWindow | undefined): void {
     const keys = [...this.handledKeys];
     this.#transcript.append({
       type: "compacted",
@@ -80,6 +85,7 @@ export class Memory {
       keys,
       newestKeys: this.#newestKeys,
       ...this.#spent,
+      ...(window === undefined ? {} : { window }),
     });
     this.messages.splice(0, this.messages.length, ...messages);
     this.#sized = { tokens: 0, upTo: 0 };

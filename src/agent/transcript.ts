@@ -34,7 +34,14 @@ export type TranscriptEntry =
       readonly newestKeys: readonly string[];
       readonly usage: TokenCount;
       readonly costUsd: number;
+      readonly window?: LearnedWindow;
     };
+
+/** How many tokens the server of a model takes, where it has said so by refusing more. */
+export interface LearnedWindow {
+  readonly model: string;
+  readonly tokens: number;
+}
 
 /** A conversation as its file tells it. */
 export interface Restored {
@@ -47,6 +54,7 @@ export interface Restored {
   readonly costUsd: number;
   /** Tokens of the newest call, and how many messages stand behind it. */
   readonly size: { readonly tokens: number; readonly behind: number };
+  readonly window?: LearnedWindow;
 }
 const NOTHING: Restored = {
   messages: [],
@@ -102,6 +110,10 @@ export const transcriptLine = z.discriminatedUnion("type", [
     newestKeys: keys,
     usage: tokenCount,
     costUsd,
+    window: z.catch(
+      z.optional(z.object({ model: z.string(), tokens: z.number().check(z.positive()) })),
+      undefined,
+    ),
   }),
 ]);
 
@@ -146,6 +158,7 @@ function restore(path: string): Restored | undefined {
   let newestKeys: readonly string[] = [];
   let spent = NOTHING_SPENT;
   let sized = { tokens: 0, at: 0 };
+  let window: LearnedWindow | undefined;
   for (const text of linesOf(bytes, whole)) {
     const parsed = readLine(text);
     switch (parsed?.type) {
@@ -155,6 +168,7 @@ function restore(path: string): Restored | undefined {
         newestKeys = parsed.newestKeys;
         spent = { usage: parsed.usage, costUsd: parsed.costUsd };
         sized = { tokens: 0, at: 0 };
+        window = parsed.window;
         break;
       case "user":
         messages.push(parsed.message as unknown as ConversationMessage);
@@ -181,6 +195,7 @@ function restore(path: string): Restored | undefined {
     tokens: spent.usage,
     costUsd: spent.costUsd,
     size: { tokens: sized.tokens, behind: messages.length - sized.at },
+    ...(window === undefined ? {} : { window }),
   };
 }
 

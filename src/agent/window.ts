@@ -4,6 +4,7 @@ import type { AgentEvent } from "./events.ts";
 import type { Memory } from "./memory.ts";
 import type { Model, ModelRequest } from "./model/model.ts";
 import type { Spent } from "./model-call.ts";
+import type { LearnedWindow } from "./transcript.ts";
 
 export interface WindowOptions {
   readonly model: Model;
@@ -29,7 +30,15 @@ export class Window {
 
   constructor(options: WindowOptions) {
     this.#options = options;
-    this.#size = options.model.window;
+    const { window: size, name } = options.model;
+    const { learned } = options.memory;
+    this.#size = learned?.model === name ? Math.min(size ?? Number.POSITIVE_INFINITY, learned.tokens) : size;
+  }
+
+  /** What its server has taught it that its model does not say itself. */
+  get #learned(): LearnedWindow | undefined {
+    const { window: size, name } = this.#options.model;
+    return this.#size === undefined || this.#size === size ? undefined : { model: name, tokens: this.#size };
   }
 
   /** Whether the conversation is to be compacted before the next call. */
@@ -60,8 +69,10 @@ export class Window {
       window: this.#size ?? before,
     });
     if (done.outcome !== "compacted") return done;
-    memory.replace(done.messages);
-    emit({ type: "compacted", before, after: this.#length() });
+    memory.replace(done.messages, this.#learned);
+    const { noSummary } = done;
+    const flaw = noSummary === undefined ? {} : { noSummary };
+    emit({ type: "compacted", before, after: this.#length(), ...flaw });
     return undefined;
   }
 

@@ -84,7 +84,7 @@ function eventLine(event: AgentEvent): string | undefined {
     case "compacting":
       return "the conversation is near the end of the window: its oldest part is summarised";
     case "compacted":
-      return `compacted: ${event.before} to ${event.after} tokens`;
+      return `compacted: ${event.before} to ${event.after} tokens${event.noSummary === undefined ? "" : `, without a summary: ${event.noSummary}`}`;
     case "turn_ended":
       return `turn ${event.outcome}${event.failure === undefined ? "" : `: ${event.failure}`}`;
     case "text_dropped":

@@ -269,6 +269,9 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
           `conversation compacted: ${rounded(event.before)} → ${rounded(event.after)} tokens`,
           TONE.quiet,
         );
+        if (event.noSummary !== undefined) {
+          notice("✗", `no summary could be made of what is gone: ${event.noSummary}`, TONE.bad);
+        }
         break;
       case "spent":
       case "model_called":

@@ -65,6 +65,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ConversationMessage[];
   readonly tools: readonly ToolSpec[];
+  /** None of the tools may be called, though they are told: without them a server's prompt cache would hold nothing of it. */
+  readonly toolless?: true;
   /** Absolute path of the plan file in plan mode: `{{plan_file}}`. */
   readonly planFile?: string;
 }

@@ -16,9 +16,14 @@ export function wireRequest(request: ModelRequest, model: string, maxTokens: num
     max_tokens: maxTokens,
     stream: true,
     ...(request.system === "" ? {} : { system: [{ type: "text", text: request.system, ...CACHED }] }),
-    ...(request.tools.length === 0 ? {} : { tools: wireTools(request.tools) }),
+    ...(request.tools.length === 0 ? {} : { tools: wireTools(request.tools), ...toolChoice(request) }),
     messages: markCache(wireMessages(request.messages)),
   };
+}
+
+/** Some servers know no such choice: it is sent only where it is made. */
+function toolChoice({ toolless }: ModelRequest): Pick<Params, "tool_choice"> {
+  return toolless ? { tool_choice: { type: "none" } } : {};
 }
 
 function wireTools(tools: readonly ToolSpec[]): Anthropic.ToolUnion[] {

@@ -7,7 +7,7 @@ import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../.
 import type { AgentEvent } from "../../../src/agent/events.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { NO_RULES } from "../../../src/agent/permission-rules.ts";
-import { ASK_FOR_SUMMARY, NO_SUMMARY } from "../../../src/agent/prompts/summary.ts";
+import { ASK_AGAIN, ASK_FOR_SUMMARY } from "../../../src/agent/prompts/summary.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
 import {
@@ -248,6 +248,81 @@ describe("a conversation near the end of its window", () => {
   });
 });
 
+describe("an answer that is no summary", () => {
+  const tool: FakeReply = {
+    kind: "message",
+    blocks: [
+      { type: "text", text: "Let me look once more." },
+      { type: "tool_use", id: "t", name: "Big", input: { characters: 1 } },
+    ],
+    stopReason: "tool_use",
+  };
+  const stopped = (text: string, stopReason: string): FakeReply => ({
+    kind: "message",
+    blocks: text === "" ? [] : [{ type: "text", text }],
+    stopReason,
+  });
+
+  /** What the agent reads behind the first compaction, where its model answers the calls for a summary like this. */
+  async function behind(...answers: readonly FakeReply[]) {
+    let asked = 0;
+    await serve(20_000, (_, summary) => {
+      if (!summary) return say("fine");
+      asked += 1;
+      return answers[asked - 1] ?? say("LATE");
+    });
+    const ada = agent();
+    let i = 0;
+    while (!events.some(({ type }) => type === "compacted")) {
+      i += 1;
+      const result = await ada.run(input(`rule ${i}: MANGO-${i} ${"y".repeat(6_000)}`), never);
+      expect(result).toMatchObject({ outcome: "completed", text: "fine" });
+    }
+    for (const request of api.requests) expectValid(request);
+    return { asks: api.requests.filter(asksForSummary), next: textsOf(api.requests.at(-1) as FakeRequest) };
+  }
+  const flaw = () => events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
+
+  test.each<[string, FakeReply]>([
+    ["a call of a tool", tool],
+    ["nothing", stopped("", "end_turn")],
+    ["a refusal", stopped("I cannot.", "refusal")],
+    ["one that is cut", stopped("1. What was ask", "max_tokens")],
+  ])("%s: it is asked for again, without tools but behind the same prompt", async (_, first) => {
+    const { asks, next } = await behind(first, say("SUMMARY"));
+    expect(asks.map(({ body }) => body.tool_choice)).toEqual([undefined, { type: "none" }]);
+    expect(asks[1]?.body.tools).toEqual(asks[0]?.body.tools);
+    expect(textsOf(asks[1] as FakeRequest)).toContain(JSON.stringify(ASK_AGAIN).slice(1, 40));
+    expect(next).toContain("SUMMARY");
+    expect(next).not.toMatch(/look once more|I cannot|What was ask"/);
+    expect(flaw()).toEqual([undefined]);
+  });
+
+  test("twice is none: what was said stays, the reason is true, and a person is told", async () => {
+    const { asks, next } = await behind(tool, tool);
+    expect(asks).toHaveLength(2);
+    expect(next).toContain("No summary could be made of this part: the model gave none.");
+    expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*MANGO-2/);
+    expect(flaw()).toEqual(["the model gave none"]);
+  });
+
+  test("that is cut twice is better than none", async () => {
+    expect((await behind(stopped("half", "max_tokens"), stopped("HALF OF IT", "max_tokens"))).next).toContain(
+      "HALF OF IT",
+    );
+  });
+
+  test("of a server that knows no choice of tools is none either", async () => {
+    const unknown = {
+      kind: "error",
+      status: 400,
+      type: "invalid_request_error",
+      message: "tool_choice?",
+    } as const;
+    expect((await behind(tool, unknown)).next).toContain("the model gave none");
+  });
+});
+
 describe("a conversation that the server finds too long", () => {
   test.each([
     ["Anthropic's sentence", (tokens: number) => `prompt is too long: ${tokens} tokens > 6000 maximum`],
@@ -280,7 +355,13 @@ describe("a conversation that the server finds too long", () => {
     const shown = api.requests.filter(asksForSummary).map(sizeOf);
     expect(shown.length).toBeGreaterThanOrEqual(4);
     expect(shown[3]).toBeLessThan((shown[0] ?? 0) / 2);
-    expect(textsOf(api.requests.at(-1) as FakeRequest)).toContain(NO_SUMMARY.slice(0, 40));
+    const next = textsOf(api.requests.at(-1) as FakeRequest);
+    expect(next).toContain("No summary could be made of this part: it was too long for the model.");
+    // What was said stays, as much of it as there is room for, and a person hears of the rest.
+    expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*request \d/);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "compacted", noSummary: "it was too long for the model" }),
+    );
   });
 
   test("whatever is left out of it ends the turn with the server's words", async () => {
@@ -335,6 +416,28 @@ describe("a compacted conversation that is taken up again (S51)", () => {
     expect(again.costUsd).toBeCloseTo(first.costUsd);
     expect(again.tokens.input).toBe(api.requests.reduce((sum, request) => sum + sizeOf(request), 0));
     expect(again.costUsd).toBeCloseTo((again.tokens.input + again.tokens.output) / 1_000_000);
+  });
+
+  test("knows what its server said of the window, until it has another model", async () => {
+    await serve(6_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
+    const refused = () =>
+      events.filter(({ type, ...event }) => type === "model_called" && "failure" in event).length;
+    const first = agent({ window: 200_000 });
+    for (let i = 1; i <= 8; i += 1) await first.run(input(`${i} ${"y".repeat(4_000)}`), never);
+    const before = refused();
+    expect(before).toBeGreaterThan(0);
+    const again = agent({ window: 200_000 });
+    for (let i = 1; i <= 8; i += 1) await again.run(input(`${i} ${"y".repeat(4_000)}`), never);
+    expect(refused()).toBe(before);
+    const other = anthropicModel({
+      model: "other",
+      apiKey: "k",
+      baseUrl: api.url,
+      facts: { window: 200_000 },
+    });
+    const changed = agent({ model: other });
+    for (let i = 1; i <= 8; i += 1) await changed.run(input(`${i} ${"y".repeat(4_000)}`), never);
+    expect(refused()).toBeGreaterThan(before);
   });
 
   test("reads no further back than its newest compaction, and further where that line is damaged", async () => {
