@@ -4,7 +4,13 @@ import { realPathOf } from "../os/fs.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
 import { attempt, type Finding } from "./finding.ts";
-import { checkLeftovers, checkTaskLists, checkTeamDirectories, type Home } from "./leftovers.ts";
+import {
+  checkLeftovers,
+  checkOutputs,
+  checkTaskLists,
+  checkTeamDirectories,
+  type Home,
+} from "./leftovers.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkTeams } from "./teams.ts";
@@ -33,6 +39,7 @@ export interface DoctorOptions {
 const REACH_ROOT =
   "Make it yours (chown, chmod u+rwx) with all above it, or set TEAMS_HOME to another directory.";
 const REACH_RUNTIME = "Set XDG_RUNTIME_DIR to a directory of your own (mode 700).";
+const REACH_SCRATCH = "Make the directory teams-<your user id> in /tmp yours alone (chmod 700).";
 const REACH_BOTH = `${REACH_ROOT} For the bells: set XDG_RUNTIME_DIR.`;
 
 const LOOK_AT_TMUX = "Run `tmux -V` and `tmux ls`, and see what is wrong with it.";
@@ -67,6 +74,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Finding[
     await attempt("runtime directory", () => checkRuntime(runtime), REACH_RUNTIME),
     model,
     await attempt("leftovers", () => checkLeftovers(homeOf(), clock.now(), options.fix), REACH_BOTH),
+    await attempt("old output", () => checkOutputs(clock.now(), options.fix), REACH_SCRATCH),
     await attempt("task lists", () => checkTaskLists(root), REACH_ROOT),
     await attempt("team directories", () => checkTeamDirectories(root), REACH_ROOT),
     await attempt("teams", () => checkTeams(homeOf(), { fix: options.fix, only: options.team }), REACH_ROOT),

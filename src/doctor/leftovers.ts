@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import { oldOutputs, removeOutputs } from "../agent/tools/old-outputs.ts";
 import { entryOf, isDirectory, listDir, removeTree } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import { operand } from "../os/shell-words.ts";
@@ -58,6 +59,21 @@ export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {
     );
   for (const path of found) removeTree(path);
   return ok(name, `removed ${found.length}: ${list}`);
+}
+
+/**
+ * Output of commands that is older than it is kept: each agent that runs a command removes it, at most once a day.
+ * @param fix removes it
+ */
+export function checkOutputs(now: number, fix: boolean, scratch?: string): Finding {
+  const name = "old output";
+  const found = oldOutputs(now, scratch);
+  const [first] = found;
+  if (first === undefined) return ok(name, "none of commands from more than three days ago");
+  const text = `${found.length} files of commands from more than three days ago: ${some(found)}`;
+  if (!fix) return warn(name, text, "Remove them: teams doctor --fix");
+  removeOutputs(found);
+  return ok(name, `removed ${text}`);
 }
 
 /**

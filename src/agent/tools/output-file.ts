@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../errors.ts";
+import { systemClock } from "../../os/clock.ts";
 import { ensureOwnDirectory, scratchDirectory } from "../../os/directories.ts";
-import { appendDurably, ensureDir } from "../../os/fs.ts";
+import { appendDurably, ensureDir, isMissing } from "../../os/fs.ts";
 import { maskStream } from "../../os/secrets.ts";
+import { sweepOutputs } from "./old-outputs.ts";
 
 /** Characters that go into one file, so that a command that prints for ever fills no disk. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
@@ -46,16 +48,35 @@ export class OutputFile {
   private append(part: string): void {
     if (this.flaw !== undefined) return;
     try {
-      if (!this.isThere) {
-        ensureOwnDirectory(scratchDirectory());
-        ensureDir(dirname(this.path));
-        this.isThere = true;
+      if (!this.isThere) this.makePlace();
+      try {
+        appendDurably(this.path, part, false);
+      } catch (error) {
+        // Whoever clears up old files may have taken an empty directory along.
+        if (!isMissing(error)) throw error;
+        this.makePlace();
+        appendDurably(this.path, part, false);
       }
-      appendDurably(this.path, part, false);
       this.written += part.length;
     } catch (error) {
       this.flaw = messageOf(error);
     }
+  }
+
+  private makePlace(): void {
+    ensureOwnDirectory(scratchDirectory());
+    if (!this.isThere) sweep();
+    ensureDir(dirname(this.path));
+    this.isThere = true;
+  }
+}
+
+/** What others left is no reason to keep nothing of this one. */
+function sweep(): void {
+  try {
+    sweepOutputs(systemClock.now());
+  } catch {
+    // `teams doctor` names what could not be removed.
   }
 }
 

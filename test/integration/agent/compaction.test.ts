@@ -285,6 +285,7 @@ describe("an answer that is no summary", () => {
 
   test.each<[string, FakeReply]>([
     ["a call of a tool", tool],
+    ["a call that says it is no call", { ...tool, stopReason: "end_turn" }],
     ["nothing", stopped("", "end_turn")],
     ["a refusal", stopped("I cannot.", "refusal")],
     ["one that is cut", stopped("1. What was ask", "max_tokens")],

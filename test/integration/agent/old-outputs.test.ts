@@ -1,0 +1,109 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { KEPT_MS, oldOutputs, sweepOutputs } from "../../../src/agent/tools/old-outputs.ts";
+import { OutputFile, outputDirectory } from "../../../src/agent/tools/output-file.ts";
+import { checkOutputs } from "../../../src/doctor/leftovers.ts";
+import { scratchDirectory } from "../../../src/os/directories.ts";
+
+const HOUR = 60 * 60 * 1000;
+const NOW = Date.parse("2026-05-10T12:00:00Z");
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), "teams-scratch-"));
+  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+});
+
+/** A file there that was written to last so many milliseconds ago. */
+function put(path: string, age: number): string {
+  const file = join(scratch, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "x");
+  const at = new Date(NOW - age);
+  utimesSync(file, at, at);
+  return file;
+}
+
+test("what commands printed goes three days behind its last word, with the directories that this leaves empty", () => {
+  const old = put("-home-ada-old/tasks/bash-1.output", KEPT_MS + HOUR);
+  const beside = put("-home-ada-work/tasks/bash-2.output", KEPT_MS + HOUR);
+  const young = put("-home-ada-work/tasks/bash-3.output", KEPT_MS - HOUR);
+  sweepOutputs(NOW, scratch);
+  expect([old, beside, young].map(existsSync)).toEqual([false, false, true]);
+  expect(readdirSync(scratch).sort()).toEqual([".swept", "-home-ada-work"].sort());
+});
+
+test("nothing else goes, however old, and no link is followed", () => {
+  const elsewhere = put("elsewhere/tasks/a.output", 0);
+  const kept = ["0a1b/crew/ada/bell", "-work/tasks/note.txt", "-work/other/b.output", "c.output"].map(
+    (path) => put(path, 100 * KEPT_MS),
+  );
+  const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
+  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  mkdirSync(join(outside, "tasks"));
+  const linked = join(outside, "tasks", "d.output");
+  writeFileSync(linked, "x");
+  utimesSync(linked, 0, 0);
+  symlinkSync(outside, join(scratch, "-link"));
+  mkdirSync(join(scratch, "-half"));
+  symlinkSync(join(outside, "tasks"), join(scratch, "-half", "tasks"));
+  sweepOutputs(NOW, scratch);
+  expect([...kept, elsewhere, linked].every(existsSync)).toBe(true);
+});
+
+test("it is looked for once a day, whoever looks", () => {
+  const first = put("-work/tasks/a.output", 2 * KEPT_MS);
+  const mark = join(scratch, ".swept");
+  const sweptAt = (age: number): void => {
+    const at = new Date(NOW - age);
+    utimesSync(mark, at, at);
+  };
+  writeFileSync(mark, "");
+  sweptAt(HOUR);
+  sweepOutputs(NOW, scratch);
+  expect(existsSync(first)).toBe(true);
+  sweptAt(25 * HOUR);
+  sweepOutputs(NOW, scratch);
+  expect(existsSync(first)).toBe(false);
+});
+
+test("the doctor names it, and removes it where it is asked to", () => {
+  expect(checkOutputs(NOW, false, scratch).level).toBe("ok");
+  const old = put("-work/tasks/a.output", 2 * KEPT_MS);
+  expect(checkOutputs(NOW, false, scratch)).toMatchObject({
+    level: "warn",
+    text: expect.stringContaining(old),
+    remedy: expect.stringContaining("--fix"),
+  });
+  expect(checkOutputs(NOW, true, scratch).level).toBe("ok");
+  expect(oldOutputs(NOW, scratch)).toEqual([]);
+});
+
+test("an agent that keeps an output looks for older ones", () => {
+  const cwd = join(scratch, "work");
+  const file = new OutputFile(cwd, "bash-1", []);
+  onTestFinished(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));
+  const old = join(outputDirectory(cwd), "bash-0.output");
+  mkdirSync(dirname(old), { recursive: true });
+  writeFileSync(old, "x");
+  utimesSync(old, 0, 0);
+  rmSync(join(scratchDirectory(), ".swept"), { force: true });
+  file.begin();
+  expect([existsSync(old), existsSync(file.path)]).toEqual([false, true]);
+  // What was removed in the middle of it is made anew.
+  rmSync(dirname(outputDirectory(cwd)), { recursive: true });
+  file.add("stdout", "more");
+  expect([file.flaw, readFileSync(file.path, "utf8")]).toEqual([undefined, "more"]);
+});
