@@ -1,13 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { BackgroundTasks } from "../../../src/agent/background.ts";
 import type { ToolSpec } from "../../../src/agent/model/model.ts";
 import { toolSpecs } from "../../../src/agent/tools/specs.ts";
-import type { AnyTool, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { requestShutdown } from "../../../src/lead/shutdown.ts";
-import type { SpawnOptions } from "../../../src/lead/spawn.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
@@ -24,70 +21,8 @@ import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker } from "../../support/worker.ts";
-
-interface Hands {
-  readonly ref: TeamRef;
-  readonly running: RunningWorker;
-  readonly names: readonly string[];
-  tool(name: string): AnyTool;
-  /** As the agent's loop calls a tool: the input is parsed, then executed. */
-  use(name: string, input: object): Promise<ToolResult>;
-  /** The result as the model reads it. */
-  data(name: string, input: object): Promise<Record<string, unknown>>;
-}
-
-/** These tests start none: worker/subagents.test.ts does. */
-const noSubagent = (): Promise<never> => Promise.reject(new Error("no subagent here"));
-
-async function handsOf(
-  ref: TeamRef,
-  name: string,
-  options: { readonly mode?: PermissionMode; readonly spawn?: SpawnOptions } = {},
-): Promise<Hands> {
-  const role = name === LEAD_NAME ? "lead" : "teammate";
-  const color = readTeam(ref).members.find((member) => member.name === name)?.color;
-  const running = await startWorker(ref, {
-    name,
-    role,
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(color === undefined ? {} : { color }),
-  });
-  onTestFinished(async () => {
-    await running.stop().catch(() => undefined);
-  });
-  const { worker, ctx } = running;
-  const tools = teamTools({
-    ctx,
-    worker,
-    role,
-    spawn: options.spawn ?? { mode: "process" },
-    subagent: noSubagent,
-  });
-  const tool = (wanted: string): AnyTool => {
-    const found = tools.find((one) => one.name === wanted);
-    if (found === undefined) throw new Error(`no tool ${wanted}`);
-    return found;
-  };
-  const context = {
-    cwd: "/",
-    env: {},
-    signal: new AbortController().signal,
-    toolUseId: "t",
-    seenFiles: new Map<string, number>(),
-    background: new BackgroundTasks({ cwd: "/", secrets: [] }),
-  };
-  const use = (wanted: string, input: object): Promise<ToolResult> =>
-    tool(wanted).execute(tool(wanted).input.parse(input), context);
-  return {
-    ref,
-    running,
-    names: tools.map((one) => one.name),
-    tool,
-    use,
-    data: async (wanted, input) => JSON.parse((await use(wanted, input)).content),
-  };
-}
+import { handsOf, noSubagent } from "../../support/team-hands.ts";
+import { contextOf, startWorker } from "../../support/worker.ts";
 
 const textsTo = async (ref: TeamRef, agent: string) =>
   (await history(ref, agent, { all: true })).map(({ text }) => text);
