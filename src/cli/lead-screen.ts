@@ -1,5 +1,6 @@
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { after } from "../os/clock.ts";
+import { beforeStop } from "../os/job-control.ts";
 import { readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { readTasks } from "../team/tasks.ts";
@@ -70,6 +71,7 @@ export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => vo
   const changed = (): void => screen.changed();
   const stopWatching = screen.watch();
   process.stdout.on("resize", changed);
+  const endStops = beforeStop(leave);
   signal.addEventListener("abort", leave);
   process.on("exit", leave);
   return () => {
@@ -78,6 +80,7 @@ export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => vo
     process.stdout.off("resize", changed);
     signal.removeEventListener("abort", leave);
     process.off("exit", leave);
+    endStops();
   };
 }
 

@@ -13,6 +13,8 @@ import {
 
 /** Milliseconds in which the rest of a key's name follows its escape; a person presses no second key so soon. */
 const ESCAPE_MS = 50;
+/** Milliseconds in which a Ctrl-Z stops a program that can be stopped. */
+const STOP_MS = 50;
 
 export interface TypingHandlers {
   /** A line that is not empty. */
@@ -51,6 +53,7 @@ export function readTypedLines(
   if (!stdin.isTTY) return () => undefined;
   const decoder = new StringDecoder("utf8");
   let forget = (): void => undefined;
+  let forgetStop = (): void => undefined;
   const raw = (on: boolean): void => void (stdin as ReadStream).setRawMode(on);
   const taken = (line: string): void => {
     if (line.trim() === "") handlers.blank?.();
@@ -92,25 +95,31 @@ export function readTypedLines(
     // As the terminal does it: to all that it has in front.
     signalProcess(0, signal);
     if (signal !== "SIGTSTP") raw(true);
+    // Where no shell could let it go on, the system stops nobody.
+    else forgetStop = after(STOP_MS, takeTerminal);
+  };
+  // Whoever had it meanwhile knows nothing of our keys and pastes.
+  const takeTerminal = (): void => {
+    raw(true);
+    write(PASTES_ON);
   };
   const onData = (bytes: Buffer): void => {
     forget();
     take(editor.push(decoder.write(bytes)));
     if (editor.isPending) forget = after(ESCAPE_MS, () => take(editor.settle()));
   };
-  const onContinue = (): void => raw(true);
   // A terminal that went away: its hangup comes as a signal.
   stdin.on("error", () => undefined);
   stdin.on("data", onData);
   // Who has read a line before us has left it paused.
   stdin.resume();
-  process.on("SIGCONT", onContinue);
-  raw(true);
-  write(PASTES_ON);
+  process.on("SIGCONT", takeTerminal);
+  takeTerminal();
   return () => {
     forget();
+    forgetStop();
     write(PASTES_OFF);
-    process.off("SIGCONT", onContinue);
+    process.off("SIGCONT", takeTerminal);
     stdin.off("data", onData);
     stdin.pause();
     raw(false);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
 import { type Person, personInside } from "../../support/person.ts";
@@ -79,6 +79,68 @@ describe("a lead whose teammates live in its process", () => {
     const [tty = "", alternate, wrap] = terminal.split(" ");
     expect([alternate, wrap]).toEqual(["0", "1"]);
     expect(execFileSync("stty", ["-F", tty, "-a"], { encoding: "utf8" })).toMatch(/(?<!-)icanon/);
+    await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("gives its terminal back for Ctrl-Z while somebody looks at a teammate, and takes it again at fg", async () => {
+    const t = privateTmux();
+    const shell = ["env", "PS1=ready> ", "ENV=", "/bin/sh", "-i"];
+    const pane = t.tmux(
+      ...["new-session", "-d", "-s", "work", "-c", t.home, "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}"],
+      ...["--", ...shell, ";", "set-option", "-t", "=work:", "destroy-unattached", "off"],
+    );
+    const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
+    const sees = (text: string | RegExp) =>
+      eventually(
+        `${text} in the terminal`,
+        () => t.tmux("capture-pane", "-p", "-t", pane).match(text),
+        20_000,
+      );
+    await sees("ready>");
+    type([process.execPath, TEAMS, ...words(t)].join(" "), "Enter");
+    await atWork(t);
+    type("S-Down", "Enter");
+    await sees(/^○ ann +idle/);
+    type("half a line", "C-z");
+    await sees(/ready> *\n*$/);
+    expect(t.tmux("display-message", "-p", "-t", pane, "#{alternate_on} #{wrap_flag}")).toBe("0 1");
+    type("stty -a | grep -o '.icanon'", "Enter");
+    await sees(/^ icanon/m);
+    type("fg", "Enter");
+    type("S-Down", "Enter");
+    await sees(/^○ ann +idle/);
+    type("S-Down");
+    await sees(/^● bob +Bash/);
+    type("Escape");
+    await sees(/^○ bob +idle/);
+    type("C-c");
+    await sees("Ctrl-C once more");
+    type("C-c");
+    await sees(/ready> *\n*$/);
+    type("exit", "Enter");
+    await leaves(t, nothing());
+  });
+
+  it("goes on where no shell could bring it back from a Ctrl-Z, with the same keys", async () => {
+    const t = privateTmux();
+    const person = personInside(t, words(t));
+    await atWork(t);
+    person.type("S-Down", "Enter");
+    await shows(t, person, /^○ ann +idle/);
+    person.type("C-z");
+    await shows(t, person, "They are there.");
+    const tty = t.tmux("display-message", "-p", "-t", person.pane, "#{pane_tty}");
+    await eventually("its keys", () =>
+      execFileSync("stty", ["-F", tty, "-a"], { encoding: "utf8" }).includes("-icanon"),
+    );
+    person.type("S-Down");
+    await shows(t, person, "teammates of crew");
+    person.type("Enter");
+    await shows(t, person, /^○ ann +idle/);
+    person.type("and the lexer?", "Enter");
+    await shows(t, person, "The lexer it is.");
+    await person.endsRun();
+    expect(await person.code()).toBe(130);
     await leaves(t, nothing(["work:cat"]));
   });
 
