@@ -3,7 +3,7 @@ import { steadyNow } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import type { TeamMember } from "../schema/config.ts";
 import type { Ending, EndingKind } from "../schema/ending.ts";
-import { LEAD_NAME, sameName } from "../schema/names.ts";
+import { LEAD_NAME, SYSTEM_NAME, sameName } from "../schema/names.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config.ts";
 import { TOLD_END, takeOverEnding, unfinishedEndings, workOff } from "../team/endings.ts";
@@ -73,7 +73,7 @@ function startOfRun(ref: TeamRef, name: string): number {
 async function tellLead(ctx: LeadContext, { id, name }: Ending, message: string): Promise<void> {
   const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
   try {
-    await deliver(ctx.ref, { from: "system", to: LEAD_NAME, text, messageId: eventId("ended", id) });
+    await deliver(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
   } catch (error) {
     // A foreign team may have no lead of that name: nobody is there to be told.
     if (!(error instanceof TeamError) || !NOBODY_THERE.has(error.code)) throw error;

@@ -1,4 +1,4 @@
-import { LEAD_NAME, splitAddress } from "../schema/names.ts";
+import { LEAD_NAME, SYSTEM_NAME, splitAddress } from "../schema/names.ts";
 import { type ProtocolMessage, type ProtocolType, parseProtocol } from "./messages.ts";
 
 /** Only the lead decides these, about others (protocol.md section 4, Rules). */
@@ -25,9 +25,6 @@ const TO_LEAD: ReadonlySet<ProtocolType> = new Set<ProtocolType>([
   "question_request",
 ]);
 
-/** Who says that an agent is gone: the system, never a member. */
-const SYSTEM = "system";
-
 /**
  * Reads a message as the protocol message that its sender may send to this reader; anything else is plain text and gives
  * undefined. `from` is the envelope's, set by the transport, and the sender named inside must be the same.
@@ -43,7 +40,8 @@ export function authenticProtocol(
 }
 
 function mayPass(type: ProtocolType, from: string, reader: string): boolean {
-  if (type === "teammate_terminated" && from !== SYSTEM) return false;
+  // An agent's end is told by the system, never by a member.
+  if (type === "teammate_terminated" && from !== SYSTEM_NAME) return false;
   // A person who leads stops the lead's own turn as well.
   if (type === "interrupt_request") return from === LEAD_NAME;
   if (FROM_LEAD.has(type)) return from === LEAD_NAME && reader !== LEAD_NAME;

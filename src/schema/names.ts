@@ -3,7 +3,9 @@ import { TeamError } from "../errors.ts";
 /** The lead's name: peers know it by no other (interop.md). */
 export const LEAD_NAME = "team-lead";
 /** Names that no spawned member may have (protocol.md section 1). */
-export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, "system", "user"];
+/** Who tells of what no member says: an end, a budget. */
+export const SYSTEM_NAME = "system";
+export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, "user"];
 /** Longest name of a team or an agent, in characters. */
 export const MAX_NAME = 64;
 

@@ -1,6 +1,6 @@
 import { operand, optionWords } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
-import { LEAD_NAME } from "../schema/names.ts";
+import { LEAD_NAME, SYSTEM_NAME } from "../schema/names.ts";
 import { type Budget, budgetsOf } from "../team/budget.ts";
 import { type BudgetLevel, budgetUse } from "../team/budget-rules.ts";
 import { budgetText } from "../team/budget-text.ts";
@@ -48,13 +48,28 @@ export class BudgetGate {
     return spent;
   }
 
-  /** Of a team's budget many notice the same: the message's id stands for that. */
+  /** Another agent has told of a mark: the person who looks at this one hears of it once. @param event the message's id */
+  hear(event: string, text: string): void {
+    if (this.#told.has(event)) return;
+    this.#told.add(event);
+    this.#tell(text);
+  }
+
+  /**
+   * Of a team's budget many notice the same: the message's id stands for that. A member that stands says so itself, since the
+   * lead has to go on without it; everything else is the system's news, which starts no turn.
+   */
   async #tellOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
     const event = eventId("budget", member ?? "", level, JSON.stringify(defined(limits)));
     if (this.#told.has(event)) return;
-    await deliver(this.#ref, { from: "system", to: LEAD_NAME, text, messageId: event });
-    this.#told.add(event);
-    this.#tell(text);
+    const stands = level === "spent" && member !== undefined && member !== LEAD_NAME;
+    await deliver(this.#ref, {
+      from: stands ? member : SYSTEM_NAME,
+      to: LEAD_NAME,
+      text,
+      messageId: event,
+    });
+    this.hear(event, text);
   }
 }
 

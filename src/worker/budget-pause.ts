@@ -90,6 +90,11 @@ export class BudgetPause {
     return "go";
   }
 
+  /** Another agent has told of a budget. @param event its message's id */
+  hear(event: string, text: string): void {
+    this.#gate.hear(event, text);
+  }
+
   /** Something changed that may let it go on, or make way. */
   ring(): void {
     this.#more.ring();

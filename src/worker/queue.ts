@@ -1,4 +1,5 @@
 import type { TaskNotice } from "../agent/background.ts";
+import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
 export interface TurnMaterial {
@@ -12,12 +13,14 @@ export interface TurnMaterial {
 
 /**
  * What waits for a turn. A lead's idle notices after turns without a tool call are held back until nobody works any
- * more, then all that wait make one turn, once until somebody has called a tool again (protocol.md, Idle).
+ * more, then all that wait make one turn, once until somebody has called a tool again (protocol.md, Idle). News of the system
+ * in plain words (a budget) makes no turn at all: it is read with the next.
  */
 export class Queue {
   readonly #role: "teammate" | "lead";
   #entries: InboxEntry[] = [];
   #held: InboxEntry[] = [];
+  #news: InboxEntry[] = [];
   #typed: string[] = [];
   #remarks: string[] = [];
   #ended: TaskNotice[] = [];
@@ -28,6 +31,10 @@ export class Queue {
   }
 
   add(entry: InboxEntry): void {
+    if (this.#role === "lead" && isNews(entry)) {
+      this.#news.push(entry);
+      return;
+    }
     if (this.#role === "lead" && isQuietNotice(entry)) {
       this.#held.push(entry);
       return;
@@ -50,11 +57,11 @@ export class Queue {
   }
 
   get isEmpty(): boolean {
-    return [this.#entries, this.#typed, this.#remarks, this.#news].every(({ length }) => length === 0);
+    return [this.#entries, this.#typed, this.#remarks, this.#endings].every(({ length }) => length === 0);
   }
 
   /** What its agent has learned by itself in the meantime is told to nobody. */
-  get #news(): TaskNotice[] {
+  get #endings(): TaskNotice[] {
     return this.#ended.filter((notice) => notice.isNews());
   }
 
@@ -63,9 +70,9 @@ export class Queue {
     return this.#entries.some(({ protocol }) => protocol?.type === "shutdown_request");
   }
 
-  /** How many idle notices are held back. */
+  /** How many messages are held back. */
   get held(): number {
-    return this.#held.length;
+    return this.#held.length + this.#news.length;
   }
 
   /** Whether idle notices wait for the moment when nobody works. */
@@ -85,10 +92,10 @@ export class Queue {
     }
     if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
     const material = {
-      entries: this.#entries,
+      entries: [...this.#takeNews(), ...this.#entries],
       typed: this.#typed,
       remarks: this.#remarks,
-      ended: this.#news,
+      ended: this.#endings,
     };
     this.#entries = [];
     this.#typed = [];
@@ -97,12 +104,23 @@ export class Queue {
     return material;
   }
 
+  #takeNews(): InboxEntry[] {
+    const news = this.#news;
+    this.#news = [];
+    return news;
+  }
+
   #takeHeld(): TurnMaterial {
-    const entries = this.#held;
+    const entries = [...this.#takeNews(), ...this.#held];
     this.#held = [];
     this.#heldTurnTaken = true;
     return { entries, typed: [], remarks: [], ended: [] };
   }
+}
+
+/** Whether the system says something in plain words. */
+export function isNews({ protocol, message }: InboxEntry): boolean {
+  return protocol === undefined && message.from === SYSTEM_NAME;
 }
 
 function isQuietNotice({ protocol }: InboxEntry): boolean {

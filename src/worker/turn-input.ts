@@ -5,6 +5,7 @@ import { type Envelope, escapeBody, formatEnvelopes } from "../protocol/envelope
 import type { ProtocolMessage, ProtocolType } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
 import { defined } from "../schema/defined.ts";
+import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
 /** Who a typed line is from, for a playbook's `{{message.from}}`. */
@@ -12,9 +13,6 @@ export const PERSON = "user";
 
 /** Stands above what a person typed. */
 export const TYPED_MARK = "[typed by the user]\n";
-
-/** Who says that something ended in the background. */
-const SYSTEM = "system";
 
 /**
  * Messages and typed lines as one user turn: messages in their tags, joined by blank lines; what a person typed as it
@@ -37,7 +35,8 @@ export function composeTurn(
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
   const alone = entries.length + typed.length + remarks.length === 0 ? notices.at(-1) : undefined;
-  const words = alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM };
+  const words =
+    alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM_NAME };
   return { text, keys, origin: { ...words, ...requestsOf(entries) } };
 }
 

@@ -19,7 +19,7 @@ import type { WorkerParts } from "./options.ts";
 import { OwnEvents } from "./own-events.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
-import { Queue } from "./queue.ts";
+import { isNews, Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
 import type { Roster } from "./roster.ts";
 import { TeamReports } from "./team-reports.ts";
@@ -365,7 +365,8 @@ export class Worker {
         this.#shutdowns.add(entry.protocol.requestId);
         this.desk.refuseAll(SHUTDOWN_ASKED);
       }
-      if (this.#turns.isRunning) this.#options.view.queued(entry.message.from);
+      if (isNews(entry)) this.#budget.hear(entry.key, entry.message.text);
+      else if (this.#turns.isRunning) this.#options.view.queued(entry.message.from);
     }
     // A turn that stands for want of a budget makes way for a shutdown.
     this.#budget.ring();

@@ -33,7 +33,7 @@ const raise = (ref: TeamRef, name: string | undefined, limits: BudgetLimits) =>
   budget(contextOf(ref), name, limits, () => true);
 const notices = async (ref: TeamRef) =>
   (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
-    from === "system" ? [text] : [],
+    /budget/.test(text) && from !== LEAD_NAME ? [text] : [],
   );
 
 describe("a member's budget", () => {
@@ -182,5 +182,52 @@ describe("a team's budget", () => {
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 1_050 });
     await after.worker.typed("and now");
     await eventually("the pause", () => isPaused(ref, LEAD_NAME));
+  });
+
+  it("tells a lead of its marks without a turn for that: it reads them with the next, and its answer stays the result", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, undefined, { maxTokens: 1_000 });
+    const lead = await workerOfTest(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      turns: [turn(850, { say: "the goal is reached" }), turn(1, { say: "and this" })],
+    });
+    await lead.worker.typed("begin");
+    const warning = "The team has used 85 % of the budget: 850 of 1,000 tokens.";
+    await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
+    // What is behind it in the inbox has its turn, so it has been looked at.
+    await deliver(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
+    await eventually("the turn", () => lead.worker.lastText === "and this");
+    expect(lead.inputs).toHaveLength(2);
+    expect(lead.inputs[1]).toMatch(
+      /^<teammate_message teammate_id="system">\nThe team has used 85 % .*\n<\/teammate_message>\n\n<teammate_message teammate_id="dev"/,
+    );
+    expect(lead.shown.filter((line) => line.includes(warning))).toEqual([
+      `waiting: ${warning}`,
+      `received system: ${warning}`,
+    ]);
+  });
+
+  it("that its lead's last answer used up keeps no run from its end", async () => {
+    const ref = await testTeam([]);
+    await setLimits(ref, undefined, { maxTokens: 1_000 });
+    const lead = await workerOfTest(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      turns: [turn(1_200, { say: "the goal is reached" })],
+      wrap: (options) => ({
+        ...options,
+        idle: async (held) =>
+          options.status.state === "idle" &&
+          lead.worker.lastText !== "" &&
+          unreadCount(ref, LEAD_NAME) <= held
+            ? "over"
+            : "wait",
+      }),
+    });
+    await lead.worker.typed("begin");
+    expect(await lead.ended).toBe("over");
+    expect(lead.worker.lastText).toBe("the goal is reached");
+    expect(await notices(ref)).toEqual([expect.stringContaining("has used up the budget")]);
   });
 });
