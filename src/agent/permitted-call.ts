@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { maskValue, secretsOf } from "../os/secrets.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { AgentEvent } from "./events.ts";
@@ -40,6 +41,8 @@ export interface PermissionAnswer {
   readonly allowed: boolean;
   /** Goes to the model with the result. */
   readonly note?: string;
+  /** What the call is to be made with; without it, or the same as was shown, with what it was made with. */
+  readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** What an agent may do. Whatever can change while it runs is a function. */
@@ -83,13 +86,14 @@ export async function permitAndExecute(
   run: CallRights,
   ahead: HookOutcome | undefined,
 ): Promise<ToolResult> {
-  const { tool, input, context } = call;
+  const { tool } = call;
   const question = await questionOf(call, run.permissions);
   const decision = withHook(decide(question), ahead?.permission);
   const isAsked = decision.behavior === "ask";
-  const { allowed, note } = isAsked
+  const answer: PermissionAnswer = isAsked
     ? await askSomebody(call, { question, decision, ahead }, run)
     : { allowed: decision.behavior === "allow" };
+  const { allowed, note } = answer;
   // Why it asked is no reason for a yes.
   const reason = note ?? (allowed && isAsked ? undefined : decision.reason);
   run.emit({
@@ -99,18 +103,46 @@ export async function permitAndExecute(
     asked: isAsked,
     ...(reason === undefined ? {} : { reason }),
   });
-  if (!allowed) {
-    const why = note === undefined ? decision.reason : `${decision.reason} Note: ${note}`;
-    return { content: `Permission for ${tool.name} was refused. ${why}`, isError: true };
-  }
-  const result = await tool.execute(input, {
+  if (!allowed)
+    return refused(tool, note === undefined ? decision.reason : `${decision.reason} Note: ${note}`);
+  const result =
+    answer.input === undefined
+      ? await execute(call, question)
+      : await executeChanged(call, answer.input, run.permissions);
+  return note === undefined ? result : withNote(result, `Note with the permission: ${note}`);
+}
+
+function execute({ tool, input, context }: Call, question: PermissionQuestion): Promise<ToolResult> {
+  return tool.execute(input, {
     ...context,
     isWithheld: (path) => isWithheld(path, question),
     mayReach: (address) => mayReach(address, question),
   });
-  return note === undefined
-    ? result
-    : { ...result, content: `${result.content}\n\nNote with the permission: ${note}` };
+}
+
+/** As whoever allowed the call changed it (interop.md: `updated_input` is what runs). What a rule denies stays denied. */
+async function executeChanged(
+  call: Call,
+  changed: Readonly<Record<string, unknown>>,
+  permissions: AgentPermissions,
+): Promise<ToolResult> {
+  const { tool } = call;
+  const parsed = tool.input.safeParse(changed);
+  if (!parsed.success) return refused(tool, "It was allowed with an input that the tool does not take.");
+  const other = { ...call, input: parsed.data };
+  const question = await questionOf(other, permissions);
+  const { behavior, reason } = decide(question);
+  if (behavior === "deny") return refused(tool, reason);
+  const how = `Whoever allowed it changed the call; it was made with ${JSON.stringify(changed)}`;
+  return withNote(await execute(other, question), how);
+}
+
+function refused({ name }: AnyTool, why: string): ToolResult {
+  return { content: `Permission for ${name} was refused. ${why}`, isError: true };
+}
+
+function withNote(result: ToolResult, note: string): ToolResult {
+  return { ...result, content: `${result.content}\n\n${note}` };
 }
 
 async function questionOf(
@@ -163,7 +195,9 @@ async function askSomebody(
     withHook(decide({ ...question, ...rightsOf(permissions) }), ahead?.permission);
   const answer = await permissions.ask({ ...request, again }, signal);
   signal.throwIfAborted();
-  return answer;
+  const { input: made, ...rest } = answer;
+  // As it was shown it holds no secret: the same again means the call itself.
+  return made === undefined || isDeepStrictEqual(made, request.input) ? rest : answer;
 }
 
 /** What can change while a call waits. */

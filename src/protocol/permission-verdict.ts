@@ -8,6 +8,8 @@ export interface PermissionVerdict {
   readonly note: string | undefined;
   /** Allow rules that come with it; none with a refusal. */
   readonly rules: readonly string[];
+  /** What is to run in place of what was asked for, where it is said; what was asked for with most answers. */
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export type PermissionResponse = MessageOf<"permission_response"> | MessageOf<"sandbox_permission_response">;
@@ -24,5 +26,11 @@ export function verdictOf(message: PermissionResponse): PermissionVerdict {
     allowed,
     note: message.feedback ?? message.error,
     rules: allowed && Array.isArray(updates) ? updates.flatMap(rulesAdded) : [],
+    input: allowed ? inputOf(message.response?.updated_input) : undefined,
   };
+}
+
+function inputOf(value: unknown): PermissionVerdict["input"] {
+  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord ? (value as Readonly<Record<string, unknown>>) : undefined;
 }

@@ -3,7 +3,7 @@ import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
-import { openRequest } from "../team/requests.ts";
+import { openTold } from "../team/requests.ts";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({
@@ -29,21 +29,16 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
       const requestId = questionRequestId(worker.name, now);
       const asked = choices === undefined ? question : `${question} [${choices.join(" / ")}]`;
       const payload = choices === undefined ? { question } : { question, choices };
-      openRequest(ctx.ref, {
-        id: requestId,
-        kind: "question",
-        from: worker.name,
-        summary: asked,
-        payload,
-        at: now,
-      });
-      if (role === "teammate") {
-        const text = formatProtocol(
-          { type: "question_request", requestId, from: worker.name, ...payload },
-          new Date(now),
-        );
-        await deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text });
-      }
+      const text = formatProtocol(
+        { type: "question_request", requestId, from: worker.name, ...payload },
+        new Date(now),
+      );
+      await openTold(
+        ctx.ref,
+        { id: requestId, kind: "question", from: worker.name, summary: asked, payload, at: now },
+        // A lead's own waits for the person, who sees it beside the others.
+        async () => role === "teammate" && deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
+      );
       worker.asked(asked, requestId);
       return {
         content: `Your question waits for an answer (${requestId}).`,

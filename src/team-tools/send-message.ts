@@ -150,7 +150,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   const requestId = need(call.request_id, "request_id");
   const approve = need(call.approve, "approve");
   if (!approve) need(call.content || undefined, "content (the reason of a refusal)");
-  if (!worker.takeShutdown(requestId)) {
+  if (!worker.isShutdownOpen(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
   const message = approve
@@ -158,6 +158,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await deliver(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
+  worker.shutdownAnswered(requestId);
   if (approve) worker.agreeToStop();
   return {
     ...answer({

@@ -59,6 +59,24 @@ export function openRequest(
   }
 }
 
+/**
+ * Opens a request and tells whom it is for; where that fails there is none, so that asking again asks once.
+ * @throws TeamError TEAM_NOT_FOUND, and whatever `tell` throws
+ */
+export async function openTold(
+  ref: TeamRef,
+  request: Parameters<typeof openRequest>[1],
+  tell: () => Promise<unknown>,
+): Promise<void> {
+  openRequest(ref, request);
+  try {
+    await tell();
+  } catch (error) {
+    closeRequest(ref, request.id);
+    throw error;
+  }
+}
+
 /** What waits, oldest first; answered ones are not listed. */
 export function listRequests(ref: TeamRef): RequestRecord[] {
   const { requests } = ref.paths;

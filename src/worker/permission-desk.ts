@@ -5,6 +5,7 @@ import { formatProtocol } from "../protocol/messages.ts";
 import { addRules } from "../protocol/permission-updates.ts";
 import { type PermissionResponse, verdictOf } from "../protocol/permission-verdict.ts";
 import { permissionRequestId } from "../protocol/request-ids.ts";
+import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -130,11 +131,11 @@ export class PermissionDesk {
 
   /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
   answered(message: PermissionResponse): void {
-    const { requestId, allowed, note, rules } = verdictOf(message);
+    const { requestId, allowed, note, rules, input } = verdictOf(message);
     const open = this.#open.find(({ id }) => id === requestId);
     if (open === undefined) return;
     this.allow(rules);
-    open.settle({ allowed, ...(note === undefined ? {} : { note }) });
+    open.settle(defined({ allowed, note, input }));
   }
 
   /**

@@ -4,11 +4,12 @@ import { ensureDir, makePrivate, readText } from "../os/fs.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
 import { planRequestId } from "../protocol/request-ids.ts";
 import { permissionMode } from "../schema/config.ts";
+import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, listRequests, openRequest } from "../team/requests.ts";
+import { closeRequest, listRequests, openTold } from "../team/requests.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { WorkerView } from "./view.ts";
 
@@ -83,22 +84,26 @@ export class PlanGate {
     const now = clock.now();
     const requestId = planRequestId(name, ref.team, now);
     const payload = { planFilePath: this.planFile, planContent: plan };
-    openRequest(ref, {
-      id: requestId,
-      kind: "plan",
-      from: name,
-      summary: firstLine(plan),
-      payload,
-      at: now,
-    });
-    this.#request = requestId;
-    status.happened("plan_sent", "waits for approval of its plan");
-    view.waiting("waits for the lead's word on its plan", "lead");
     const text = formatProtocol(
       { type: "plan_approval_request", requestId, from: name, ...payload },
       new Date(now),
     );
-    await deliver(ref, { from: name, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+    // Before it is sent: its verdict may be there at once.
+    this.#request = requestId;
+    try {
+      await openTold(
+        ref,
+        { id: requestId, kind: "plan", from: name, summary: firstLine(plan), payload, at: now },
+        () => deliver(ref, defined({ from: name, to: LEAD_NAME, text, color })),
+      );
+    } catch (error) {
+      this.#request = undefined;
+      throw error;
+    }
+    if (this.#request === requestId) {
+      status.happened("plan_sent", "waits for approval of its plan");
+      view.waiting("waits for the lead's word on its plan", "lead");
+    }
     return { requestId };
   }
 

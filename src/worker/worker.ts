@@ -256,9 +256,14 @@ export class Worker {
     this.#news.hearSubagent(who, event);
   }
 
-  /** Whether this request waits for this worker's answer; a shutdown is answered once. */
-  takeShutdown(requestId: string): boolean {
-    return this.#shutdowns.delete(requestId);
+  /** Whether this request waits for this worker's answer. */
+  isShutdownOpen(requestId: string): boolean {
+    return this.#shutdowns.has(requestId);
+  }
+
+  /** The answer has been sent: a shutdown is answered once. */
+  shutdownAnswered(requestId: string): void {
+    this.#shutdowns.delete(requestId);
   }
 
   /** A shutdown was agreed to: the running turn ends at its next step, then the worker. */
@@ -346,10 +351,13 @@ export class Worker {
   /** What nobody writes a message of: more of a budget, and answers and settings that let what is open go on. */
   #rang(): void {
     this.#lookAtBudget();
-    if (!this.desk.isOpen) return;
+    if (this.desk.isOpen) void this.#reports.guarded(() => this.#lookAtOpen());
+  }
+
+  async #lookAtOpen(): Promise<void> {
     // One whose message was lost with its sender.
     this.desk.lookForAnswers();
-    void this.#reports.guarded(() => this.desk.reconsider());
+    await this.desk.reconsider();
   }
 
   #lookAtBudget(): void {

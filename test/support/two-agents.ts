@@ -51,7 +51,7 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
       wrap: (options) => ({
         ...options,
         onSilent: async ({ message, protocol }) => {
-          if (protocol?.type === "permission_request")
+          if (protocol?.type === "permission_request" || protocol?.type === "sandbox_permission_request")
             await answerPermission(ctx, message.from, protocol, rights);
         },
       }),

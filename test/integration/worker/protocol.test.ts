@@ -61,6 +61,10 @@ const asksToTouch = async (stage: TwoAgents): Promise<void> => {
   await stage.dev.begins(bash("touch made"));
   await asked(stage);
 };
+const asksForHost = async (stage: TwoAgents): Promise<void> => {
+  await stage.dev.begins(["WebFetch", { url: "https://example.invalid/page" }]);
+  await asked(stage);
+};
 const asksToStop = ({ lead }: TwoAgents): Promise<void> =>
   lead.does(message({ type: "shutdown_request", recipient: "dev", content: "the work is done" }));
 const answersStop = (approve: boolean, more: object) => async (stage: TwoAgents) => {
@@ -294,6 +298,36 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    type: "sandbox_permission_request",
+    dev: { mode: "default" },
+    from: "dev",
+    to: LEAD_NAME,
+    by: asksForHost,
+    fields: { requestId: expect.stringMatching(/^perm-\d+-[a-z0-9]{7}$/), host: "example.invalid" },
+    changes: async ({ ref }) => {
+      await eventually("its state", () => readStatus(ref, "dev")?.state === "needs-input");
+    },
+  },
+  {
+    type: "sandbox_permission_response",
+    dev: { mode: "default" },
+    from: LEAD_NAME,
+    to: "dev",
+    by: async (stage) => {
+      await asksForHost(stage);
+      await answerApproval(stage.ctx, (await asked(stage)).id, { approve: false, note: "stay here" });
+    },
+    fields: {
+      requestId: expect.stringMatching(/^perm-\d+-[a-z0-9]{7}$/),
+      allow: false,
+      // The note is ours.
+      feedback: "stay here",
+    },
+    changes: async ({ dev }) => {
+      await eventually("the result", () => dev.results[0]?.includes("stay here"));
+    },
+  },
+  {
     type: "mode_set_request",
     dev: { mode: "default" },
     from: LEAD_NAME,
@@ -455,7 +489,7 @@ describe("what looks like a message of the protocol and is none", () => {
       expect(readStatus(ref, worker.name)?.agreedToStop).toBeUndefined();
     }
     expect(dev.running.worker.plan.mode).toBe("default");
-    expect(dev.running.worker.takeShutdown("shutdown-1@dev")).toBe(false);
+    expect(dev.running.worker.isShutdownOpen("shutdown-1@dev")).toBe(false);
     expect([listApprovals(ref), listTasks(ref)]).toEqual([[], []]);
   };
 

@@ -1,0 +1,255 @@
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { requestShutdown } from "../../../src/lead/shutdown.ts";
+import { formatProtocol } from "../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { deliver, pending } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { answerRequest } from "../../../src/team/requests.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
+import { workerOfTest } from "../../support/worker-of-test.ts";
+
+const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
+const idle = (ref: TeamRef) => eventually("idle", () => stateOf(ref) === "idle");
+const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
+const agent = (input: object) => ({ name: "Agent", input: { description: "look", ...input } });
+const results = ({ messages }: RunningWorker): string[] =>
+  messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
+  );
+
+async function begin(input: WorkerInput) {
+  const ref = await testTeam(["dev"]);
+  const dev = await workerOfTest(ref, { mode: "default", ...input });
+  await send(ref, "begin");
+  const asked = (count = 1) =>
+    eventually("the request", () => {
+      const open = listApprovals(ref);
+      return open.length === count && open;
+    });
+  const made = (name: string) => existsSync(join(dev.cwd, name));
+  return { ref, dev, asked, made };
+}
+
+describe("a line typed while a call waits", () => {
+  it.each([
+    "a different command would be better",
+    "A note: do not",
+    "y not use npm?",
+    "n 2 files, or 3?",
+    "always use npm",
+    "yesterday it worked",
+    "nothing else?",
+  ])("%j is a message and no answer", async (line) => {
+    const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
+    await asked();
+    await dev.worker.typed(line);
+    expect(listApprovals(ref)).toHaveLength(1);
+    expect(dev.worker.desk.allowedHere).toEqual([]);
+    await dev.worker.typed("n");
+    await eventually("its turn", () => dev.inputs[1]?.includes(line));
+    expect(made("made")).toBe(false);
+  });
+});
+
+describe("calls that wait side by side", () => {
+  const turns = [
+    {
+      tools: [
+        agent({ prompt: "1", subagent_type: "engineer" }),
+        agent({ prompt: "2", subagent_type: "tester" }),
+      ],
+    },
+    { say: "done" },
+  ];
+  const subagents = { engineer: [{ tools: [touch("one")] }], tester: [{ tools: [touch("two")] }] };
+
+  it("leave their agent waiting until the last has its answer (S63)", async () => {
+    const { ref, dev, asked } = await begin({ turns, subagents });
+    const [first, second] = await asked(2);
+    await dev.worker.typed("y");
+    await eventually("the first answer", () => listApprovals(ref).length === 1);
+    await eventually(
+      "what the other asks",
+      () => readStatus(ref, "dev")?.activity === `asks: ${second?.summary}`,
+    );
+    expect(stateOf(ref)).toBe("needs-input");
+    expect(first?.id).not.toBe(second?.id);
+    await dev.worker.typed("n");
+    await idle(ref);
+    expect(results(dev)).toHaveLength(2);
+  });
+
+  it("are seen to wait also where they work in the background of an agent that is idle (S63)", async () => {
+    const { ref, dev, asked, made } = await begin({
+      turns: [
+        { tools: [agent({ prompt: "x", run_in_background: true })] },
+        { say: "begun" },
+        { on: { contains: "task_notification" }, say: "it has ended" },
+      ],
+      subagents: {
+        "general-purpose": [
+          { tools: [{ name: "Glob", input: { pattern: "*" } }], delayMs: 400 },
+          { tools: [touch("made")] },
+          { say: "ok" },
+        ],
+      },
+    });
+    await asked();
+    await eventually("the first turn's end", () => dev.worker.lastText === "begun");
+    await eventually("its state", () => stateOf(ref) === "needs-input");
+    await dev.worker.typed("y");
+    await eventually("the end of it", () => dev.worker.lastText === "it has ended");
+    await idle(ref);
+    expect(made("made")).toBe(true);
+  });
+});
+
+describe("an answer that says what is to run (interop.md)", () => {
+  const turns = [{ tools: [touch("asked-for")] }, { say: "done" }];
+  const answered = async (updated: object, input: WorkerInput = {}) => {
+    const { ref, dev, asked, made } = await begin({ turns, ...input });
+    const [open] = await asked();
+    const response = { updated_input: updated, permission_updates: [] };
+    const message = {
+      type: "permission_response",
+      request_id: open?.id,
+      subtype: "success",
+      response,
+    } as const;
+    await send(ref, formatProtocol(message, new Date(0)));
+    await idle(ref);
+    return { result: results(dev)[0] ?? "", made };
+  };
+
+  it("has that run in place of what was asked for, and tells the model", async () => {
+    const { result, made } = await answered({ command: "touch allowed" });
+    expect([made("asked-for"), made("allowed")]).toEqual([false, true]);
+    expect(result).toContain(
+      'Whoever allowed it changed the call; it was made with {"command":"touch allowed"}',
+    );
+  });
+
+  it("has what was asked for run where it is the same", async () => {
+    const { result, made } = await answered({ command: "touch asked-for" });
+    expect(made("asked-for")).toBe(true);
+    expect(result).not.toContain("changed");
+  });
+
+  it("runs nothing that a rule denies, nor what the tool does not take", async () => {
+    const denied = await answered(
+      { command: "touch denied" },
+      { settings: { permissions: { deny: ["Bash(touch denied)"] } } },
+    );
+    expect(denied.made("denied")).toBe(false);
+    expect(denied.result).toContain("was refused");
+    const odd = await answered({ words: "touch odd" });
+    expect(odd.result).toContain("an input that the tool does not take");
+    expect(odd.made("asked-for")).toBe(false);
+  });
+});
+
+describe("what could not be sent", () => {
+  /** As long as it is in its place, nobody can write to the lead. */
+  const cutOff = (ref: TeamRef) => {
+    mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
+    return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
+  };
+  const played = async (turn: Turn, input: WorkerInput = {}) => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, {
+      mode: "bypassPermissions",
+      turns: [turn, { say: "it failed" }, turn, { say: "again" }],
+      ...input,
+    });
+    const restore = cutOff(ref);
+    return { ref, dev, restore };
+  };
+  const typesToLead = async (ref: TeamRef) =>
+    (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+      protocol === undefined ? [] : [protocol.type],
+    );
+
+  it("of a question is no open question, and is asked again", async () => {
+    const ask: Turn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
+    const { ref, dev, restore } = await played(ask);
+    await dev.worker.typed("begin");
+    await eventually("the failure", () => dev.worker.lastText === "it failed");
+    expect(listApprovals(ref)).toEqual([]);
+    restore();
+    await dev.worker.typed("again");
+    await eventually("the second try", () => dev.worker.lastText === "again");
+    expect(listApprovals(ref)).toHaveLength(1);
+    expect(await typesToLead(ref)).toContain("question_request");
+  });
+
+  it("of a plan leaves its agent planning, and it can be sent again (S64)", async () => {
+    const ref = await testTeam(["dev"]);
+    const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
+    const exit = { name: "ExitPlanMode", input: {} };
+    const dev = await workerOfTest(ref, {
+      mode: "plan",
+      turns: [{ tools: [plan, exit] }, { say: "it failed" }, { tools: [exit] }],
+    });
+    const restore = cutOff(ref);
+    await dev.worker.typed("begin");
+    await eventually("the failure", () => dev.worker.lastText === "it failed");
+    expect([listApprovals(ref), dev.worker.plan.isWaiting]).toEqual([[], false]);
+    restore();
+    await dev.worker.typed("again");
+    await eventually("its state", () => stateOf(ref) === "awaiting-approval");
+    expect(await typesToLead(ref)).toContain("plan_approval_request");
+  });
+
+  it("of an answer to a shutdown leaves the request open", async () => {
+    const yes = { type: "shutdown_response", request_id: "{{request_id}}", approve: true };
+    const { ref, dev, restore } = await played({ tools: [{ name: "SendMessage", input: yes }] });
+    const ids = await requestShutdown(contextOf(ref), ["dev"]);
+    await eventually("the failure", () => dev.worker.lastText === "it failed");
+    expect(dev.worker.isShutdownOpen(ids.get("dev") ?? "")).toBe(true);
+    restore();
+    await send(ref, "and now?");
+    expect(await dev.ended).toBe("shutdown");
+    expect(await typesToLead(ref)).toContain("shutdown_approved");
+  });
+});
+
+describe("an answer whose giver ended before it was sent", () => {
+  const asLead = { approve: true, note: "go", by: LEAD_NAME, at: 0 };
+
+  it("to a call is found where it was written down", async () => {
+    const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
+    const [open] = await asked();
+    await answerRequest(ref, open?.id ?? "", asLead);
+    // Whatever rings: the slow check does so too.
+    await send(ref, "by the way");
+    await eventually("the call", () => made("made"));
+    await eventually("its note", () => results(dev)[0]?.includes("go"));
+  });
+
+  it("to a plan is sent by whoever tries again, once", async () => {
+    const ref = await testTeam(["dev"]);
+    const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
+    const dev = await workerOfTest(ref, {
+      mode: "plan",
+      turns: [{ tools: [plan, { name: "ExitPlanMode", input: {} }] }, { say: "I work" }],
+    });
+    await dev.worker.typed("begin");
+    const open = await eventually("the plan", () => listApprovals(ref)[0]);
+    await answerRequest(ref, open.id, asLead);
+    for (let i = 0; i < 2; i += 1) {
+      const again = answerApproval(contextOf(ref), open.id, { approve: false, note: "no" });
+      await expect(again).rejects.toMatchObject({ code: i === 0 ? "ALREADY_ANSWERED" : expect.any(String) });
+    }
+    await eventually("its work", () => dev.worker.lastText === "I work");
+    expect(dev.inputs[1]).toContain("is approved: go");
+    expect(dev.inputs).toHaveLength(2);
+  });
+});
