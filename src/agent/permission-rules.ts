@@ -27,10 +27,13 @@ export interface RuleSubject {
   readonly home: string | undefined;
 }
 
-/** The first of these rules that is about the call, or any part of it: for one that refuses, that is enough. */
+/**
+ * The first of these rules that is about the call, or any part of it: for one that refuses, that is enough. One that is cut
+ * off or otherwise none refuses all of the tool that it begins with: what it was to hold against is not known.
+ */
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
   return rules.find((rule) => {
-    const parsed = parseRule(rule);
+    const parsed = parseRule(rule) ?? parseRule(/^\s*[\w.*-]+/.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
     if (pattern === undefined) return namesTool(tool, subject.tool, true);

@@ -16,8 +16,8 @@ export interface PermissionQuestion {
   readonly rules: PermissionRules;
   /** The first is where relative patterns start. */
   readonly workingDirs: readonly string[];
-  /** Directories that may be read besides: what the agent's own commands printed. */
-  readonly outputDirs?: readonly string[] | undefined;
+  /** Directories that may be read besides: what the agent's own commands printed, the user's skills. */
+  readonly readDirs?: readonly string[] | undefined;
   /** The one file that may be written in plan mode. */
   readonly planFile?: string | undefined;
   /** Directories whose files nothing but a person lets change: the root. */
@@ -190,7 +190,7 @@ const MAX_SHOWN = 80;
 interface Resolved {
   readonly paths: readonly string[];
   readonly dirs: readonly string[];
-  readonly outputDirs: readonly string[];
+  readonly readDirs: readonly string[];
   readonly protectedDirs: readonly string[];
   readonly planFile: string | undefined;
   /** A path whose links could not be followed. */
@@ -211,12 +211,12 @@ function resolveAll(question: PermissionQuestion): Resolved {
     }
   };
   const dirs = question.workingDirs.map(real);
-  const outputDirs = (question.outputDirs ?? []).map(real);
+  const readDirs = (question.readDirs ?? []).map(real);
   const protectedDirs = (question.protectedDirs ?? []).map(real);
   const planFile = question.planFile === undefined ? undefined : real(question.planFile);
   failure = undefined;
   const paths = written.map(real);
-  return { paths, dirs, outputDirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
+  return { paths, dirs, readDirs, protectedDirs, planFile, ...(failure === undefined ? {} : { failure }) };
 }
 
 /** What a mode refuses whatever a rule allows. */
@@ -264,9 +264,9 @@ function allowedByMode(
 }
 
 /** Why files may be read in every mode; undefined where they may not. */
-function whyReadable({ paths, dirs, outputDirs, planFile }: Resolved): string | undefined {
+function whyReadable({ paths, dirs, readDirs, planFile }: Resolved): string | undefined {
   if (areInside(paths, dirs)) return "It reads inside the working directories.";
-  if (areInside(paths, outputDirs)) return "It reads what commands of its own printed.";
+  if (areInside(paths, readDirs)) return "It reads what is there for it to read.";
   return planFile !== undefined && areInside(paths, [planFile]) ? "It reads its plan." : undefined;
 }
 

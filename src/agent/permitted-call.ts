@@ -52,7 +52,7 @@ export interface AgentPermissions {
   /** The first is where relative patterns of rules start. */
   readonly workingDirs: readonly string[] | (() => readonly string[]);
   /** Directories that may be read besides. */
-  readonly outputDirs?: readonly string[];
+  readonly readDirs?: readonly string[];
   readonly planFile?: string;
   /** Directories that only a person lets change: the root. */
   readonly protectedDirs?: readonly string[];
@@ -155,7 +155,7 @@ async function questionOf(
     tool: tool.name,
     access,
     line: access.kind === "command" ? await readLine(access.command) : undefined,
-    outputDirs: permissions.outputDirs,
+    readDirs: permissions.readDirs,
     planFile: permissions.planFile,
     protectedDirs: permissions.protectedDirs,
     notes: permissions.notes,

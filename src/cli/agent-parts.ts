@@ -85,7 +85,7 @@ export function assembleAgent(parts: AgentParts): Agent {
       deny: deny(),
     }),
     workingDirs: () => [ctx.cwd, ...(parts.addDirs ?? []), ...furtherDirectories(settings(), ctx)],
-    outputDirs: [outputDirectory(ctx.cwd)],
+    readDirs: [outputDirectory(ctx.cwd), ...(parts.surroundings?.readDirs ?? [])],
     planFile: worker.plan.planFile,
     protectedDirs: [ctx.home.root],
     ...(notes === undefined ? {} : { notes: notes.directory }),

@@ -173,9 +173,17 @@ function ignoredOf(file: string, raw: Raw): string[] {
     if (key === "$schema") return [];
     if (key !== "permissions" || !isObject(value)) return [key];
     const counts = [...NARROWING, ...(forbidsBypass(value) ? Object.keys(FORBIDDEN) : [])];
-    return Object.keys(value).flatMap((inner) => (counts.includes(inner) ? [] : [`permissions.${inner}`]));
+    return Object.entries(value).flatMap(([inner, rules]) => {
+      if (!counts.includes(inner)) return [`permissions.${inner}`];
+      const isFlawed = NARROWING.includes(inner) && !isListOfTexts(rules);
+      return isFlawed ? [`permissions.${inner} (no list of rules)`] : [];
+    });
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 function objectAt(raw: Raw, key: string): Raw {

@@ -33,7 +33,7 @@ export interface SharedParts {
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   /** What the user and the project give it. */
-  readonly surroundings?: Pick<Surroundings, "tools" | "memory" | "skills">;
+  readonly surroundings?: Pick<Surroundings, "tools" | "memory" | "skills" | "readDirs">;
   /** The types that count for it; the built-in ones without them. */
   readonly types?: readonly AgentType[];
   /** Where it has the notes of a project; its working directory without it. */

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { withoutCredentials } from "../agent/command-environment.ts";
 import { loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
 import { skillDirectories } from "../agent/prompts/skill-directories.ts";
@@ -15,6 +16,8 @@ export interface Surroundings {
   /** Sections of the system prompt: the memory files, the list of skills; undefined where there are none. */
   readonly memory: string | undefined;
   readonly skills: string | undefined;
+  /** Where the skills lie, with what they name beside them. */
+  readonly readDirs: readonly string[];
   /** Ends the programs that were started. */
   close(): Promise<void>;
 }
@@ -30,7 +33,7 @@ export async function openSurroundings(
 ): Promise<Surroundings> {
   const { root } = ctx.home;
   const memory = loadMemory(root, ctx.cwd);
-  const { count, flaws, section, tools } = await openSkills(root, ctx.cwd);
+  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
@@ -44,6 +47,7 @@ export async function openSurroundings(
     tools: [...tools, ...servers.tools],
     memory: memorySection(memory.files),
     skills: section,
+    readDirs,
     close: servers.close,
   };
 }
@@ -53,16 +57,18 @@ interface FoundSkills {
   readonly flaws: readonly string[];
   readonly section: string | undefined;
   readonly tools: readonly AnyTool[];
+  readonly readDirs: readonly string[];
 }
 
 /** Their reader is loaded where there are any: it knows all of YAML, which is much for who has none. */
 async function openSkills(root: string, cwd: string): Promise<FoundSkills> {
   const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
-  if (isNone) return { count: 0, flaws: [], section: undefined, tools: [] };
+  if (isNone) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../agent/prompts/skills.ts");
   const { skills, flaws } = loadSkills(root, cwd);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
-  return { count: skills.length, flaws, section: skillsSection(skills), tools };
+  const readDirs = skills.map(({ path }) => dirname(path));
+  return { count: skills.length, flaws, section: skillsSection(skills), tools, readDirs };
 }
 
 async function openServers(

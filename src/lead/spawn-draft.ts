@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import * as z from "zod/mini";
+import { parseRule } from "../agent/permission-rules.ts";
 import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
 import type { SpawnRequest } from "../backend/backend.ts";
 import { TeamError } from "../errors.ts";
@@ -91,6 +92,14 @@ export function draftOf(
       },
     );
   }
+  const noRule = [...(input.allowedTools ?? []), ...(input.disallowedTools ?? [])].find(isNoRule);
+  if (noRule !== undefined) {
+    throw new TeamError(
+      "INVALID_INPUT",
+      `${JSON.stringify(noRule)} is no rule; ${input.name} was not started.`,
+      { hint: "Rules are like Edit, Bash(git:*), Read(~/notes/**)." },
+    );
+  }
   if (!isDirectory(cwd)) {
     throw new TeamError("INVALID_INPUT", `${cwd} is no directory; ${input.name} was not started.`, {
       hint: "Make it first, or name another with --cwd.",
@@ -110,6 +119,10 @@ export function draftOf(
     disallowedTools: input.disallowedTools?.slice(),
     metadata: metadataOf(input, type.file === undefined ? undefined : cwd),
   });
+}
+
+function isNoRule(rule: string): boolean {
+  return parseRule(rule) === undefined;
 }
 
 /** Key in a member's metadata: the only tools that it has, for when it is started again. */

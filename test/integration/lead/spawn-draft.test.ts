@@ -48,6 +48,14 @@ test.each<[string, readonly PermissionMode[], PermissionMode]>([
   expect(draftOf(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
 });
 
+test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(
+  "what is no rule is refused, and nobody started: %j",
+  async (given) => {
+    const ref = await testTeam();
+    expect(() => draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow("is no rule");
+  },
+);
+
 test("bypassPermissions is neither given nor inherited where it is forbidden, and says by what", async () => {
   const ref = await testTeam();
   await giveMode(ref, LEAD_NAME, "bypassPermissions");

@@ -463,6 +463,17 @@ describe("names of tools in rules", () => {
     );
   });
 
+  test.each(["Bash(ls:*", "Bash(ls:*))x", "Bash ls", "bash(touch"])(
+    "%s, which is no rule, denies all of it",
+    (rule) => {
+      expect(ask("bypassPermissions", "Bash", command("ls"), { rules: rules({ deny: [rule] }) })).toBe(
+        "deny",
+      );
+      expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
+      expect(ask("default", "Read", read(`${WORK}/a`), { rules: rules({ deny: [rule] }) })).toBe("allow");
+    },
+  );
+
   test("an allowance is for the name as it is", () => {
     for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
       expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
@@ -524,16 +535,16 @@ describe("patterns of paths", () => {
 });
 
 test("what its own commands printed may be read outside of the working directories, and nothing more done there", () => {
-  const outputDirs = ["/tmp/teams-1/-work/tasks"];
+  const readDirs = ["/tmp/teams-1/-work/tasks"];
   const file = "/tmp/teams-1/-work/tasks/bash-1.output";
-  expect(ask("default", "Read", read(file), { outputDirs })).toBe("allow");
-  expect(ask("dontAsk", "Grep", read("/tmp/teams-1/-work/tasks"), { outputDirs })).toBe("allow");
-  expect(ask("acceptEdits", "Write", write(file), { outputDirs })).toBe("ask");
-  expect(ask("default", "Read", read("/tmp/teams-1/-work/tasks/../../x"), { outputDirs })).toBe("ask");
+  expect(ask("default", "Read", read(file), { readDirs })).toBe("allow");
+  expect(ask("dontAsk", "Grep", read("/tmp/teams-1/-work/tasks"), { readDirs })).toBe("allow");
+  expect(ask("acceptEdits", "Write", write(file), { readDirs })).toBe("ask");
+  expect(ask("default", "Read", read("/tmp/teams-1/-work/tasks/../../x"), { readDirs })).toBe("ask");
   // A link among them leads to where it leads.
   const resolve = (path: string): string => (path === file ? "/etc/passwd" : path);
-  expect(ask("default", "Read", read(file), { outputDirs, resolve })).toBe("ask");
-  expect(ask("default", "Read", read(file), { outputDirs, rules: rules({ deny: ["Read"] }) })).toBe("deny");
+  expect(ask("default", "Read", read(file), { readDirs, resolve })).toBe("ask");
+  expect(ask("default", "Read", read(file), { readDirs, rules: rules({ deny: ["Read"] }) })).toBe("deny");
 });
 
 describe("the notes of an agent", () => {

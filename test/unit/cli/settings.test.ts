@@ -166,6 +166,14 @@ describe("settings", () => {
     expect([permissions.allow, ignored]).toEqual([["A"], []]);
   });
 
+  it("name of a project that nobody trusts also a denial that is no list of rules", () => {
+    const { permissions, ignored } = load({ project: { permissions: { deny: "Bash(rm:*)", ask: ["A"] } } });
+    expect([permissions.deny, permissions.ask]).toEqual([[], ["A"]]);
+    expect(ignored).toEqual([
+      expect.stringMatching(/settings\.json: permissions\.deny \(no list of rules\)$/),
+    ]);
+  });
+
   it.each([
     ["that is no JSON", "{ nope"],
     ["that is a list", []],
