@@ -4,6 +4,8 @@ export const IN_ARCHIVE = {
   config: "config.json",
   journal: "journal.jsonl",
   events: "events.jsonl",
+  /** Those before, once the log has made way (telemetry/bounded-log.ts). */
+  olderEvents: "events.1.jsonl",
   highWaterMark: "tasks/.highwatermark",
   inbox: (file: string) => `inboxes/${file}`,
   request: (file: string) => `requests/${file}`,
@@ -53,7 +55,7 @@ const TASK = "([1-9][0-9]{0,14})";
 const PLACES: readonly (readonly [RegExp, ArchivedKind, number])[] = [
   [/^manifest\.json()$/, "manifest", 2 * RECORD],
   [/^config\.json()$/, "config", RECORD],
-  [/^(journal|events)\.jsonl$/, "log", HISTORY],
+  [/^(journal|events(?:\.1)?)\.jsonl$/, "log", HISTORY],
   [new RegExp(`^inboxes/${AGENT}(\\.json|\\.bad\\.jsonl|\\.json\\.broken-[0-9]{1,15})$`), "inbox", HISTORY],
   [new RegExp(`^requests/${AGENT}\\.(json|answer)$`), "request", RECORD],
   [new RegExp(`^tasks/${TASK}\\.json$`), "task", RECORD],

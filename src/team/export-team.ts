@@ -8,6 +8,7 @@ import { ARCHIVE_VERSION, type ArchiveManifest } from "../schema/archive.ts";
 import { task, watermarkOf } from "../schema/task.ts";
 import { formatJson } from "../store/format-json.ts";
 import { corruptFile, readJsonFile } from "../store/json-file.ts";
+import { olderLog } from "../telemetry/bounded-log.ts";
 import { IN_ARCHIVE, isSessionId, placeInArchive } from "./archive-layout.ts";
 import { readTeam } from "./config.ts";
 import { readExit, readStatus } from "./records.ts";
@@ -99,6 +100,7 @@ function sourcesOf(ref: TeamRef): Source[] {
       path: transcriptPath(home.root, id),
       grows: true,
     })),
+    { name: IN_ARCHIVE.olderEvents, path: olderLog(paths.events), grows: true },
     { name: IN_ARCHIVE.events, path: paths.events, grows: true },
     { name: IN_ARCHIVE.journal, path: paths.journal, grows: true },
   ].filter(({ name, path }) => placeInArchive(name) !== undefined && entryOf(path)?.isFile());

@@ -23,13 +23,14 @@ import { history } from "../../../src/team/history.ts";
 import { importTeam } from "../../../src/team/import-team.ts";
 import { judge } from "../../../src/team/liveness.ts";
 import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { findMember } from "../../../src/team/members.ts";
+import { findMember, patchMember } from "../../../src/team/members.ts";
 import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests.ts";
 import { linkTasks } from "../../../src/team/task-links.ts";
 import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
+import { olderLog } from "../../../src/telemetry/bounded-log.ts";
 import {
   allOf,
   described,
@@ -92,6 +93,26 @@ const bring = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?:
   importTeam(ref.home, stream(archive), { now: 5, ...options });
 
 describe("a team that is exported, deleted and imported", () => {
+  test("has its older events, and its members what they were started with and what their kind has noted", async () => {
+    const ref = await richTeam();
+    const older = olderLog(ref.paths.events);
+    writeFileSync(older, '{"ts":"2026-01-01T00:00:00.000Z","type":"idle","team":"my-crew"}\n');
+    const newer = readFileSync(ref.paths.events, "utf8");
+    const notes = join(ref.home.root, "agent-memory", "reviewer", "MEMORY.md");
+    mkdirSync(dirname(notes), { recursive: true });
+    writeFileSync(notes, "Look at the edges.");
+    const given = { _types: "/work", _tools: ["Read"], _prompt: { append: "Be brief." }, own: [1] };
+    await patchMember(ref, "dev", { agentType: "reviewer", metadata: given });
+    const archive = await exported(ref);
+    const events = [readFileSync(older, "utf8"), newer];
+    await removeTeamFiles(ref);
+    const { ref: copy } = await bring(ref, archive);
+    expect(findMember(readTeam(copy), "dev")).toMatchObject({ agentType: "reviewer", metadata: given });
+    expect(readFileSync(olderLog(copy.paths.events), "utf8")).toBe(events[0]);
+    expect(readFileSync(copy.paths.events, "utf8").startsWith(events[1] ?? "-")).toBe(true);
+    expect(readFileSync(notes, "utf8")).toBe("Look at the edges.");
+  });
+
   test("has the same members, messages and tasks, and nothing left to be told", async () => {
     const ref = await richTeam();
     const before = {
