@@ -7,7 +7,7 @@ export interface Output {
   readonly json: boolean;
   readonly verbose: boolean;
   readonly paint: Paint;
-  /** Columns of the terminal; undefined where stdout is none. */
+  /** Columns of the terminal; undefined where stdout is not one. */
   readonly columns: number | undefined;
   /** What was asked for: the value with `--json`, else its text. */
   answer(value: object, text: () => string): void;

@@ -34,7 +34,7 @@ export async function checkIterm2(
 
 /** Whether the screen can show what we draw. @param isTerminal whether stdout is one */
 export function checkTerminal(env: Env, isTerminal: boolean): Finding[] {
-  if (!isTerminal) return [ok("terminal", "stdout is none; output is plain")];
+  if (!isTerminal) return [ok("terminal", "stdout is not a terminal; output is plain")];
   return [checkColors(env), checkLocale(env)];
 }
 
