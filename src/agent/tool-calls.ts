@@ -122,7 +122,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   } catch (error) {
     result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
   }
-  const block = blockOf(use, result);
+  const block = blockOf(use, result, tool.summary(parsed.data));
   run.emit({
     type: "tool_ended",
     id: use.id,
@@ -180,8 +180,8 @@ async function betweenHooks(
   return { ...result, content, endTurn: behind.ends === true || result.endTurn === true };
 }
 
-function blockOf(use: ToolUseBlock, result: ToolResult): ToolResultBlock {
-  const { content, data } = result;
+function blockOf(use: ToolUseBlock, result: ToolResult, summary = ""): ToolResultBlock {
+  const { content, data, display } = result;
   return {
     type: "tool_result",
     toolUseId: use.id,
@@ -191,6 +191,7 @@ function blockOf(use: ToolUseBlock, result: ToolResult): ToolResultBlock {
         : `${content.slice(0, MAX_RESULT)}\n… (${content.length - MAX_RESULT} more characters were cut off)`,
     isError: result.isError === true,
     ...(data === undefined ? {} : { data }),
+    ...(display === undefined ? {} : { shown: { summary, display } }),
   };
 }
 

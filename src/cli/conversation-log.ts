@@ -2,12 +2,13 @@ import { toolResultsOf, toolUsesOf } from "../agent/conversation.ts";
 import type {
   AssistantMessage,
   ConversationMessage,
+  ToolResultBlock,
   ToolUseBlock,
   UserMessage,
 } from "../agent/model/model.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
 import type { TranscriptLine } from "../agent/transcript.ts";
-import { readEnvelopes } from "../protocol/envelope.ts";
+import { readEnvelopes, unescaped } from "../protocol/envelope.ts";
 import { parseInWords } from "../schema/json.ts";
 import { TYPED_MARK } from "../worker/turn-input.ts";
 import type { WorkerView } from "../worker/view.ts";
@@ -17,8 +18,8 @@ import type { WorkerView } from "../worker/view.ts";
  * @returns takes the next line
  */
 export function conversationLog(view: WorkerView): (line: TranscriptLine) => void {
-  /** Names of the tools that were called, by the call's id. */
-  const called = new Map<string, string>();
+  /** The calls, by their ids, until they are shown. */
+  const called = new Map<string, ToolUseBlock>();
   const tools = builtinTools();
 
   const answered = (message: AssistantMessage): void => {
@@ -26,25 +27,36 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
       if (block.type === "text") view.event({ type: "text", text: block.text });
     view.event({ type: "message", message });
     for (const use of toolUsesOf(message)) {
-      called.set(use.id, use.name);
-      view.event({ type: "tool_started", id: use.id, tool: use.name, summary: summaryOf(use) });
+      called.set(use.id, use);
+      const summary = summaryOf(use);
+      if (summary !== undefined) begun(use, summary);
     }
   };
-  const summaryOf = ({ name, input }: ToolUseBlock): string => {
+  const begun = ({ id, name: tool }: ToolUseBlock, summary: string): void =>
+    view.event({ type: "tool_started", id, tool, summary });
+  /** Undefined where the result says it: of the tools of a team, which end at once. */
+  const summaryOf = ({ name, input }: ToolUseBlock): string | undefined => {
     const tool = tools.find((one) => one.name === name);
     const parsed = tool === undefined ? undefined : parseInWords(tool.input, input);
-    return tool !== undefined && parsed?.success === true ? tool.summary(parsed.data) : JSON.stringify(input);
+    return tool !== undefined && parsed?.success === true ? tool.summary(parsed.data) : undefined;
+  };
+  const ended = ({ toolUseId: id, content, isError, shown }: ToolResultBlock): void => {
+    const use = called.get(id);
+    called.delete(id);
+    if (use !== undefined && summaryOf(use) === undefined)
+      begun(use, shown?.summary || JSON.stringify(use.input));
+    const display = shown === undefined ? {} : { display: shown.display };
+    view.event({ type: "tool_ended", id, tool: use?.name ?? "tool", content, ...display, isError, ms: 0 });
   };
   const heard = (message: UserMessage): void => {
-    for (const { toolUseId: id, content, isError } of toolResultsOf(message))
-      view.event({ type: "tool_ended", id, tool: called.get(id) ?? "tool", content, isError, ms: 0 });
-    for (const block of message.content) {
-      if (block.type !== "text") continue;
-      for (const part of readEnvelopes(block.text)) {
-        if ("from" in part) view.received(part.from, part.body);
-        else if (part.text.startsWith(TYPED_MARK)) view.typed(part.text.slice(TYPED_MARK.length));
-        else view.note(part.text);
-      }
+    for (const result of toolResultsOf(message)) ended(result);
+    for (const block of message.content) if (block.type === "text") spoken(block.text);
+  };
+  const spoken = (text: string): void => {
+    for (const part of readEnvelopes(text)) {
+      if ("from" in part) view.received(part.from, part.body);
+      else if (part.text.startsWith(TYPED_MARK)) view.typed(part.text.slice(TYPED_MARK.length));
+      else for (const words of withoutTags(part.text)) view.note(words);
     }
   };
 
@@ -59,4 +71,12 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
       else answered(message);
     }
   };
+}
+
+const NOTICE = /<task_notification>\n[\s\S]*?<summary>([\s\S]*?)<\/summary>\n<\/task_notification>/g;
+
+/** What stands between messages, of the end of something in the background what its pane said. */
+function withoutTags(text: string): string[] {
+  const said = text.replace(NOTICE, (_, summary: string) => `ended in the background: ${unescaped(summary)}`);
+  return said.split("\n\n").filter((part) => part.trim() !== "");
 }

@@ -20,7 +20,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.event(event);
     },
     received(from, text, color) {
-      note(`turn begins with a message of ${from} (${text.length} characters)`);
+      note(`reads a message of ${from} (${text.length} characters)`);
       view.received(from, text, color);
     },
     queued(from) {
@@ -28,7 +28,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.queued(from);
     },
     typed(line) {
-      note(`turn begins with a typed line (${line.length} characters)`);
+      note(`reads a typed line (${line.length} characters)`);
       view.typed(line);
     },
     idle() {
@@ -36,7 +36,7 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.idle();
     },
     waiting(what, whom) {
-      note(`waits: ${what}`);
+      note(what);
       view.waiting(what, whom);
     },
     permission(ask) {

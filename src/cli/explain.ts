@@ -4,6 +4,10 @@ import { nearestNames } from "../schema/nearest.ts";
 import { COMMON_OPTIONS, type Command, longName, type OptionSpec, optionsOf } from "./command.ts";
 import { type ParsedLine, usageError, usageOf } from "./parse.ts";
 
+const COMMON = "Common options:";
+/** What a command that is about no team takes and does not heed. */
+const OF_TEAMS: readonly string[] = ["team", "as"];
+
 /** Help was asked for: its text. */
 export interface Help {
   readonly help: string;
@@ -65,14 +69,15 @@ function parserOf(command: Command): Commander {
     .exitOverride()
     .showSuggestionAfterError(false)
     .allowExcessArguments(true)
-    .helpOption("-h, --help", "print this help");
+    .addHelpOption(helpOption(command));
   // How many there must be is said by `bind`, for both ways alike; here they are only told of.
   for (const spec of command.args)
     parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
   for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
   for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
-    if (!Object.hasOwn(command.options, key))
-      parser.addOption(optionOf(key, spec).helpGroup("Common options:"));
+    if (Object.hasOwn(command.options, key)) continue;
+    const option = optionOf(key, spec).helpGroup(COMMON);
+    parser.addOption(command.ofNoTeam && OF_TEAMS.includes(key) ? option.hideHelp() : option);
   }
   const examples = command.examples.map((example) => `  $ ${example}`);
   parser.addHelpText(
@@ -80,6 +85,11 @@ function parserOf(command: Command): Commander {
     [...(command.notes ? ["", command.notes] : []), "", "Examples:", ...examples].join("\n"),
   );
   return parser;
+}
+
+function helpOption({ raw }: Command): Option {
+  const option = new Option("-h, --help", "print this help");
+  return raw ? option : option.helpGroup(COMMON);
 }
 
 function optionOf(key: string, spec: OptionSpec): Option {

@@ -32,7 +32,6 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   interrupt: { group: "Teammates", load: () => import("./commands/interrupt.ts") },
   shutdown: { group: "Teammates", load: () => import("./commands/shutdown.ts") },
   kill: { group: "Teammates", load: () => import("./commands/kill.ts") },
-  agent: { group: "Teammates", load: () => import("./commands/agent.ts") },
   send: { group: "Messages", load: () => import("./commands/send.ts") },
   broadcast: { group: "Messages", load: () => import("./commands/broadcast.ts") },
   inbox: { group: "Messages", load: () => import("./commands/inbox.ts") },
@@ -50,6 +49,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   reject: { group: "What waits for you", load: () => import("./commands/reject.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
+  agent: { group: "This machine", load: () => import("./commands/agent.ts") },
 };
 
 /** First words that are no command of their own: `task`. */

@@ -59,6 +59,7 @@ export function readEnvelopes(text: string): (Pick<Envelope, "from" | "body"> | 
 
 const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 
-function unescaped(text: string): string {
+/** The text of a body or an attribute as it was before it was escaped. */
+export function unescaped(text: string): string {
   return text.replace(/&(?:lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -15,6 +15,8 @@ export type ToolResultBlock = {
   readonly isError: boolean;
   /** The same as a value, for playbooks (`{{name.path}}`); never sent to a server. */
   readonly data?: unknown;
+  /** What a person reads of the call and its result instead of their JSON; never sent to a server. */
+  readonly shown?: { readonly summary: string; readonly display: string };
 };
 /** A block of the vendor's that must go back as it came (thinking and its signature). */
 export type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };

@@ -5,7 +5,7 @@ import { getReady } from "../ready-teammate.ts";
 
 export const command = defineCommand({
   name: "agent",
-  summary: "a teammate's own process; started by spawn and run",
+  summary: "A teammate's own process; `spawn` and `run` start it",
   args: [],
   options: {},
   raw: true,

@@ -14,6 +14,7 @@ import { table } from "../table.ts";
 
 export const command = defineCommand({
   name: "doctor",
+  ofNoTeam: true,
   summary: "Check tmux, terminal, shell, directories, model access and the teams' files",
   args: [
     { name: "name", summary: "look into this team only, also one of another program's", optional: true },

@@ -14,6 +14,7 @@ import { counted } from "../text.ts";
 
 export const command = defineCommand({
   name: "import",
+  ofNoTeam: true,
   summary: "Make a team of an archive that `teams export` made",
   args: [{ name: "archive", summary: "its file; - reads stdin" }],
   options: {

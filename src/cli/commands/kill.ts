@@ -18,7 +18,7 @@ export const command = defineCommand({
       value: "seconds",
       summary: `how long to ask before signals; ${KILL_TIMEOUT / 1000} by default`,
     },
-    force: { summary: "do not ask" },
+    force: { summary: "do not ask the agent first" },
     discardWorktree: { summary: "remove its worktree with all that is in it; the branch stays" },
     purge: { summary: "of a team: remove its tasks and inboxes too" },
   },

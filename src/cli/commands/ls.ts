@@ -5,6 +5,7 @@ import { table } from "../table.ts";
 
 export const command = defineCommand({
   name: "ls",
+  ofNoTeam: true,
   summary: "List the teams",
   args: [],
   options: {},

@@ -44,7 +44,7 @@ const OPTIONS = {
   model: { value: "model", summary: "the lead's model: haiku, sonnet, opus, an id, scripted[:file]" },
   playbook: { value: "file", summary: "play a playbook instead of asking a model" },
   record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
-  teammateMode: { value: "mode", summary: "where teammates live", choices: TEAMMATE_MODES },
+  teammateMode: { value: "mode", summary: "where teammates live; auto by default", choices: TEAMMATE_MODES },
   permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   systemPrompt: { value: "text", summary: "in place of what the lead is told by default" },

@@ -12,7 +12,8 @@ import { listTrust, setTrust } from "../trust.ts";
 
 export const command = defineCommand({
   name: "trust",
-  summary: "Let a directory's own settings, hooks and agents count",
+  ofNoTeam: true,
+  summary: "Let a directory's own settings, hooks, MCP servers and agents count",
   args: [{ name: "directory", summary: "this one by default", optional: true }],
   options: {
     list: { summary: "the directories that somebody was asked about" },

@@ -77,6 +77,27 @@ describe("logs", () => {
     expect(out).not.toMatch(/teammate_message|tool_use|typed by the user|ESC|\{"/);
   });
 
+  it("shows calls of a team's tools and what ended in the background as their pane showed them, without JSON and tags", async () => {
+    const { teams, say } = await talk([
+      {
+        tools: [
+          { name: "TaskCreate", input: { subject: "Look at <it>" } },
+          { name: "SendMessage", input: { recipient: "nobody", content: "x", summary: "y" } },
+          { name: "Bash", input: { command: "echo '<b>'", run_in_background: true } },
+        ],
+      },
+      { say: "Begun." },
+      { on: { contains: "task_notification" }, say: "Heard." },
+    ]);
+    await say("begin");
+    await eventually("the end of it", async () => (await teams(["logs", "dev"])).out.includes("Heard."));
+    const { out } = await teams(["logs", "dev"]);
+    expect(out).toContain("● TaskCreate(Look at <it>)\n");
+    expect(out).toMatch(/● SendMessage\([^{]*\)\n/);
+    expect(out).toContain("ended in the background: echo '<b>'");
+    expect(out).not.toMatch(/\{\s*"|<\/?task_|<summary>/);
+  });
+
   it("gives the lines of the file with --raw, and all of them as one object with --json", async () => {
     const { teams, say } = await talk([{ say: "ok" }]);
     await say("begin");
@@ -112,7 +133,7 @@ describe("logs", () => {
     const log = following(teams, ["logs", "dev", "--debug", "-f"]);
     await say("begin");
     const { out } = await teams(["logs", "dev", "--debug"]);
-    expect(out).toMatch(/turn begins with a message of team-lead \(5 characters\)/);
+    expect(out).toMatch(/reads a message of team-lead \(5 characters\)/);
     expect(out).toMatch(/model try 1 failed: 529 overloaded_error \(529\); the next in \d+ ms/);
     expect(out).toMatch(/permission for Bash: allowed by rules and mode: .*bypassPermissions/);
     expect(out).toMatch(/turn completed/);

@@ -19,6 +19,8 @@ describe("the program", () => {
     expect(help.out).toContain("Examples:\n  $ teams send");
     expect((await teams(["help", "send"])).out).toBe(help.out);
     expect((await teams(["send", "-h"])).out).toBe(help.out);
+    expect(help.out).toContain("--as <member>");
+    expect((await teams(["ls", "--help"])).out).not.toMatch(/--as|--team/);
   });
 
   it("lists a family of commands", async () => {
