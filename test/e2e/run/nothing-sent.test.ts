@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it, onTestFinished } from "vitest";
+import { teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/destinations.cjs", import.meta.url));
+const BYPASS = ["--permission-mode", "bypassPermissions", "--json"];
+
+const LEAD: readonly Line[] = [
+  {
+    when: /Go/,
+    uses: [{ name: "Agent", input: { name: "ada", prompt: "Say it.", description: "says it" } }],
+  },
+  { when: /ada is idle/, says: "It was said." },
+];
+const ADA: readonly Line[] = [
+  { when: /Say it/, uses: [{ name: "Bash", input: { command: "echo it", description: "says it" } }] },
+];
+
+/** What the processes of a run, and of commands behind it, wanted to reach. */
+async function destinations(t: PrivateTmux, words: readonly string[], env: object) {
+  const directory = join(t.home, "destinations");
+  mkdirSync(directory);
+  const watched = { ...t.env, ...env, DESTINATIONS: directory, NODE_OPTIONS: `--require ${PRELOAD}` };
+  const teams = teamsIn(watched, t.home);
+  const ended = await teams(["run", ...words, ...BYPASS]);
+  expect(ended.code, ended.err).toBe(0);
+  await teams(["doctor"]);
+  await teams(["ls"]);
+  await leaves(t, nothing());
+  const logs = readdirSync(directory).map((pid) => readFileSync(join(directory, pid), "utf8"));
+  // The lead, ada and two commands.
+  expect(logs.length).toBeGreaterThanOrEqual(4);
+  return new Set(logs.flatMap((log) => log.trim().split("\n")).filter((line) => line !== "started"));
+}
+
+it("a run reaches its model's server and nothing else, whatever is written down of it", async () => {
+  const api = await startFakeMessagesApi(played({ "team-lead": LEAD, ada: ADA }).script);
+  onTestFinished(() => api.close());
+  const { host } = new URL(api.url);
+  const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-ant-test-1234", TEAMS_DEBUG: "1" };
+  const words = ["--model", "claude-fake", "--record", "mine.json", "Go"];
+  expect(await destinations(privateTmux(), words, env)).toEqual(new Set([`connect ${host}`]));
+});
+
+it("a run of a playbook reaches nothing at all", async () => {
+  const t = privateTmux();
+  const agents = {
+    "team-lead": [
+      { tools: [{ name: "Agent", input: { name: "ada", prompt: "Say it." } }] },
+      { on: { contains: "is ready" }, say: "It is there." },
+    ],
+    ada: [{ say: "It." }],
+  };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  expect(await destinations(t, ["--playbook", "book.json"], {})).toEqual(new Set());
+});
