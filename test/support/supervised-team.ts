@@ -18,7 +18,7 @@ import type { PermissionMode } from "../../src/schema/permission-modes.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
 import { history } from "../../src/team/history.ts";
 import { deliver } from "../../src/team/mailbox.ts";
-import { readStatus } from "../../src/team/records.ts";
+import { readPlace, readStatus } from "../../src/team/records.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { eventually } from "./eventually.ts";
 import { type PrivateTmux, privateTmux } from "./tmux-server.ts";
@@ -36,6 +36,8 @@ export interface SupervisedTeam {
   spawn(...inputs: readonly (string | SpawnInput)[]): Promise<readonly SpawnedTeammate[]>;
   /** From the lead. */
   send(to: string, text: string): Promise<void>;
+  /** As a person does it who looks at one. */
+  type(name: string, line: string): Promise<void>;
   /** Everything that has come to somebody, oldest first. */
   inbox(name?: string): Promise<readonly string[]>;
   /** Waits until all of them have nothing to do. */
@@ -102,6 +104,17 @@ export async function supervisedTeam(
       } finally {
         await Promise.all(behind);
       }
+    },
+    async type(name, line) {
+      if (kind === "panes") {
+        const to = ["send-keys", "-t", readPlace(ref, name)?.paneId ?? ""];
+        t.tmux(...to, "-l", line);
+        t.tmux(...to, "Enter");
+      } else
+        await inside
+          .agents()
+          .find((agent) => agent.name === name)
+          ?.typed(line);
     },
     send: async (to, text) => void (await deliver(ref, { from: LEAD_NAME, to, text })),
     inbox: async (name = LEAD_NAME) => (await history(ref, name, { all: true })).map(({ text }) => text),

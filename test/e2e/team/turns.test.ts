@@ -1,0 +1,127 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { budget } from "../../../src/lead/budget.ts";
+import { downTeam } from "../../../src/lead/down.ts";
+import { resumeTeam } from "../../../src/lead/resume.ts";
+import { setMode } from "../../../src/lead/set-mode.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
+import { readStatus } from "../../../src/team/records.ts";
+import { eventually } from "../../support/eventually.ts";
+import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+
+const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tellsLead = (content: string): Turn => ({
+  tools: [
+    { name: "SendMessage", input: { type: "message", recipient: LEAD_NAME, content, summary: "tells" } },
+  ],
+});
+/** As a turn of its own: what fits nothing ends one. */
+const behind = (contains: string, turn: Turn): Turn => ({ on: { contains }, ...turn });
+
+describe.each(PLACES)("the turns of teammates in %s", (place) => {
+  it("wait for the answer to a question, which is the next turn (S63)", async () => {
+    const ask = { name: "AskUserQuestion", input: { question: "Which of the two?" } };
+    const team = await supervisedTeam(place, {
+      bob: [{ tools: [ask] }, behind("the second", tellsLead("it is the second"))],
+    });
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    const asked = await eventually("the question", () => listApprovals(team.ref)[0]);
+    expect(asked).toMatchObject({ kind: "question", from: "bob", summary: "Which of the two?" });
+    await eventually("its state", () => readStatus(team.ref, "bob")?.state === "needs-input");
+    await answerApproval(team.ctx, asked.id, { approve: true, note: "the second" });
+    await eventually("the answer", async () => (await team.inbox()).includes("it is the second"));
+    await team.idle("bob");
+  });
+
+  it("go on with what they asked leave for when their mode is changed", async () => {
+    const team = await supervisedTeam(
+      place,
+      { bob: [bash("touch made"), { say: "Made." }] },
+      { mode: "default" },
+    );
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await eventually("what it asks", () => listApprovals(team.ref)[0]);
+    const how = { decider: "person", forbidden: undefined } as const;
+    await setMode(team.ctx, "bob", "bypassPermissions", how);
+    await eventually("its work", () => existsSync(join(team.t.home, "made")));
+    await team.idle("bob");
+    expect(listApprovals(team.ref)).toEqual([]);
+  });
+
+  it("are made longer by a TeammateIdle hook, once for each rest, under the right name (S65)", async () => {
+    const team = await supervisedTeam(place, {
+      bob: [{ say: "Done." }, behind("sum it up", tellsLead("the sum of it"))],
+    });
+    const command = `cat > rests.json; test -e asked || { touch asked; echo "sum it up" >&2; exit 2; }`;
+    const hooks = { TeammateIdle: [{ hooks: [{ type: "command", command }] }] };
+    writeFileSync(join(team.t.root, "settings.json"), JSON.stringify({ hooks }));
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await eventually("what the hook asked for", async () => (await team.inbox()).includes("the sum of it"));
+    await team.idle("bob");
+    const seen = JSON.parse(readFileSync(join(team.t.home, "rests.json"), "utf8")) as object;
+    expect(seen).toMatchObject({ hook_event_name: "TeammateIdle", teammate_name: "bob", team_name: "crew" });
+    const notices = (await team.inbox()).filter((text) => text.includes("idle_notification"));
+    expect(notices).toHaveLength(1);
+  });
+
+  it("hold subagents, whose result comes back into them", async () => {
+    const look = { prompt: "Look.", description: "looks", subagent_type: "Explore" };
+    const team = await supervisedTeam(place, {
+      bob: [
+        { tools: [{ name: "Agent", input: look }] },
+        behind("seen by another", tellsLead("another has seen it")),
+      ],
+      Explore: [{ say: "It was seen by another." }],
+    });
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await eventually("the result", async () => (await team.inbox()).includes("another has seen it"));
+  });
+
+  it("wait while a budget is spent, and go on when it is raised", async () => {
+    const team = await supervisedTeam(place, {
+      bob: [
+        { say: "Dear.", usage: { input: 900, output: 100 } },
+        behind("second", tellsLead("there is more")),
+      ],
+    });
+    await team.spawn("bob");
+    await budget(team.ctx, "bob", { maxTokens: 500 }, () => true);
+    await team.send("bob", "The first.");
+    await eventually("the first turn", () => (readStatus(team.ref, "bob")?.tokens.output ?? 0) > 0);
+    await team.send("bob", "The second.");
+    await eventually("its pause", () => readStatus(team.ref, "bob")?.state === "paused");
+    expect(await team.inbox()).not.toContain("there is more");
+    await budget(team.ctx, "bob", { maxTokens: 100_000 }, () => true);
+    await eventually("the second turn", async () => (await team.inbox()).includes("there is more"));
+  });
+
+  it("begin with what a person types to them, marked as theirs", async () => {
+    const team = await supervisedTeam(place, { bob: [behind("is it now", tellsLead("it is noon"))] });
+    await team.spawn("bob");
+    await team.idle("bob");
+    await team.type("bob", "what is it now?");
+    await eventually("the answer", async () => (await team.inbox()).includes("it is noon"));
+    const conversation = readFileSync(readStatus(team.ref, "bob")?.transcript ?? "", "utf8");
+    expect(conversation).toContain("[typed in your pane by the user]\\nwhat is it now?");
+  });
+
+  it("go on in the same conversation behind an end that was wished, and a resume", async () => {
+    const team = await supervisedTeam(place, {
+      bob: [{ say: "The word is plover." }, behind("the word", tellsLead("I still know it"))],
+    });
+    await team.spawn({ name: "bob", prompt: "Begin." });
+    await team.idle("bob");
+    const sessionId = readStatus(team.ref, "bob")?.sessionId;
+    expect(await downTeam(team.ctx, { timeoutMs: 15_000 })).toMatchObject([
+      { name: "bob", outcome: "approved" },
+    ]);
+    await team.send("bob", "What was the word?");
+    const { members } = await resumeTeam(team.ctx, { command: "run" });
+    expect(members).toMatchObject([{ name: "bob", outcome: "restarted", conversation: sessionId }]);
+    await eventually("the answer", async () => (await team.inbox()).includes("I still know it"));
+    expect(readStatus(team.ref, "bob")?.sessionId).toBe(sessionId);
+  });
+});
