@@ -9,6 +9,7 @@ import { setMode } from "../../../src/lead/set-mode.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readStatus } from "../../../src/team/records.ts";
+import { TYPED_MARK } from "../../../src/worker/turn-input.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
 
@@ -105,7 +106,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     await team.type("bob", "what is it now?");
     await eventually("the answer", async () => (await team.inbox()).includes("it is noon"));
     const conversation = readFileSync(readStatus(team.ref, "bob")?.transcript ?? "", "utf8");
-    expect(conversation).toContain("[typed in your pane by the user]\\nwhat is it now?");
+    expect(conversation).toContain(JSON.stringify(`${TYPED_MARK}what is it now?`));
   });
 
   it("go on in the same conversation behind an end that was wished, and a resume", async () => {
