@@ -1,27 +1,20 @@
 import { TeamError } from "../errors.ts";
 import { operand } from "../os/shell-words.ts";
-import { formatProtocol } from "../protocol/messages.ts";
-import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
-import { permissionMode } from "../schema/config.ts";
+import type { RuleDestination } from "../protocol/permission-updates.ts";
 import { defined } from "../schema/defined.ts";
-import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
+import { sendAnswer, sendGivenAnswer } from "../team/answers.ts";
 import { readTeam } from "../team/config.ts";
-import { eventId } from "../team/event-id.ts";
-import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import {
   answerRequest,
   listRequests,
   type RequestRecord,
-  readAnswer,
   readRequest,
+  withdrawAnswer,
 } from "../team/requests.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { exceeds, leadsMode } from "./modes.ts";
-
-/** Who a person's words to the lead are from. */
-const PERSON = "user";
 
 /** One thing that waits for somebody: a row of `approvals --json` (product.md). */
 export interface Approval {
@@ -95,73 +88,26 @@ export async function answerApproval(
       { hint: "Leave the mode out, or ask the person." },
     );
   }
-  const response = responseTo(request, answer);
-  const rules = always?.rules.slice();
-  const record = defined({ ...decision, always: rules, by: ctx.actor, at: ctx.clock.now() });
+  if (request.kind === "question") requireChoice(request, answer.approve, answer.note || undefined);
+  if (request.kind === "crash")
+    throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
+  const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
-    await sayAgain(ctx, request);
+    // Whoever gave it may have ended before it was sent.
+    await sendGivenAnswer(ctx.ref, id, ctx.clock.now());
     throw new TeamError("ALREADY_ANSWERED", `${id} was answered before; that answer stands.`, {
       hint: "See what still waits: teams approvals",
     });
   }
-  await respond(ctx, request, response);
+  const told = defined({ ...record, destination: always?.destination });
+  try {
+    await sendAnswer(ctx.ref, request, told, ctx.clock.now());
+  } catch (error) {
+    // Nobody has been told: it waits as before.
+    withdrawAnswer(ctx.ref, id);
+    throw error;
+  }
   return approvalOf(request);
-}
-
-/** An answer whose giver ended before it was sent: the asker, which still waits, gets it now, and once. */
-async function sayAgain(ctx: LeadContext, request: RequestRecord): Promise<void> {
-  const given = readAnswer(ctx.ref, request.id);
-  if (given === undefined) return;
-  const { approve, note, always } = given;
-  const mode = permissionMode.safeParse(given.mode);
-  const answer = defined({
-    approve,
-    note,
-    mode: mode.success ? mode.data : undefined,
-    always: always && { rules: always, destination: "session" as const },
-  });
-  await respond(ctx, request, responseTo(request, answer));
-}
-
-/**
- * Sends the one response. To the lead's own request there is no protocol message: those go from the lead to others. The
- * answer to a question is the person's words then, and that to a permission is seen in its file.
- */
-async function respond(
-  ctx: LeadContext,
-  { id, from: to }: RequestRecord,
-  response: ReturnType<typeof responseTo>,
-): Promise<void> {
-  const messageId = eventId("answered", id);
-  if (to !== LEAD_NAME) {
-    const text = formatProtocol(response, new Date(ctx.clock.now()));
-    await deliver(ctx.ref, { from: LEAD_NAME, to, text, messageId });
-  } else if (response.type === "question_response") {
-    const text = `Answer to your question ${response.requestId}: ${response.answer}`;
-    await deliver(ctx.ref, { from: PERSON, to, text, messageId });
-  }
-}
-
-function responseTo(request: RequestRecord, answer: ApprovalAnswer): Parameters<typeof formatProtocol>[0] {
-  const { id } = request;
-  const note = answer.note === undefined || answer.note === "" ? undefined : answer.note;
-  switch (request.kind) {
-    case "plan":
-      return {
-        type: "plan_approval_response",
-        requestId: id,
-        approved: answer.approve,
-        ...(note === undefined ? {} : { feedback: note }),
-        ...(answer.mode === undefined ? {} : { permissionMode: answer.mode }),
-      };
-    case "permission":
-      return permissionResponse(request, note, answer);
-    case "question":
-      requireChoice(request, answer.approve, note);
-      return { type: "question_response", requestId: id, answer: note ?? (answer.approve ? "yes" : "no") };
-    case "crash":
-      throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
-  }
 }
 
 /** Yes is no answer to "which one". */
@@ -175,33 +121,4 @@ function requireChoice(request: RequestRecord, approve: boolean, note: string | 
       hint: `Say it as the note: teams approve ${operand(request.id)} --note ${operand(choices[0] ?? "")}`,
     },
   );
-}
-
-function permissionResponse(
-  { id, payload: { access, input } }: RequestRecord,
-  note: string | undefined,
-  { approve, always }: ApprovalAnswer,
-): Parameters<typeof formatProtocol>[0] {
-  const updates = always === undefined ? [] : [addRules(always.rules, always.destination)];
-  const feedback = note === undefined ? {} : { feedback: note };
-  // A host of the network is answered in a form of its own; note and rules in it are ours, and a peer does without.
-  if (typeof access === "object" && access !== null && "kind" in access && access.kind === "host") {
-    const rules = approve && updates.length > 0 ? { permission_updates: updates } : {};
-    return { type: "sandbox_permission_response", requestId: id, allow: approve, ...feedback, ...rules };
-  }
-  // The older of the two forms: every version of a real peer takes it (interop.md).
-  return approve
-    ? {
-        type: "permission_response",
-        request_id: id,
-        subtype: "success",
-        response: { updated_input: input ?? {}, permission_updates: updates },
-        ...feedback,
-      }
-    : {
-        type: "permission_response",
-        request_id: id,
-        subtype: "error",
-        error: note ?? "Refused by the lead.",
-      };
 }

@@ -124,6 +124,11 @@ export function readAnswer(ref: TeamRef, id: string): AnswerRecord | undefined {
   return readRecordFile(ref.paths.request(id).answer, answerRecord);
 }
 
+/** Takes an answer back that nobody could be told: the request waits again. */
+export function withdrawAnswer(ref: TeamRef, id: string): void {
+  removeFile(ref.paths.request(id).answer);
+}
+
 /** Ends a request: its asker has the answer, or has ended itself. */
 export function closeRequest(ref: TeamRef, id: string): void {
   const paths = ref.paths.request(id);

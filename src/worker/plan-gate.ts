@@ -56,7 +56,11 @@ export class PlanGate {
     return this.#mode === this.#options.mode ? undefined : this.#mode;
   }
 
-  /** Whether a plan is with the lead and its verdict still out. */
+  /** The request for a plan that is with the lead, its verdict still out. */
+  get request(): string | undefined {
+    return this.#request;
+  }
+
   get isWaiting(): boolean {
     return this.#request !== undefined;
   }

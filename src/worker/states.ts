@@ -8,7 +8,6 @@ export type WorkerEvent =
   | "turn_ended_asking"
   | "turn_interrupted"
   | "plan_sent"
-  | "plan_unsent"
   | "plan_answered"
   | "throttled"
   | "went_on"
@@ -76,7 +75,7 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   // The turn that sent the plan ends while the verdict is still out: that is no idleness.
   "awaiting-approval": {
     plan_answered: "idle",
-    plan_unsent: "running",
+
     stop_agreed: "stopping",
     ended: "exited",
   },

@@ -13,6 +13,7 @@ import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
 import { actAtOnce } from "./at-once.ts";
 import { BudgetPause } from "./budget-pause.ts";
+import { GivenAnswers } from "./given-answers.ts";
 import { createLatch } from "./latch.ts";
 import { Mail } from "./mail.ts";
 import type { WorkerParts } from "./options.ts";
@@ -57,6 +58,7 @@ export class Worker {
   readonly #news: AgentNews;
   readonly #turnEnd: TurnEnd;
   readonly #turns: Turns;
+  readonly #answers: GivenAnswers;
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #end: WorkerEnd | undefined;
@@ -75,6 +77,7 @@ export class Worker {
       onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
     });
     this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
+    this.#answers = new GivenAnswers({ ref, plan: this.plan, clock });
     this.#queue = new Queue(role);
     this.#reports = new TeamReports({
       ...options,
@@ -192,6 +195,7 @@ export class Worker {
   async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
     closeQuestionsOf(this.ref, this.name);
+    this.#answers.forgetQuestions();
     if (echoed && !this.#turns.isRunning) this.#turns.echoed(line);
     this.#queue.type(line);
     if (this.#turns.isRunning) this.#options.view.queued("you");
@@ -274,6 +278,7 @@ export class Worker {
 
   /** It has put a question, which does not end its turn. */
   asked(question: string, requestId: string): void {
+    this.#answers.asked(requestId);
     const { view, role } = this.#options;
     const answer = `type the answer here, or: teams approve ${operand(requestId)} --note "…"`;
     view.waiting(`asks: ${question} (${answer})`, role === "teammate" ? "lead" : "person");
@@ -351,11 +356,13 @@ export class Worker {
   /** What nobody writes a message of: more of a budget, and answers and settings that let what is open go on. */
   #rang(): void {
     this.#lookAtBudget();
-    if (this.desk.isOpen) void this.#reports.guarded(() => this.#lookAtOpen());
+    void this.#reports.guarded(() => this.#lookAtOpen());
   }
 
   async #lookAtOpen(): Promise<void> {
-    // One whose message was lost with its sender.
+    // Those whose message was lost with its sender.
+    await this.#answers.look();
+    if (!this.desk.isOpen) return;
     this.desk.lookForAnswers();
     await this.desk.reconsider();
   }
@@ -373,6 +380,7 @@ export class Worker {
         this.#shutdowns.add(entry.protocol.requestId);
         this.desk.refuseAll(SHUTDOWN_ASKED);
       }
+      if (entry.protocol?.type === "question_response") this.#answers.arrived(entry.protocol.requestId);
       if (isNews(entry)) this.#budget.hear(entry.key, entry.message.text);
       else if (this.#turns.isRunning) this.#options.view.queued(entry.message.from);
     }
