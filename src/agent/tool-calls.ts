@@ -56,7 +56,7 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Pro
       continue;
     }
     calls += group.length;
-    for (const { block, endedBy: ender } of await sideBySide(group, (use) => runOne(use, run))) {
+    for (const { block, endedBy: ender } of await sideBySide(group, (use) => runOne(use, ownPart(run)))) {
       results.push(block);
       endedBy ??= ender;
     }
@@ -64,6 +64,12 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Pro
   if (!stopped && endedBy === undefined && !run.signal.aborted)
     stopped = (await run.betweenTools()) === "stop";
   return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
+}
+
+/** With a signal of a call's own: what many side by side listen to at once Node takes for a leak. */
+function ownPart(run: ToolRun): ToolRun {
+  const signal = AbortSignal.any([run.signal]);
+  return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
 }
 
 /** Runs a group together, but no more at once than a machine and a server take. Results come in the calls' order. */

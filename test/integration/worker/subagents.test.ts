@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
@@ -267,6 +267,32 @@ describe("an agent without a name", () => {
     const { agent_transcript_path: path, agent_id: id } = file("stop.json");
     expect(id).toBe(file("start.json").agent_id);
     expect(readFileSync(path ?? "", "utf8")).toContain("Count.\\n\\nMind the gap.");
+  });
+
+  it("works beside fifteen others without a word of Node's about listeners", async () => {
+    const warnings: string[] = [];
+    const warned = (warning: Error): void => void warnings.push(String(warning.stack));
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
+    api = await startFakeMessagesApi(({ body }) => {
+      const text = JSON.stringify(body.messages);
+      const own = body.system[0].text.includes("# Whom you work for");
+      if (text.includes("tool_result")) return { kind: "message", blocks: [{ type: "text", text: "done" }] };
+      const blocks = Array.from({ length: own ? 2 : 16 }, (_, i) => ({
+        type: "tool_use" as const,
+        id: `t${i}`,
+        name: own ? "Bash" : "Agent",
+        input: own ? { command: `echo ${i}` } : { prompt: `p${i}` },
+      }));
+      return { kind: "message", blocks };
+    });
+    const ref = await testTeam(["dev"]);
+    const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
+    const dev = await workerOfTest(ref, { model });
+    await send(ref, "begin");
+    await eventually("the turn's end", isIdle(ref), 30_000);
+    expect(resultsOf(dev)).toEqual(Array(16).fill("done"));
+    expect(warnings).toEqual([]);
   });
 
   it("counts on its own, and all of it on its agent's account (S36)", async () => {
