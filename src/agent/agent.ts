@@ -13,6 +13,7 @@ import type {
   InputOrigin,
   Model,
   ModelRequest,
+  StopReason,
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
@@ -173,7 +174,7 @@ class ConversationAgent implements Agent {
     return runTurn(begun, {
       ...{ model, memory, window, signal, emit, beforeCall },
       request: () => this.request(),
-      runTools: (uses) => this.runTools(uses, signal),
+      runTools: (uses, stopReason) => this.runTools(uses, stopReason, signal),
     });
   }
 
@@ -187,10 +188,15 @@ class ConversationAgent implements Agent {
     };
   }
 
-  private async runTools(uses: readonly ToolUseBlock[], signal: AbortSignal): Promise<RanTools> {
+  private async runTools(
+    uses: readonly ToolUseBlock[],
+    stopReason: StopReason,
+    signal: AbortSignal,
+  ): Promise<RanTools> {
     const { model, tools, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
+      isCut: stopReason === "max_tokens" || stopReason === "window_exceeded",
       permissions,
       hooks,
       signal,

@@ -60,6 +60,8 @@ export const TOO_MANY_TASKS =
   "Too much runs in the background already; nothing was started. TaskStop ends what is not needed.";
 /** Ended ones that can still be asked for. */
 const MAX_ENDED = 100;
+/** Characters of what a task is, which its model knows and a person only recognises. */
+const MAX_WHAT = 120;
 /** Bytes of output in one look. */
 const MAX_SHOWN = 30_000;
 
@@ -98,7 +100,7 @@ export class BackgroundTasks {
     const stop = new AbortController();
     const task: Task = {
       id,
-      what: maskText(what, secrets),
+      what: shortened(maskText(what, secrets)),
       file,
       stop,
       ended: ending(work, stop.signal, file),
@@ -166,6 +168,10 @@ export class BackgroundTasks {
       isNews: () => !task.told,
     });
   }
+}
+
+function shortened(what: string): string {
+  return what.length <= MAX_WHAT ? what : `${what.slice(0, MAX_WHAT)}…`;
 }
 
 async function ending(

@@ -69,6 +69,7 @@ export type AgentEvent =
       readonly delayMs: number;
       readonly attempt: number;
       readonly status: number | undefined;
+      /** Begins with the status where there is one. */
       readonly reason: string;
     }
   | {

@@ -9,6 +9,8 @@ import { type CallRights, permitAndExecute } from "./permitted-call.ts";
 import type { AnyTool, ToolContext, ToolResult } from "./tools/tool.ts";
 
 export interface ToolRun extends CallRights {
+  /** Whether the answer that makes the calls was cut at its longest. */
+  readonly isCut: boolean;
   readonly tools: readonly AnyTool[];
   /** Run before and after each call. */
   readonly hooks?: Hooks | undefined;
@@ -34,6 +36,7 @@ const CUT_OFF = "Interrupted before it ended.";
 const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
 const CUT_INPUT =
   "The call was cut off where your answer reached its longest, and was not made. Make it again with less in it, or in several parts.";
+const BROKEN_INPUT = "The input of the call was no whole JSON, so that the call was not made. Make it again.";
 /** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
 const MAX_SIDE_BY_SIDE = 16;
 /** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
@@ -113,7 +116,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   }
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
-    if (isCutInput(use.input)) return refuse(use, run, CUT_INPUT);
+    if (isCutInput(use.input)) return refuse(use, run, run.isCut ? CUT_INPUT : BROKEN_INPUT);
     const { path, message } = firstIssue(parsed.error);
     return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
   }

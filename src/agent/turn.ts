@@ -35,8 +35,8 @@ export interface TurnParts {
   readonly emit: (event: AgentEvent) => void;
   /** The next call of the model as it would be made now. */
   readonly request: () => ModelRequest;
-  /** Runs calls and puts their results into the memory. */
-  readonly runTools: (uses: readonly ToolUseBlock[]) => Promise<RanTools>;
+  /** Runs calls and puts their results into the memory. @param stopReason why the answer ended that made them */
+  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<RanTools>;
   readonly beforeCall: ((signal: AbortSignal) => Promise<"go" | "stop">) | undefined;
 }
 
@@ -74,6 +74,8 @@ class Turn {
   #spent: Spent = NOTHING_SPENT;
   /** Times that it was told to go on with an answer that was cut. */
   #continuations = 0;
+  /** Whether the next answer begins where the one before was cut. */
+  #goesOn = false;
   /** Times in a row that the server found the conversation too long. */
   #refusedAsLong = 0;
 
@@ -98,17 +100,23 @@ class Turn {
     const noRoom = window.isNearlyFull ? await this.#compact() : undefined;
     if (noRoom !== undefined) return noRoom;
     const answer = await this.#callModel();
-    this.#text = (answer.message && textOf(answer.message)) || this.#text;
+    this.#say(answer.message === undefined ? "" : textOf(answer.message));
     if (answer.outcome !== "answered") {
       return answer.outcome === "interrupted" ? this.#interrupted() : this.#failed(answer);
     }
     this.#refusedAsLong = 0;
     const uses = toolUsesOf(answer.message);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
-    const ran = await runTools(uses);
+    const ran = await runTools(uses, answer.stopReason);
     this.#toolCalls += ran.calls;
     if (signal.aborted || ran.stopped) return { outcome: "interrupted" };
     return ran.endedBy === undefined ? undefined : { outcome: "completed", endedBy: ran.endedBy };
+  }
+
+  /** What goes on with an answer that was cut is one text with it; any other stands in place of what was said before. */
+  #say(text: string): void {
+    this.#text = this.#goesOn ? this.#text + text : text || this.#text;
+    this.#goesOn = false;
   }
 
   async #callModel(): Promise<ModelAnswer> {
@@ -153,8 +161,10 @@ class Turn {
     if (this.#continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
     this.#continuations += 1;
     const noRoom = stopReason === "window_exceeded" ? await this.#compact() : undefined;
-    if (noRoom === undefined) this.#note(CONTINUE);
-    return noRoom;
+    if (noRoom !== undefined) return noRoom;
+    this.#goesOn = true;
+    this.#note(CONTINUE);
+    return undefined;
   }
 
   async #compact(): Promise<Ending | undefined> {

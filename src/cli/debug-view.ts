@@ -63,8 +63,8 @@ function eventLine(event: AgentEvent): string | undefined {
       return `model ${model} ${outcome}: ${how}; ${sumOf(usage)} tokens in ${ms} ms`;
     }
     case "throttled": {
-      const { attempt, reason, status, delayMs } = event;
-      return `model try ${attempt} failed: ${reason}${status === undefined ? "" : ` (${status})`}; the next in ${delayMs} ms`;
+      const { attempt, reason, delayMs } = event;
+      return `model try ${attempt} failed: ${reason}; the next in ${delayMs} ms`;
     }
     case "tool_started":
       return `${event.tool}(${event.summary}) ${event.id}`;

@@ -300,7 +300,7 @@ function rounded(tokens: number): string {
   return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }
 
-function throttledText({ reason, status, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {
+function throttledText({ reason, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {
   const seconds = Math.max(1, Math.round(delayMs / 1000));
-  return `${reason}${status === undefined ? "" : ` (${status})`}: next try in ${seconds} s`;
+  return `${reason}: next try in ${seconds} s`;
 }

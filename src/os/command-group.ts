@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { messageOf, systemCode } from "../errors.ts";
 import { pause } from "./clock.ts";
 import type { Env } from "./env.ts";
 import { signalProcess } from "./process-table.ts";
@@ -19,8 +20,9 @@ export interface CommandEnd {
   readonly signal: string | undefined;
   /** Why it did not end by itself, or did not begin. */
   readonly failure?: "timed-out" | "aborted" | "not-started";
-  /** What the system said when it did not begin. */
+  /** What the system said when it did not begin, and its code for that. */
   readonly message?: string;
+  readonly systemCode?: string;
 }
 
 /** Milliseconds from SIGTERM to SIGKILL. */
@@ -39,12 +41,9 @@ export async function runCommandGroup(
   options: CommandOptions,
 ): Promise<CommandEnd> {
   if (options.signal.aborted) return { code: undefined, signal: undefined, failure: "aborted" };
-  const child = spawn(file, args, {
-    cwd: options.cwd,
-    env: { ...options.env },
-    detached: true,
-    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-  });
+  const begun = begin(file, args, options);
+  if ("failure" in begun) return begun;
+  const { child } = begun;
   // One that reads nothing closes its end.
   child.stdin?.on("error", () => undefined).end(options.input);
   for (const stream of ["stdout", "stderr"] as const) {
@@ -62,6 +61,31 @@ export async function runCommandGroup(
   child.stdout?.destroy();
   child.stderr?.destroy();
   return first;
+}
+
+/** A program that is not there says so by an event; what its arguments or environment are too long for, at once. */
+function begin(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+): { readonly child: ChildProcess } | (CommandEnd & { readonly failure: "not-started" }) {
+  try {
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: { ...options.env },
+      detached: true,
+      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    return { child };
+  } catch (error) {
+    return {
+      code: undefined,
+      signal: undefined,
+      failure: "not-started",
+      message: messageOf(error),
+      systemCode: systemCode(error) ?? "",
+    };
+  }
 }
 
 function endOf(child: ChildProcess): Promise<CommandEnd> {

@@ -14,6 +14,11 @@ import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 const DEFAULT_TIMEOUT = 120_000;
 const MAX_TIMEOUT = 600_000;
 
+/** What the system says to arguments and an environment that are longer than it takes: on Linux a word of 128 KiB. */
+const TOO_LONG = "E2BIG";
+const LONGER =
+  "The command is longer than the system takes; nothing was run. Write the text to a file with Write, and use that.";
+
 const input = z.object({
   command: z.string().check(
     z.minLength(1),
@@ -85,7 +90,7 @@ async function runInShell(
   const shell = shellOf(context.snapshot);
   const end = await runCommandGroup(shell.file, shell.args(command), options);
   // Not every system has bash.
-  if (end.failure !== "not-started") return end;
+  if (end.failure !== "not-started" || end.systemCode === TOO_LONG) return end;
   return runCommandGroup("sh", ["-c", command], options);
 }
 
@@ -127,6 +132,7 @@ function endNote(end: CommandEnd, timeoutMs: number): string | undefined {
     case "timed-out":
       return `Not done after ${timeoutMs} ms; the command and what it started were ended.`;
     case "not-started":
+      if (end.systemCode === TOO_LONG) return LONGER;
       return `The shell could not be started: ${end.message ?? "no reason given"}`;
     default:
       if (end.signal !== undefined) return `Ended by ${end.signal}`;

@@ -151,6 +151,20 @@ describe("a command in the background", () => {
     await start("true");
   });
 
+  test("of many words is told by its first, and one that is too long for the system says so", async () => {
+    const words = `echo ${"word ".repeat(100)}`;
+    await start(words);
+    await eventually("its end", () => notices.length === 1);
+    expect(notices[0]?.what).toBe(`${words.slice(0, 120)}…`);
+    await start(`: ${"x".repeat(3_000_000)}`);
+    await eventually("its end", () => notices.length === 2);
+    expect(notices[1]).toMatchObject({
+      status: "failed",
+      how: expect.stringContaining("longer than the system takes"),
+    });
+    expect(notices[1]?.what.length).toBeLessThan(200);
+  });
+
   test("that is nobody's is said to be none", async () => {
     expect(await output("bash-0")).toMatchObject({
       isError: true,

@@ -102,6 +102,12 @@ describe("a command", () => {
     expect((await bash("echo plain", { snapshot: join(cwd, "snapshot-fish-3-b.sh") })).content).toBe("plain");
   });
 
+  test("that is longer than the system takes says so, and what to do instead", async () => {
+    const result = await bash(`: ${"x".repeat(3_000_000)}`);
+    expect(result.isError).toBe(true);
+    expect(result.content).toMatch(/longer than the system takes; nothing was run.*with Write/);
+  });
+
   test("in a directory that is gone is refused", async () => {
     const gone = join(cwd, "gone");
     expect((await bash("pwd", { cwd: gone })).content).toContain("is not there any more");

@@ -396,7 +396,7 @@ describe("a conversation that the server finds too long", () => {
     const ada = agent();
     await ada.run(input("a ".repeat(8_000)), never);
     await ada.run(input("b ".repeat(4_000)), never);
-    expect(await ada.run(input("c"), never)).toMatchObject({ outcome: "completed", text: "two." });
+    expect(await ada.run(input("c"), never)).toMatchObject({ outcome: "completed", text: "Onetwo." });
     expect(api.requests.filter(asksForSummary)).toHaveLength(1);
     expectValid(api.requests.at(-1) as FakeRequest);
   });

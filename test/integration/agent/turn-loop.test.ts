@@ -514,6 +514,26 @@ describe("over the Messages API", () => {
     }
   });
 
+  test("a call whose input is no JSON though its answer was not cut is not blamed on the answer's length", async () => {
+    const api = await startFakeMessagesApi([
+      {
+        kind: "message",
+        blocks: [{ type: "tool_use", id: "t1", name: "Write", input: { file_path: "a", content: "long" } }],
+        dropDelta: 4,
+      },
+      { kind: "message", blocks: [{ type: "text", text: "again, then" }] },
+    ]);
+    try {
+      const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
+      expect(resultsOf(ada.messages)).toEqual([
+        "The input of the call was no whole JSON, so that the call was not made. Make it again.",
+      ]);
+    } finally {
+      await api.close();
+    }
+  });
+
   test("one token, and none at all, are answers", async () => {
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [{ type: "text", text: "K" }] },
@@ -540,7 +560,7 @@ describe("over the Messages API", () => {
     ]);
     try {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
-      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "two." });
+      expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "Onetwo." });
       expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "failed" });
       // What was refused would be refused again: it is not sent any more, now and by the next process.
       for (const next of [

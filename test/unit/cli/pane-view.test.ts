@@ -172,8 +172,8 @@ describe("notices", () => {
     [
       "a server that says wait",
       (view) =>
-        view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "rate limited" }),
-      "◑ rate limited (429): next try in 3 s\n",
+        view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "429 rate limited" }),
+      "◑ 429 rate limited: next try in 3 s\n",
     ],
     [
       "an interruption",
