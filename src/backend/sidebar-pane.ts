@@ -9,6 +9,7 @@ import type { TmuxServer } from "../tmux/server.ts";
 import { MIN_PANE } from "./layout.ts";
 import { giveBack, WINDOW_LAYOUT } from "./stack.ts";
 import { ownerTag, TAG } from "./tags.ts";
+import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
 export const SIDEBAR_WIDTH = 34;
@@ -82,6 +83,38 @@ export async function closeSidebarPane(
   ];
   await server.batch(commands, { serverPid: seen.serverPid });
   return true;
+}
+
+/** Columns of a window, and of the sidebar's pane in it. */
+export interface SidebarWidths {
+  readonly window: number;
+  readonly pane: number;
+}
+
+/**
+ * Gives the sidebar its width back where its window got another one, which tmux shares among the panes in proportion. A
+ * width that a person has given the pane is its width from then on; a zoomed window is left alone.
+ * @param had as it was returned last; undefined at the first look
+ * @returns undefined where the pane is no sidebar that we opened
+ */
+export async function keepSidebarWidth(
+  server: TmuxServer,
+  { pane, team, rootTag }: { readonly pane: string } & Pick<SidebarRequest, "team" | "rootTag">,
+  had: SidebarWidths | undefined,
+): Promise<SidebarWidths | undefined> {
+  const { panes, serverPid } = await look(server, [TAG.sidebar, WINDOW_ZOOMED]);
+  const own = panes.find(({ id }) => id === pane);
+  if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
+  if (own.options[WINDOW_ZOOMED] === "1") return had;
+  if (had === undefined || had.window === own.windowWidth)
+    return { window: own.windowWidth, pane: own.width };
+  // In a window that has no room for two of them, as much as there was room for when it opened.
+  const width = Math.min(had.pane, Math.max(NARROWEST, own.windowWidth - 1 - MIN_PANE.width));
+  if (width !== own.width) {
+    const resize = ["resize-pane", "-t", own.id, "-x", String(width)];
+    await server.batch([onlyIf(own.id, equals(WINDOW_ZOOMED, "0"), resize)], { serverPid });
+  }
+  return { window: own.windowWidth, pane: had.pane };
 }
 
 function refused(why: string, errors: readonly string[]): TeamError {

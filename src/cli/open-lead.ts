@@ -124,6 +124,7 @@ async function openLead(
   view.header({
     team: ref.team,
     model: plan.model,
+    mode,
     cwd: io.cwd,
     hint: io.terminal.stdin
       ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C twice ends the team"

@@ -26,6 +26,8 @@ export interface PaneHeader {
   readonly agentType?: string | undefined;
   readonly model?: string | undefined;
   readonly cwd: string;
+  /** What it may do unasked. */
+  readonly mode?: string;
   /** What a person can do here. */
   readonly hint?: string;
 }
@@ -65,9 +67,9 @@ export function createPaneView(options: PaneViewOptions): PaneView {
   };
   return {
     event: eventWriter(page),
-    header({ team, agentType, model, cwd, hint }) {
+    header({ team, agentType, model, cwd, mode, hint }) {
       page.begin("notice");
-      const facts = [`team ${team}`, agentType, model, cwd].filter(
+      const facts = [`team ${team}`, agentType, model, mode === "default" ? undefined : mode, cwd].filter(
         (fact) => fact !== undefined && fact !== "",
       );
       page.row(`${paint(own, "▌")} ${paint("bold", paint(own, gridText(options.name)))}`);

@@ -1,5 +1,11 @@
 import { callersServer } from "../backend/servers.ts";
-import { closeSidebarPane, openSidebarPane, type SidebarRequest } from "../backend/sidebar-pane.ts";
+import {
+  closeSidebarPane,
+  keepSidebarWidth,
+  openSidebarPane,
+  type SidebarRequest,
+  type SidebarWidths,
+} from "../backend/sidebar-pane.ts";
 import { rootTag } from "../protocol/paths.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Io } from "./io.ts";
@@ -27,6 +33,36 @@ export async function openSidebar(io: Io, ref: TeamRef, beside: string): Promise
 /** Closes the sidebar of a team in the window of a pane. @returns whether there was one */
 export async function closeSidebar(io: Io, ref: TeamRef, beside: string): Promise<boolean> {
   return closeSidebarPane(callersServer(io.env), placeOf(ref, beside));
+}
+
+/**
+ * Keeps the width of the sidebar that this process draws.
+ * @returns to be called with each new size of its terminal; of those that come meanwhile the last one is looked at
+ */
+export function widthKeeper(io: Io, ref: TeamRef, problem: (error: unknown) => void): () => void {
+  const pane = io.env.TMUX ? io.env.TMUX_PANE : undefined;
+  if (pane === undefined) return () => undefined;
+  const server = callersServer(io.env);
+  const own = { pane, team: ref.team, rootTag: rootTag(ref.home.root) };
+  let widths: SidebarWidths | undefined;
+  let isDue = false;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    isDue = true;
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      while (isDue) {
+        isDue = false;
+        widths = await keepSidebarWidth(server, own, widths);
+      }
+    } finally {
+      isLooking = false;
+    }
+  };
+  const keep = (): void => void look().catch(problem);
+  keep();
+  return keep;
 }
 
 function placeOf(ref: TeamRef, beside: string): Pick<SidebarRequest, "beside" | "team" | "rootTag"> {

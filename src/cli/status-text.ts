@@ -32,9 +32,11 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "pain
   const { paint } = out;
   const asked = members.some(({ git }) => git !== undefined);
   const paid = members.some(({ costUsd }) => costUsd > 0);
+  const differ = members.some(({ mode }) => mode !== null && mode !== "default");
   const rows = members.map((member): Cell[] => [
     paint(member.name, { member: member.color ?? undefined }),
     isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
+    ...(differ ? [member.mode ?? ""] : []),
     member.taskIds.map((id) => `#${id}`).join(" "),
     mailOf(member),
     tokensOf(member),
@@ -42,9 +44,13 @@ function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "pain
     ...(asked ? [worktreeText(member)] : []),
     doing(member),
   ]);
-  const headings = ["MEMBER", "STATE", "TASK", "MAIL", "TOKENS"];
+  const headings = ["MEMBER", "STATE", ...(differ ? ["MODE"] : []), "TASK", "MAIL", "TOKENS"];
+  const tokens = headings.length - 1;
   const more = [...(paid ? ["COST"] : []), ...(asked ? ["WORKTREE"] : []), "DOES"];
-  return table([...headings, ...more], rows, { columns: out.columns, right: paid ? [4, 5] : [4] });
+  return table([...headings, ...more], rows, {
+    columns: out.columns,
+    right: paid ? [tokens, tokens + 1] : [tokens],
+  });
 }
 
 /** A lead without a process has no state: a person or a script leads. */

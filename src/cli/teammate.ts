@@ -43,15 +43,16 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const view = notifying(logged, member.name, () => openNotifier(self));
   const self: Self = { ...ready, config, member, io, view, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
+  const mode = firstMode(self);
   view.header({
     team: config.displayName ?? config.name,
     agentType: flags.agentType,
     model: flags.model,
+    mode: mode.now,
     cwd: io.cwd,
     // Who looks at it in its lead's terminal has the keys before their eyes.
     hint: ready.inside === undefined ? "type a line and press Enter to talk to it; Esc interrupts it" : "",
   });
-  const mode = firstMode(self);
   const worker = new Worker({
     ref,
     name: member.name,

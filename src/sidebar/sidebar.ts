@@ -14,6 +14,8 @@ export interface SidebarOptions {
   /** Rings when something that `load` reads may have changed; it is subscribed already, and the sidebar closes it. */
   readonly changed: Bell;
   readonly act: SidebarActions;
+  /** The terminal has another size; it is drawn for that already. */
+  resized?(): void;
   /** Off for NO_COLOR. */
   readonly color: boolean;
   /** Closes the sidebar from outside. */
@@ -64,7 +66,10 @@ class Controller {
     this.#screen = screen;
     screen.onKey((key, char) => this.#onKey(key, char));
     screen.onMouse((event, row) => this.#onMouse(event, row));
-    screen.onResize(() => this.#draw());
+    screen.onResize(() => {
+      this.#draw();
+      options.resized?.();
+    });
   }
 
   async run(): Promise<SidebarEnd> {

@@ -20,7 +20,11 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);
-    if (wanted === undefined) throw usageError(command, `knows no mode ${JSON.stringify(args.mode)}.`);
+    if (wanted === undefined)
+      throw usageError(
+        command,
+        `knows no mode ${JSON.stringify(args.mode)}; there are ${PERMISSION_MODES.join(", ")}.`,
+      );
     const { member, ...open } = openAddress(io.env, options, args.agent);
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
     const change = await setMode(filesContext(call, open), member.name, wanted, {

@@ -16,7 +16,7 @@ import { teamBell } from "../follow.ts";
 import { goToFirst } from "../go-to.ts";
 import { line, wantsColors } from "../paint.ts";
 import { recentMessages } from "../recent-messages.ts";
-import { closeSidebar, openSidebar } from "../sidebar-split.ts";
+import { closeSidebar, openSidebar, widthKeeper } from "../sidebar-split.ts";
 import { type OpenTeam, openTeam } from "../team.ts";
 
 /** More than the tallest screen shows. */
@@ -65,6 +65,8 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
       hide: (member) => hide(ctx, member),
       answer: (given) => answer(ctx, given),
     },
+    // Without it the sidebar is as wide as tmux makes it: nothing that a person has to be told.
+    resized: widthKeeper(io, open.ref, () => undefined),
     color: wantsColors(io.env, true),
     signal: io.interruption(),
   });

@@ -1,15 +1,20 @@
 import { resolve } from "node:path";
 import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
+import { isInside } from "../../agent/protected-paths.ts";
 import type { NotHere } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
 import { MIN_PANE } from "../../backend/layout.ts";
 import { EXIT, TeamError } from "../../errors.ts";
+import type { LeadContext } from "../../lead/context.ts";
 import { leadsMode } from "../../lead/modes.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import { directoryOf, type SpawnInput } from "../../lead/spawn-draft.ts";
 import type { WantedWorktree } from "../../lead/worktree-start.ts";
+import { realPathOf } from "../../os/fs.ts";
 import { operand } from "../../os/shell-words.ts";
+import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-list.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
@@ -20,7 +25,8 @@ import { loadPlaybook, playbookFile } from "../make-model.ts";
 import { line } from "../paint.ts";
 import { usageError } from "../parse.ts";
 import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
-import { bypassForbidden, loadSettings, worktreeSettings } from "../settings.ts";
+import { bypassForbidden, furtherDirectories, loadSettings, worktreeSettings } from "../settings.ts";
+import type { Settings } from "../settings-schema.ts";
 import { deciderOf, openTeam } from "../team.ts";
 import { textOption } from "../text.ts";
 
@@ -96,6 +102,7 @@ export const command = defineCommand({
       most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
       budget: limitsIn(options),
     });
+    if (input.most !== undefined) requireWithin(directoryOf(ctx, input), open.config, settings, ctx);
     const { flaws } = await agentTypesIn(open.home.root, directoryOf(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // From the first file on, so that a start that is cut off leaves nothing.
@@ -136,6 +143,23 @@ export const command = defineCommand({
     return isTooLate ? EXIT.interrupted : EXIT.done;
   },
 });
+
+/**
+ * A lead's model sends nobody where it would have to ask itself.
+ * @throws TeamError PERMISSION_DENIED
+ */
+function requireWithin(directory: string, config: TeamConfig, settings: Settings, ctx: LeadContext): void {
+  const lead = config.members.find(({ name }) => name === LEAD_NAME);
+  const cwd = lead?.cwd || ctx.cwd;
+  const own = [cwd, ...furtherDirectories(settings, { ...ctx, cwd })].map(realPathOf);
+  if (lead?.mode === "bypassPermissions" || own.some((place) => isInside(realPathOf(directory), place)))
+    return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${directory} is outside of the lead's working directories; nobody was started.`,
+    { hint: "A person can start somebody there." },
+  );
+}
 
 function wantedWorktree({
   worktree,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
@@ -110,11 +110,29 @@ describe("a teammate of a type that a file gives", () => {
     // A lead's model gives no more than it has, whatever a file says; a person does.
     expect(asModel.json()).toMatchObject({ agentType: "poet", mode: "default" });
     expect((await spawn()).json()).toMatchObject({ agentType: "poet", mode: "bypassPermissions" });
+    const status = (await teams(["status"])).out.split("\n").find((row) => row.startsWith("kim"));
+    expect(status).toContain("bypassPermissions");
     expect((await spawn("--unique", "--permission-mode", "plan", "--model", "haiku")).json()).toMatchObject({
       name: "kim-2",
       mode: "plan",
       model: "haiku",
     });
+  });
+
+  it("of a lead's model is started in no directory in which that would have to ask", async () => {
+    const { tmux, teams } = await home();
+    const inside = join(tmux.home, "inside");
+    mkdirSync(inside);
+    const spawn = (cwd: string, agent = "team-lead@crew") =>
+      teams(["spawn", "kim", "--unique", "--cwd", cwd, "--teammate-mode", "process", "--json"], {
+        env: { TEAMS_AGENT: agent },
+      });
+    symlinkSync("/", join(inside, "out"));
+    for (const cwd of ["..", "/", join(inside, "out")])
+      expect((await spawn(cwd)).error()).toMatchObject({ code: "PERMISSION_DENIED" });
+    expect((await spawn(inside)).code).toBe(0);
+    // A person goes wherever they like.
+    expect((await spawn("/", "")).code).toBe(0);
   });
 
   it("is told what its spawner says instead and besides, also when it is started again", async () => {

@@ -90,6 +90,21 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   const split = await teams(["sidebar", "--split", "--json"], { env: t.inside(pane) });
   expect(split.json()).toMatchObject({ team: "crew", open: true });
   expect(panes(t)).toHaveLength(2);
+  // tmux shares a window's new width in proportion: the sidebar takes back what it had.
+  const sidebarIs = (width: number, window: number) =>
+    eventually(`a sidebar of ${width} columns in ${window}`, () => {
+      const [lead, own] = panes(t, "#{pane_width} #{window_width}");
+      return own === `${width} ${window}` && lead === `${window - width - 1} ${window}`;
+    });
+  await eventually("its first look", () =>
+    t.tmux("capture-pane", "-p", "-t", panes(t)[1]?.split(" ")[0] ?? "").includes("q close"),
+  );
+  terminal.resize({ width: 220, height: 50 });
+  await sidebarIs(34, 220);
+  terminal.resize({ width: 50, height: 12 });
+  await eventually("a small one", () => panes(t, "#{window_width}")[0] === "50");
+  terminal.resize({ width: 160, height: 50 });
+  await sidebarIs(34, 160);
   writeFileSync(join(t.home, "go"), "");
   expect(await person.code()).toBe(0);
   await person.sees("The wall is red.");
