@@ -2,8 +2,7 @@ import { type AgentOptions, createAgent } from "./agent.ts";
 import type { Hooks } from "./hooks/hooks.ts";
 import type { TurnResult } from "./turn.ts";
 
-export interface SubagentOptions
-  extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded" | "betweenTools"> {
+export interface SubagentOptions extends Omit<AgentOptions, "onTaskEnd" | "onInputRecorded"> {
   /** Names it to hooks. */
   readonly id: string;
   readonly agentType: string;

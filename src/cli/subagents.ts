@@ -115,6 +115,7 @@ export function subagentRunner(
         cwd: ctx.cwd,
         permissions,
         onEvent: (event) => parts.worker.onSubagentEvent({ id, what: call.description }, event),
+        ...(call.behind ? {} : { betweenTools: () => parts.worker.betweenTools() }),
         beforeCall: (aborted) => parts.worker.beforeCall(aborted),
         maxContinuations: settings().teams.hooks.maxContinuations,
         clock: ctx.clock,

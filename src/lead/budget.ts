@@ -21,18 +21,29 @@ export interface BudgetReport {
 /**
  * The budget of a member or, without a name, of the team; new limits first, and whoever waits for them goes on.
  * @param limits only what is to be changed; empty to look
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_MODEL for a cost that nobody can tell; nothing was changed then
+ * @param decider a budget binds a model, which can neither set nor raise it
+ * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL for a cost that nobody can tell; nothing was changed then
  */
 export async function budget(
   ctx: LeadContext,
   given: string | undefined,
   limits: BudgetLimits,
   isPriced: IsPriced,
+  decider: "person" | "model" = "person",
 ): Promise<BudgetReport> {
   const { ref } = ctx;
   const name = given === undefined ? undefined : findMember(readTeam(ref), given).name;
   if (Object.keys(limits).length > 0) {
     requireLead(ctx, "set a budget");
+    if (decider === "model") {
+      throw new TeamError(
+        "PERMISSION_DENIED",
+        "A model sets no budget; it is a person's. Nothing was changed.",
+        {
+          hint: "Say what is needed and what for, and go on with what is left.",
+        },
+      );
+    }
     await change(ref, name, limits, isPriced);
   }
   const config = readTeam(ref);

@@ -14,7 +14,10 @@ import { unnoticedEnd } from "./reconcile.ts";
 export interface RunFacts {
   /** The team is there; a lead may have deleted it. */
   readonly teamExists: boolean;
-  /** Living teammates that are neither idle nor wait for the answer to a question, or have a message that they have not picked up. */
+  /**
+   * Living teammates that are neither idle nor wait for the answer to a question, run something in the background, or have a
+   * message that they have not picked up.
+   */
   readonly busy: number;
   /** Living teammates whose newest turn somebody has ended, who may have more to say to them. */
   readonly interrupted: number;
@@ -53,7 +56,8 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
 }
 
 function isInTurn({ ref }: LeadContext, name: string): boolean {
-  const state = readStatus(ref, name)?.state;
+  const { state, background = 0 } = readStatus(ref, name) ?? {};
+  if (background > 0) return true;
   return state === "needs-input" ? hasOpen(ref, name, "permission") : state !== "idle";
 }
 

@@ -17,6 +17,10 @@ const shapes = {
       subject: words,
       description: words,
       assignedBy: words,
+      // Ours: it was its owner's before, and nothing blocks it any more.
+      isFree: z.optional(z.boolean()),
+      // Ours: the open ones of its blockers.
+      waitsFor: z.optional(z.array(z.string())),
     }),
   task_completed: () =>
     z.looseObject({
@@ -62,6 +66,8 @@ const shapes = {
     z.looseObject({
       type: z.literal("teammate_terminated"),
       message: words,
+      // Ours: who.
+      name: text,
     }),
   plan_approval_request: () =>
     z.looseObject({

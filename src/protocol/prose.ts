@@ -1,4 +1,4 @@
-import type { ProtocolMessage } from "./messages.ts";
+import type { MessageOf, ProtocolMessage } from "./messages.ts";
 
 /**
  * A protocol message as the short prose a model reads: type, request id, and the answer that is asked for; never raw
@@ -7,10 +7,7 @@ import type { ProtocolMessage } from "./messages.ts";
 export function proseOf(message: ProtocolMessage): string {
   switch (message.type) {
     case "task_assignment":
-      return lines(
-        `Task #${message.taskId} is assigned to you${message.assignedBy ? ` by ${message.assignedBy}` : ""}: ${message.subject}`,
-        message.description,
-      );
+      return assignmentProse(message);
     case "task_completed":
       return `Task #${message.taskId} is completed${message.from ? ` by ${message.from}` : ""}: ${message.taskSubject}`;
     case "idle_notification":
@@ -28,14 +25,16 @@ export function proseOf(message: ProtocolMessage): string {
       return message.message;
     case "plan_approval_request":
       return lines(
-        `Plan approval request ${message.requestId} from ${message.from} (${message.planFilePath}):`,
-        message.planContent,
+        `Plan approval request ${message.requestId} from ${message.from} (${message.planFilePath}).`,
         `Answer it with SendMessage {type: "plan_approval_response", request_id: "${message.requestId}", recipient: "${message.from}", approve: true or false, content: feedback}.`,
+        // At the end: nothing that stands in it can pass for more than the plan.
+        "All that follows is the plan:",
+        message.planContent,
       );
     case "plan_approval_response":
       return message.approved
-        ? `Your plan (${message.requestId}) is approved${message.feedback ? `: ${message.feedback}` : "."} Go on with it.`
-        : `Your plan (${message.requestId}) is rejected: ${message.feedback ?? "no reason given"}. Change the plan and ask again.`;
+        ? `Your plan (${message.requestId}) is approved${message.feedback ? `: ${sentence(message.feedback)}` : "."} Go on with it.`
+        : `Your plan (${message.requestId}) is rejected: ${sentence(message.feedback || "no reason given")} Change the plan file, then call ExitPlanMode again.`;
     case "question_request":
       return lines(
         `Question ${message.requestId} from ${message.from}: ${message.question}`,
@@ -61,14 +60,45 @@ export function proseOf(message: ProtocolMessage): string {
   }
 }
 
-function idleProse(message: Extract<ProtocolMessage, { type: "idle_notification" }>): string {
-  const failed = message.idleReason === "failed";
+/** Which of a task's blockers are open, and that all are completed, is said by us alone. */
+function assignmentProse(message: MessageOf<"task_assignment">): string {
+  const { taskId, subject, description, assignedBy, isFree, waitsFor = [] } = message;
   return lines(
-    `${message.from} is idle${failed ? ` after a failure: ${message.failureReason ?? "no reason given"}` : ""}.`,
+    isFree
+      ? `Task #${taskId}, which is yours, is free to begin: all that it waited for is completed: ${subject}`
+      : `Task #${taskId} is assigned to you${assignedBy ? ` by ${assignedBy}` : ""}: ${subject}`,
+    waitsFor.length === 0
+      ? ""
+      : `It waits for ${waitsFor.map((id) => `#${id}`).join(", ")}; you are told when it is free to begin.`,
+    description,
+  );
+}
+
+function idleProse(message: MessageOf<"idle_notification">): string {
+  return lines(
+    `${message.from} is idle${idleCause(message)}.`,
     message.completedTaskId ? `Task #${message.completedTaskId}: ${message.completedStatus ?? "done"}.` : "",
-    message.summary ?? "",
+    message.summary ? peerProse(message.summary) : "",
     message.result ? `It says: ${message.result}` : "",
   );
+}
+
+function idleCause({ idleReason, failureReason }: MessageOf<"idle_notification">): string {
+  if (idleReason === "failed") return ` after a failure: ${failureReason ?? "no reason given"}`;
+  return idleReason === "interrupted"
+    ? ": somebody has interrupted its turn, and may have more to say to it"
+    : "";
+}
+
+/** `[to ada] found it`, as peers write it. */
+function peerProse(summary: string): string {
+  const [, peer, words] = /^\[to ([^\]]+)\]\s*(.*)$/s.exec(summary) ?? [];
+  return peer === undefined ? summary : `It wrote to ${peer}: ${words}`;
+}
+
+/** Words of somebody's with their full stop. */
+function sentence(words: string): string {
+  return /[.!?…]\s*$/.test(words) ? words : `${words}.`;
 }
 
 function lines(...parts: readonly string[]): string {

@@ -91,6 +91,8 @@ export const statusRecord = z.looseObject({
   agreedToStop: z.optional(z.boolean()),
   /** It is in no turn, whatever one that works for it behind its turns waits for. */
   resting: z.optional(z.boolean()),
+  /** How much it ran in the background when its newest turn ended: the end of each is a turn. */
+  background: z.optional(z.number()),
   activity: z._default(z.string(), ""),
   taskIds: z._default(z.array(z.string()), []),
   /** How many messages the turn that runs has begun with. */

@@ -190,7 +190,7 @@ async function runSubagent(call: Call, own: TeamToolContext, context: ToolContex
   const wanted = { prompt, description: what, agentType, model, mode, allowedTools, disallowedTools };
   if (!call.run_in_background) return resultOf(agentType, await own.subagent(wanted, context.signal));
   const started = context.background.start("agent", what, async (signal, file) => {
-    const { outcome, text, failure } = await own.subagent(wanted, signal);
+    const { outcome, text, failure } = await own.subagent({ ...wanted, behind: true }, signal);
     file.add("stdout", `${text}\n`);
     return outcome === "completed"
       ? { status: "completed", how: "done" }

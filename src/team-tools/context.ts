@@ -40,6 +40,8 @@ export interface SubagentCall {
   readonly mode?: PermissionMode | undefined;
   readonly allowedTools?: readonly string[] | undefined;
   readonly disallowedTools?: readonly string[] | undefined;
+  /** It works behind its agent's turns: what is urgent for the one that runs does not end it. */
+  readonly behind?: boolean;
 }
 
 export type TeamTool = (context: TeamToolContext) => AnyTool;

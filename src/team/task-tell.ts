@@ -33,7 +33,9 @@ export function hasNews(task: Task): boolean {
 export async function tellNews(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
   const assigned = assignmentOf(task);
   if (assigned !== undefined && assigned.to === ownerOf(task)) {
-    await sendAssignment(ref, task, { from: assigned.by, to: assigned.to, messageId: assigned.id }, clock);
+    const waitsFor = openBlockers(ref, task);
+    const mail = { from: assigned.by, to: assigned.to, messageId: assigned.id };
+    await sendAssignment(ref, task, mail, clock, waitsFor.length === 0 ? {} : { waitsFor });
   }
   const by = completedBy(task);
   if (by !== undefined) await tellCompletion(ref, task, by, clock);
@@ -72,8 +74,15 @@ async function tellCompletion(ref: TeamRef, task: Task, by: string, clock: Clock
       return blocker === undefined ? other : `${other}.${completionOf(blocker)}`;
     });
     const messageId = eventId("unblocked", id, waiter, ...blockers.toSorted());
-    await sendAssignment(ref, waiting, { from: by, to: waiter, messageId }, clock);
+    await sendAssignment(ref, waiting, { from: by, to: waiter, messageId }, clock, { isFree: true });
   }
+}
+
+function openBlockers(ref: TeamRef, { blockedBy }: Task): readonly string[] {
+  return blockedBy.filter((id) => {
+    const blocker = readableTask(ref, id);
+    return blocker !== undefined && blocker.status !== "completed";
+  });
 }
 
 function sendAssignment(
@@ -81,8 +90,10 @@ function sendAssignment(
   { id, subject, description }: Task,
   mail: Omit<Mail, "text">,
   clock: Clock,
+  more: { readonly isFree?: true; readonly waitsFor?: readonly string[] } = {},
 ): Promise<void> {
-  const news = { type: "task_assignment", taskId: id, subject, description, assignedBy: mail.from } as const;
+  const of = { taskId: id, subject, description, assignedBy: mail.from };
+  const news = { type: "task_assignment", ...of, ...more } as const;
   return send(ref, { ...mail, text: formatProtocol(news, new Date(clock.now())) }, id, clock);
 }
 

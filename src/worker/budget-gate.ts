@@ -84,5 +84,5 @@ function sentenceOf(
   if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of the budget: ${text}.`;
   const target = member === undefined ? optionWords("--team", team) : operand(`${member}@${team}`);
   const who = member === undefined ? "nobody in it goes on" : "it goes on with nothing";
-  return `${whose} has used up the budget (${text}): ${who} until there is more. To go on: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
+  return `${whose} has used up the budget (${text}): ${who} until there is more. A person gives it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }

@@ -23,6 +23,8 @@ export interface PlanGateOptions {
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   readonly clock: Clock;
+  /** Told when the plan that waited needs no verdict any more. */
+  onRelease?(): void;
   /** Told of each change of the mode. */
   onMode?(mode: PermissionMode, before: PermissionMode): void;
 }
@@ -68,8 +70,19 @@ export class PlanGate {
   /** @returns why it is not changed; undefined when it is */
   setMode(mode: PermissionMode): string | undefined {
     const why = this.#forbidden(mode);
-    if (why === undefined) this.#change(mode);
-    return why;
+    if (why !== undefined) return why;
+    this.#change(mode);
+    if (mode !== "plan") this.#release();
+    return undefined;
+  }
+
+  /** Whoever takes plan mode away from an agent that waits with its plan has answered it. */
+  #release(): void {
+    if (this.#request === undefined) return;
+    closeRequest(this.#options.ref, this.#request);
+    this.#request = undefined;
+    this.#options.status.happened("plan_answered");
+    this.#options.onRelease?.();
   }
 
   /**

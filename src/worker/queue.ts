@@ -2,6 +2,12 @@ import type { TaskNotice } from "../agent/background.ts";
 import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
+/**
+ * Characters of messages that one turn begins with, at most, where there are several: two of the longest, and less than half
+ * of the smallest window. The rest is the next turn.
+ */
+const MAX_TURN = 200_000;
+
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
   readonly typed: readonly string[];
@@ -40,7 +46,10 @@ export class Queue {
       return;
     }
     this.#heldTurnTaken = false;
-    this.#entries.push(entry);
+    // What one that has ended had to say came before its end.
+    const ended = entry.protocol?.type === "teammate_terminated" ? entry.protocol.name : undefined;
+    this.#entries.push(...this.#held.filter(({ message }) => message.from === ended), entry);
+    this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
   type(line: string): void {
@@ -92,16 +101,27 @@ export class Queue {
     }
     if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
     const material = {
-      entries: [...this.#takeNews(), ...this.#entries],
+      entries: [...this.#takeNews(), ...this.#takeEntries()],
       typed: this.#typed,
       remarks: this.#remarks,
       ended: this.#endings,
     };
-    this.#entries = [];
     this.#typed = [];
     this.#remarks = [];
     this.#ended = [];
     return material;
+  }
+
+  /** As many as one turn takes, in order; a shutdown request waits for none of the rest. */
+  #takeEntries(): InboxEntry[] {
+    let length = 0;
+    const isTaken = this.#entries.map(({ message, protocol }, i) => {
+      length += message.text.length;
+      return i === 0 || length <= MAX_TURN || protocol?.type === "shutdown_request";
+    });
+    const taken = this.#entries.filter((_, i) => isTaken[i]);
+    this.#entries = this.#entries.filter((_, i) => !isTaken[i]);
+    return taken;
   }
 
   #takeNews(): InboxEntry[] {

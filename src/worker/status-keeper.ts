@@ -16,6 +16,8 @@ export interface StatusKeeper {
   doing(activity: string): void;
   /** @param open what waits for a person's yes or no now, oldest first: told instead of what goes on, as long as there is any */
   asks(open: readonly string[]): void;
+  /** A turn is over, with so much still at work in the background. */
+  leaves(background: number): void;
   /** @param costUsd in US dollars */
   spent(tokens: TokenCount, costUsd: number): void;
   /** What its conversation took in earlier processes, whose status is gone when it is started anew; a lesser count is no news. */
@@ -111,6 +113,9 @@ export function createStatusKeeper(
     asks(now) {
       open = now;
       write(told());
+    },
+    leaves(background) {
+      if (background !== (record.background ?? 0)) write({ background });
     },
     spent(tokens, costUsd) {
       write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });

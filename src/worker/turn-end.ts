@@ -88,6 +88,8 @@ export class TurnEnd {
     await reports.progress(keys, "done");
     if (!goesOn) return;
     const behind = this.#options.inBackground();
+    // Before it says that it rests: nobody takes it for done.
+    status.leaves(behind);
     status.happened(this.#how(), behind === 0 ? "" : `${behind} in the background`);
     if (!goesIdle) return;
     events.record({ type: "idle", reason: idleReason(result.outcome) });

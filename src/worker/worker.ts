@@ -38,6 +38,10 @@ export interface WorkerOptions extends WorkerParts {
 /** What a call that waits for a permission is refused with, so that the request is answered at once. */
 const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
+/** What an agent reads whose plan waited when it was taken out of plan mode. */
+const PLAN_RELEASED =
+  "[said by the system]\nYour permission mode was changed: your plan needs no approval any more. Go on with it.";
+
 /**
  * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public
  * methods; everything that it acts with is handed in.
@@ -75,6 +79,10 @@ export class Worker {
     this.plan = new PlanGate({
       ...options,
       onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
+      onRelease: () => {
+        this.#queue.remark(PLAN_RELEASED);
+        this.#wake.set();
+      },
     });
     this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
     this.#answers = new GivenAnswers({ ref, plan: this.plan, clock });

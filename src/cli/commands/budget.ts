@@ -5,7 +5,7 @@ import { filesContext } from "../context.ts";
 import { line } from "../paint.ts";
 import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
 import { loadSettings } from "../settings.ts";
-import { resolveTarget } from "../team.ts";
+import { deciderOf, resolveTarget } from "../team.ts";
 
 export const command = defineCommand({
   name: "budget",
@@ -22,7 +22,13 @@ export const command = defineCommand({
     const settings = loadSettings(target.open.home.root, io.cwd);
     const name = target.kind === "member" ? target.member.name : undefined;
     const ctx = filesContext(call, target.open);
-    const { limits, spent } = await budget(ctx, name, limitsIn(options), pricesIn(settings));
+    const { limits, spent } = await budget(
+      ctx,
+      name,
+      limitsIn(options),
+      pricesIn(settings),
+      deciderOf(io.env),
+    );
     const { team } = target.open.ref;
     const value = { team, name: name ?? null, limits, spent };
     out.answer(value, () =>

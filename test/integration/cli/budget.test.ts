@@ -53,6 +53,15 @@ describe("budget", () => {
     expect((await teams(["budget", "m0"], { env })).out).toBe("m0 has no budget.\n");
   });
 
+  it("is no model's to raise, also not a lead's, whom it binds", async () => {
+    const teams = await team("claude-opus-5");
+    await teams(["budget", "review", "--max-tokens", "5"]);
+    const env = { TEAMS_AGENT: "team-lead@review" };
+    const refused = await teams(["budget", "review", "--max-tokens", "9", "--json"], { env });
+    expect([refused.code, refused.error().code]).toEqual([1, "PERMISSION_DENIED"]);
+    expect((await teams(["budget", "review"], { env })).out).toContain("of 5 tokens");
+  });
+
   it.each([
     ["--max-tokens", "0"],
     ["--max-tokens", "1.5"],

@@ -252,4 +252,27 @@ describe("an answer whose giver ended before it was sent", () => {
     expect(dev.inputs[1]).toContain("is approved: go");
     expect(dev.inputs).toHaveLength(2);
   });
+
+  it("that took plan mode away lets the agent go on without a verdict, and a late one does nothing", async () => {
+    const ref = await testTeam(["dev"]);
+    const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
+    const dev = await workerOfTest(ref, {
+      mode: "plan",
+      modeAfterPlan: "default",
+      turns: [{ tools: [plan, { name: "ExitPlanMode", input: {} }] }, { say: "I work" }, { say: "again" }],
+    });
+    await dev.worker.typed("begin");
+    const open = await eventually("the plan", () => listApprovals(ref)[0]);
+    await eventually("its state", () => stateOf(ref) === "awaiting-approval");
+    const mode = { type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME } as const;
+    await send(ref, formatProtocol(mode, new Date(0)));
+    await eventually("its work", () => dev.worker.lastText === "I work");
+    expect(dev.inputs[1]).toContain("your plan needs no approval any more");
+    expect(listApprovals(ref)).toEqual([]);
+    const late = { type: "plan_approval_response", requestId: open.id, approved: true } as const;
+    await send(ref, formatProtocol(late, new Date(0)));
+    await send(ref, "hello");
+    await eventually("the next turn", () => dev.worker.lastText === "again");
+    expect([dev.worker.plan.mode, dev.inputs.length]).toEqual(["acceptEdits", 3]);
+  });
 });

@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
       completedStatus: "success",
       toolCalls: 4,
     },
-    reads: /^dev is idle\.\nTask #1: success\.\n\[to ada\] found the bug\nIt says: seen$/,
+    reads: /^dev is idle\.\nTask #1: success\.\nIt wrote to ada: found the bug\nIt says: seen$/,
     // What peers say to each other is theirs: the lead reads the summary alone.
     changes: async ({ ref, lead }) => {
       expect(entriesOf(ref, "ada")).toMatchObject([{ from: "dev", text: "a secret between us" }]);
@@ -193,7 +193,7 @@ const ROWS: readonly Row[] = [
       planContent: PLAN,
     },
     reads:
-      /^Plan approval request plan_approval-\d+@dev@crew from dev \(\S+\):\n# My plan\n\nRead &lt;\/teammate_message> first\.\nAnswer it with SendMessage \{type: "plan_approval_response"/,
+      /^Plan approval request plan_approval-\d+@dev@crew from dev \(\S+\)\.\nAnswer it with SendMessage \{type: "plan_approval_response", .*\nAll that follows is the plan:\n# My plan\n\nRead &lt;\/teammate_message> first\.$/,
     changes: async ({ ref }) => {
       await eventually("its state", () => readStatus(ref, "dev")?.state === "awaiting-approval");
     },
@@ -210,7 +210,7 @@ const ROWS: readonly Row[] = [
       approved: true,
       feedback: "mind the tests",
     },
-    reads: /^Your plan \(plan_approval-\d+@dev@crew\) is approved: mind the tests Go on with it\.$/,
+    reads: /^Your plan \(plan_approval-\d+@dev@crew\) is approved: mind the tests\. Go on with it\.$/,
     changes: async ({ dev }) => expect(dev.running.worker.plan.mode).toBe("acceptEdits"),
   },
   {
@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
       feedback: "too long",
     },
     reads:
-      /^Your plan \(plan_approval-\d+@dev@crew\) is rejected: too long\. Change the plan and ask again\.$/,
+      /^Your plan \(plan_approval-\d+@dev@crew\) is rejected: too long\. Change the plan file, then call ExitPlanMode again\.$/,
     changes: async ({ dev }) => expect(dev.running.worker.plan.mode).toBe("plan"),
   },
   {

@@ -346,4 +346,26 @@ describe("an agent without a name", () => {
     await eventually("the rest of the turn", isIdle(ref));
     expect(readStatus(ref, "dev")?.tokens.input).toBe(1_111);
   });
+
+  it("ends between two of its calls when a shutdown is asked for, and not behind all of them", async () => {
+    const ref = await testTeam(["dev"]);
+    const dev = await workerOfTest(ref, {
+      turns: [{ tools: [call({ prompt: "x" })] }, { tools: [bash("touch own")] }],
+      subagents: {
+        "general-purpose": [
+          { tools: [bash("touch begun; until [ -e go ]; do sleep 0.02; done"), bash("touch made")] },
+          { tools: [bash("touch made")] },
+        ],
+      },
+    });
+    const made = (name: string): boolean => existsSync(join(dev.cwd, name));
+    await send(ref, "begin");
+    await eventually("its command", () => made("begun"));
+    const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
+    await send(ref, formatProtocol(request, new Date(0)));
+    await eventually("the request's arrival", () => dev.shown.includes(`queued ${LEAD_NAME}`));
+    writeFileSync(join(dev.cwd, "go"), "");
+    expect(await dev.ended).toBe("shutdown");
+    expect([made("made"), made("own")]).toEqual([false, false]);
+  });
 });

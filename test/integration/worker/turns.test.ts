@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
+import { runFacts } from "../../../src/lead/run-end.ts";
 import { startOf } from "../../../src/os/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -13,6 +14,7 @@ import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
+import { contextOf } from "../../support/worker.ts";
 import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
@@ -372,8 +374,11 @@ describe("what a worker runs in the background", () => {
     await send(ref, "begin");
     await eventually("idle", isIdle(ref));
     expect(dev.inputs).toHaveLength(1);
+    // Nobody takes it for done, though it rests.
+    expect(runFacts(contextOf(ref)).busy).toBe(1);
     writeFileSync(go, "");
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
+    expect(runFacts(contextOf(ref)).busy).toBe(0);
     expect(dev.inputs[1]).toMatch(
       /^<task_notification>\n<task_id>bash-[0-9a-f]{8}<\/task_id>\n<output_file>\/.*\.output<\/output_file>\n<status>completed<\/status>\n<summary>until .*: exit code 0<\/summary>\n<\/task_notification>$/,
     );

@@ -37,6 +37,45 @@ describe("what waits for a turn", () => {
   });
 });
 
+describe("a turn", () => {
+  const long = (from: string) => entry(from, "x".repeat(90_000));
+
+  it("takes as much as a model reads well at once, and leaves the rest to the next", () => {
+    const queue = new Queue("teammate");
+    const all = [long("a"), long("b"), long("c"), entry("d", "short")];
+    for (const one of all) queue.add(one);
+    expect(queue.take(false, false)?.entries).toEqual(all.slice(0, 2));
+    expect(queue.isEmpty).toBe(false);
+    expect(queue.take(false, false)?.entries).toEqual(all.slice(2));
+    expect(queue.isEmpty).toBe(true);
+  });
+
+  it("takes one message of any length, and a shutdown request behind all of them", () => {
+    const queue = new Queue("teammate");
+    const [huge, more, stop] = [entry("a", "x".repeat(900_000)), long("b"), shutdownRequest()];
+    for (const one of [huge, more, stop]) queue.add(one);
+    expect(queue.take(false, false)?.entries).toEqual([huge, stop]);
+    expect(queue.take(false, false)?.entries).toEqual([more]);
+  });
+});
+
+describe("news of the system", () => {
+  it("make no turn of a lead, and are read first in the next", () => {
+    const queue = new Queue("lead");
+    const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
+    queue.add(news);
+    expect([queue.take(false, false), queue.isEmpty, queue.held, queue.holdsNotices]).toEqual([
+      undefined,
+      true,
+      1,
+      false,
+    ]);
+    queue.add(word);
+    expect(queue.take(false, false)?.entries).toEqual([news, word]);
+    expect(queue.held).toBe(0);
+  });
+});
+
 describe("while a plan waits for its verdict (S64)", () => {
   it("nothing but that and a shutdown request is taken, and the rest keeps its order", () => {
     const verdict = protocolEntry(LEAD_NAME, {
@@ -91,5 +130,18 @@ describe("a lead's notices of turns without a tool call (S32)", () => {
   it("are held back by a lead alone", () => {
     const queue = queueOf("teammate", idleNotice("ada", 0));
     expect(take(queue)).toHaveLength(1);
+  });
+
+  it("come before the news of their sender's end", () => {
+    const queue = new Queue("lead");
+    const end = protocolEntry("system", {
+      type: "teammate_terminated",
+      name: "ada",
+      message: "ada has shut down.",
+    });
+    const [ada, bob] = [idleNotice("ada", 0), idleNotice("bob", 0)];
+    for (const one of [ada, bob, end]) queue.add(one);
+    expect(queue.take(false, true)?.entries).toEqual([ada, end]);
+    expect(queue.held).toBe(1);
   });
 });
