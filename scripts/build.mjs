@@ -31,6 +31,13 @@ const ENTRIES = [
 ];
 
 /**
+ * What a command begins with. A Node that can (22.1 and newer) keeps what it has compiled beside the code, which whoever could
+ * write there could change as well, and starts the next command with it; where it may not write it compiles each time.
+ */
+const COMMAND_HEAD = `#!/usr/bin/env node
+require("node:module").enableCompileCache?.(require("node:path").join(__dirname, "compile-cache"));`;
+
+/**
  * What is loaded together, each with what none of those above it has: by every command; by a teammate before it says that
  * it is ready, and so without a schema; by those that read a team's files; by the command that is the measure of cold ones;
  * by those that read messages, by those that claim tasks or say in a line how all stands, by those that look at teammates,
@@ -130,7 +137,7 @@ async function bundle(entries) {
         ),
       ),
     },
-    banner: (chunk) => (isCommand(chunk) ? "#!/usr/bin/env node" : ""),
+    banner: (chunk) => (isCommand(chunk) ? COMMAND_HEAD : ""),
   });
   await build.close();
   for (const entry of entries) {

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/built.ts";
@@ -113,6 +114,18 @@ describe("the built program", () => {
     const late = LATE.filter((name) => builtins.includes(`NativeModule ${name}`));
     expect(late).toEqual([]);
   });
+
+  it.runIf("enableCompileCache" in nodeModule)(
+    "keeps what it has compiled, for the next command",
+    async () => {
+      const kept = join(dirname(TEAMS), "compile-cache");
+      const before = existsSync(kept) ? readdirSync(kept, { recursive: true }).length : 0;
+      const { teams } = home();
+      expect((await teams(["create", "a"])).code).toBe(0);
+      expect((await teams(["ls"])).out).toContain("a ");
+      expect(readdirSync(kept, { recursive: true }).length).toBeGreaterThanOrEqual(Math.max(before, 3));
+    },
+  );
 
   it("ends with the exit status of each kind of failure, its error on stderr alone", async () => {
     const { teams } = home();
