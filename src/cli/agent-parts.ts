@@ -62,6 +62,7 @@ export interface AgentParts extends SharedParts {
   /** Of a lead whose goals are typed, one after another. */
   readonly open?: boolean;
   readonly snapshot?: (() => string | undefined) | undefined;
+  readonly keepsTeam?: boolean;
   readonly teamMade?: TeamToolContext["teamMade"];
 }
 

@@ -3,6 +3,7 @@ import { endRun } from "../lead/end-run.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { operand, optionWords, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
+import { isThere } from "../team/config.ts";
 import type { Worker, WorkerEnd } from "../worker/worker.ts";
 import type { Lead, LeadPlan } from "./lead-worker.ts";
 import type { PaneView } from "./pane-view.ts";
@@ -41,7 +42,7 @@ export async function finish(
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
   saveRecording(plan, view);
-  const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, plan.keep) : "";
+  const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, isThere(ctx.ref)) : "";
   view.end(end === "stopped" ? "" : lastWords, epilogue);
   if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
   return worktrees.filter(({ kept }) => kept !== null);
@@ -79,7 +80,7 @@ export function conclude(
     result: worker.lastText,
     ...(worktrees.length === 0 ? {} : { worktrees }),
   };
-  const kept = plan.keep ? [keptText(team)] : [];
+  const kept = plan.keep && isThere(ctx.ref) ? [keptText(team)] : [];
   // Whoever saw the lead at work has read its last words there.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));

@@ -203,6 +203,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     },
     alone: !io.terminal.stdin,
     open: isOpen(lead),
+    keepsTeam: plan.keep,
     teamMade: () => lead.teamMade(),
   });
 }

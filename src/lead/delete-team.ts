@@ -30,20 +30,9 @@ export async function deleteTeam(
   options: DeleteOptions = {},
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
-  const members = readTeam(ctx.ref)
-    .members.map((member) => member.name)
-    .filter((name) => name !== LEAD_NAME);
-  const active = members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
-  if (active.length > 0 && !options.force) {
-    throw new TeamError(
-      "ACTIVE_MEMBERS",
-      `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
-      {
-        hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them: teams delete --force ${operand(ctx.ref.team)}`,
-        details: { active },
-      },
-    );
-  }
+  const members = teammatesIn(ctx);
+  const active = activeOf(ctx, members);
+  if (!options.force) requireEnded(ctx);
   await options.backup?.();
   const killed = active.length > 0 ? await killEverybody(ctx, { force: true }) : [];
   // Whoever sees to the end of a former member has its pane to close yet.
@@ -61,4 +50,26 @@ export async function deleteTeam(
   await endLeftWatches(ctx);
   await removeTeamFiles(ctx.ref);
   return worktrees;
+}
+
+/** @throws TeamError ACTIVE_MEMBERS while a member's process lives */
+export function requireEnded(ctx: LeadContext): void {
+  const active = activeOf(ctx, teammatesIn(ctx));
+  if (active.length === 0) return;
+  throw new TeamError(
+    "ACTIVE_MEMBERS",
+    `${active.join(", ")} still ${active.length > 1 ? "run" : "runs"}; nothing was deleted.`,
+    {
+      hint: `Shut them down first: teams shutdown --all ${optionWords("--team", ctx.ref.team)}; or end them: teams delete --force ${operand(ctx.ref.team)}`,
+      details: { active },
+    },
+  );
+}
+
+function teammatesIn({ ref }: LeadContext): string[] {
+  return readTeam(ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
+}
+
+function activeOf(ctx: LeadContext, members: readonly string[]): string[] {
+  return members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
 }

@@ -6,7 +6,7 @@ import { failed } from "../agent/tools/paths.ts";
 import { schemaOf } from "../agent/tools/specs.ts";
 import type { ToolContext, ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
-import { requireNoNesting } from "../lead/context.ts";
+import { type LeadContext, requireNoNesting } from "../lead/context.ts";
 import { leadsMode } from "../lead/modes.ts";
 import { spawnTeammates } from "../lead/spawn.ts";
 import type { SpawnInput } from "../lead/spawn-draft.ts";
@@ -126,11 +126,25 @@ function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
   return mode === "delegate" ? leadsMode(readTeam(ctx.ref)) : mode;
 }
 
+/** @throws TeamError TEAM_NOT_FOUND: a teammate joins the team of its lead, by whichever of its names */
+function requireOwnTeam(wanted: string | undefined, { ref }: LeadContext): void {
+  const { displayName } = readTeam(ref);
+  if (wanted === undefined || wanted === ref.team || wanted === displayName) return;
+  throw new TeamError(
+    "TEAM_NOT_FOUND",
+    `You lead ${displayName ?? ref.team}, and no team ${wanted}; nothing was started.`,
+    {
+      hint: "Leave team_name out.",
+    },
+  );
+}
+
 async function startTeammate(
   call: Call & { readonly name: string },
   own: TeamToolContext,
 ): Promise<ToolResult> {
   const { ctx, spawn } = own;
+  requireOwnTeam(call.team_name, ctx);
   const [spawned] = await spawnTeammates(ctx, [{ ...spawnInput(call), most: mostOf(own) }], spawn);
   if (spawned === undefined) throw new TeamError("SPAWN_FAILED", `${call.name} was not started.`);
   const renamed = sameName(spawned.name, call.name)

@@ -25,6 +25,8 @@ export interface TeamToolContext {
   readonly within?: readonly string[] | undefined;
   /** Where teammates that this agent spawns live. */
   readonly spawn: SpawnOptions;
+  /** The files of its team stay, whatever its lead deletes. */
+  readonly keepsTeam?: boolean | undefined;
   /** Hears of a team that a lead has made anew, before anything is done in it. */
   readonly teamMade?: (() => Promise<void>) | undefined;
   /** Runs an agent for one piece of work inside of this one's turn. */

@@ -1,6 +1,6 @@
 import type { AnyTool } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
-import { deleteTeam } from "../lead/delete-team.ts";
+import { deleteTeam, requireEnded } from "../lead/delete-team.ts";
 import { keptOf, type LeftTeam, makeAnew } from "../lead/team-anew.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { maskText, ownSecrets } from "../os/secrets.ts";
@@ -18,6 +18,13 @@ export interface TeamWords {
   readonly description?: string | undefined;
   /** The lead's own. */
   readonly agentType?: string | undefined;
+}
+
+/** What a deletion came to. */
+export interface Deletion {
+  /** Its files stay. */
+  readonly kept: boolean;
+  readonly worktrees: readonly WorktreeEnd[];
 }
 
 /**
@@ -54,16 +61,20 @@ export class LedTeam {
   }
 
   /**
-   * Without a team it succeeds.
+   * Without a team it succeeds. One whose run keeps it is only asked whether all have ended.
    * @throws TeamError ACTIVE_MEMBERS, and what {@link deleteTeam} throws
    */
-  async delete(): Promise<readonly WorktreeEnd[]> {
-    const { ctx, worker } = this.#own;
-    if (!isThere(ctx.ref)) return [];
+  async delete(): Promise<Deletion> {
+    const { ctx, worker, keepsTeam } = this.#own;
+    if (!isThere(ctx.ref)) return { kept: false, worktrees: [] };
+    if (keepsTeam) {
+      requireEnded(ctx);
+      return { kept: true, worktrees: [] };
+    }
     const left = keptOf(ctx.ref);
     worker.leaveTeam();
     try {
-      return await deleteTeam(ctx);
+      return { kept: false, worktrees: await deleteTeam(ctx) };
     } finally {
       if (isThere(ctx.ref)) worker.joinTeam();
       else this.#left = left;

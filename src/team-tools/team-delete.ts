@@ -13,7 +13,11 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
   summary: () => "",
   execute: () =>
     refusing(async () => {
-      const worktrees = await led.delete();
+      const { kept: isKept, worktrees } = await led.delete();
+      if (isKept) {
+        const message = `The team ${ctx.ref.team} has ended; its files stay, since its run was asked to keep them.`;
+        return answer({ success: true, message, kept: true });
+      }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
       const deletion = `The team ${ctx.ref.team} is deleted.`;
       if (kept.length === 0) return answer({ success: true, message: deletion });

@@ -27,7 +27,11 @@ export const noSubagent = (): Promise<never> => Promise.reject(new Error("no sub
 export async function handsOf(
   ref: TeamRef,
   name: string,
-  options: { readonly mode?: PermissionMode; readonly spawn?: SpawnOptions } = {},
+  options: {
+    readonly mode?: PermissionMode;
+    readonly spawn?: SpawnOptions;
+    readonly keepsTeam?: boolean;
+  } = {},
 ): Promise<Hands> {
   const role = name === LEAD_NAME ? "lead" : "teammate";
   const color = readTeam(ref).members.find((member) => member.name === name)?.color;
@@ -45,6 +49,7 @@ export async function handsOf(
     ctx,
     worker,
     role,
+    keepsTeam: options.keepsTeam,
     spawn: options.spawn ?? { mode: "process" },
     subagent: noSubagent,
   });

@@ -536,6 +536,29 @@ describe("TeamDelete", () => {
   });
 });
 
+it("TeamDelete leaves the files of a team whose run keeps it, once all have ended", async () => {
+  const ref = await testTeam(["dev"]);
+  const lead = await handsOf(ref, LEAD_NAME, { keepsTeam: true });
+  writeStatusOf(ref, "dev", statusOf());
+  expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
+  writeStatusOf(ref, "dev", statusOf({ process: deadProcess() }));
+  expect(await lead.data("TeamDelete", {})).toMatchObject({ success: true, kept: true });
+  expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
+});
+
+it("Agent starts nobody in a team that its lead does not lead, by any of its names", async () => {
+  const ref = await testTeam();
+  const lead = await handsOf(ref, LEAD_NAME);
+  await lead.use("TeamCreate", { team_name: "Docs Team" });
+  const call = { name: "kid", prompt: "p", subagent_type: "no-such-type" };
+  const codes = ["other", "crew", "Docs Team"].map((team_name) => lead.data("Agent", { ...call, team_name }));
+  expect((await Promise.all(codes)).map(({ code }) => code)).toEqual([
+    "TEAM_NOT_FOUND",
+    "INVALID_TYPE",
+    "INVALID_TYPE",
+  ]);
+});
+
 function writeStatusOf(ref: TeamRef, agent: string, status: ReturnType<typeof statusOf>): void {
   writeStatus(ref, agent, status);
 }

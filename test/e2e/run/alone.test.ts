@@ -1,0 +1,93 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { homeOf } from "../../../src/cli/home.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { teamRef } from "../../../src/team/ref.ts";
+import { teamsIn } from "../../support/built.ts";
+import { type Line, played } from "../../support/cast.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const uses = (name: string, input: object) => ({ name, input });
+const writes = (file: string) => uses("Write", { file_path: file, content: "text\n" });
+const says = (content: string) =>
+  uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
+
+/** A run that nobody sits at, over the fake API. */
+async function runOf(t: PrivateTmux, cast: Readonly<Record<string, readonly Line[]>>, ...words: string[]) {
+  const api = await startFakeMessagesApi(played(cast).script);
+  onTestFinished(() => api.close());
+  const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const common = ["run", "--team", "crew", "--model", "claude-fake"];
+  const ended = await teamsIn(env, t.home)([...common, ...words]);
+  expect(ended.code, ended.err).toBe(0);
+  return { ended, requests: api.requests };
+}
+
+const systemOf = (requests: readonly { readonly body: { readonly system: unknown } }[], who: string) =>
+  requests.map(({ body }) => JSON.stringify(body.system)).find((system) => system.includes(`You are ${who}`));
+
+it.each(["tmux", "in-process"])(
+  "a run without a person ends its team before its result, also when its lead does not (%s)",
+  async (mode) => {
+    const t = privateTmux();
+    const cast = {
+      [LEAD_NAME]: [
+        { when: /Look/, uses: [uses("Agent", { name: "ann", prompt: "Greet.", description: "greets" })] },
+        { when: /greetings/, says: "All have greeted." },
+        { when: /ann is idle/, says: "All have greeted." },
+      ],
+      ann: [
+        { when: /Greet/, uses: [says("greetings")] },
+        {
+          when: /(shutdown-\d+@ann)/,
+          uses: [uses("SendMessage", { type: "shutdown_response", request_id: "$1", approve: true })],
+        },
+      ],
+    };
+    const words = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "Look"];
+    const { ended, requests } = await runOf(t, cast, ...words);
+    // What the lead was told, what became of the team, and the result behind it.
+    expect(systemOf(requests, LEAD_NAME)).toContain("You run without a person");
+    expect(ended.out).toMatch(
+      /its lead left the team to this run[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
+    );
+    await leaves(t, nothing());
+  },
+);
+
+it("a lead that only coordinates is denied what its teammates may do in the mode from before (S53)", async () => {
+  const t = privateTmux();
+  const cast = {
+    [LEAD_NAME]: [
+      { when: /Write/, uses: [writes("lead.md")] },
+      {
+        when: /tool_result/,
+        uses: [
+          uses("TaskCreate", { subject: "write it", description: "d" }),
+          uses("Agent", { name: "ann", prompt: "Begin.", description: "writes" }),
+        ],
+      },
+      { when: /it is written/, says: "Done." },
+      { when: /ann is idle/, says: "Done." },
+    ],
+    ann: [
+      { when: /Begin/, uses: [writes("ann.md")] },
+      { when: /tool_result/, uses: [says("it is written")] },
+    ],
+  };
+  const words = ["--delegate", "--permission-mode", "acceptEdits", "--json", "Write it"];
+  const { ended, requests } = await runOf(t, cast, ...words);
+  expect(ended.json()).toMatchObject({ result: "Done." });
+  expect(["lead.md", "ann.md"].map((file) => existsSync(join(t.home, file)))).toEqual([false, true]);
+  const { paths } = teamRef(homeOf(t.env), "crew");
+  expect(systemOf(requests, LEAD_NAME)).toContain(paths.tasks);
+  const offered = (requests[0]?.body.tools as { readonly name: string }[]).map(({ name }) => name);
+  expect(offered).not.toContain("Write");
+  expect(offered).toEqual(expect.arrayContaining(["Agent", "SendMessage", "TaskCreate", "TeamDelete"]));
+  const denied = requests.map(({ body }) => JSON.stringify(body.messages.at(-1)));
+  expect(denied.find((text) => text.includes("tool_result"))).toContain("is_error");
+  await leaves(t, nothing());
+});
