@@ -17,6 +17,7 @@ import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { requireSupported } from "../tmux/version.ts";
 import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { gathered } from "./gathered.ts";
+import type { Size } from "./layout.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-batch.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./pane-plan.ts";
 import { serverAt } from "./servers.ts";
@@ -31,6 +32,8 @@ export interface TmuxPaneOptions {
   /** The server that new panes go to; existing ones are looked for on the server of their record. */
   readonly server: TmuxServer;
   readonly env: Env;
+  /** Smallest pane of a teammate, as long as a further window can be had. */
+  readonly minPane?: Size | undefined;
   /** Milliseconds within which a teammate has to announce itself. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
@@ -40,12 +43,13 @@ export interface TmuxPaneOptions {
 
 /** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
 export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
-  const { server, env, clock = systemClock } = options;
+  const { server, env, minPane, clock = systemClock } = options;
   const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
   // Spawns of one turn of a lead come one behind the other.
   const panes = gathered(
-    (requests: readonly SpawnRequest[], placement: Placement) => makePanes(server, requests, placement),
+    (requests: readonly SpawnRequest[], placement: Placement) =>
+      makePanes(server, requests, placement, minPane),
     ([first], { kind, callerPane = "" }) =>
       `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
   );
@@ -132,6 +136,7 @@ async function makePanes(
   server: TmuxServer,
   requests: readonly SpawnRequest[],
   placement: Placement,
+  minPane: Size | undefined,
 ): Promise<Made> {
   const [first] = requests;
   if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
@@ -139,7 +144,7 @@ async function makePanes(
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
     // What they fork runs side by side.
     const [seen] = await Promise.all([look(server, PLAN_OPTIONS), preparing]);
-    const plan = planPanes(seen, first, requests.length, placement);
+    const plan = planPanes(seen, first, requests.length, placement, minPane);
     const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
       start: !seen.running,
       serverPid: seen.serverPid,

@@ -14,12 +14,15 @@ import type { BackendType } from "../schema/config.ts";
 export interface BackendsOptions extends ProcessBackendOptions {
   /** Of a lead that is a process: where its teammates can live in it. */
   readonly inProcess?: InProcessBackend;
+  /** Smallest pane of a teammate, in cells. */
+  readonly minPane?: { readonly columns: number; readonly rows: number } | undefined;
 }
 
 /** The places where teammates can live on this machine, and which one a command takes. */
 export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
+  const minPane = options.minPane && { width: options.minPane.columns, height: options.minPane.rows };
   const backends = {
-    tmux: tmuxPaneBackend({ server: callersServer(env), env }),
+    tmux: tmuxPaneBackend({ server: callersServer(env), env, minPane }),
     iterm2: iterm2Backend({ env }),
     process: processBackend(options),
     "in-process": options.inProcess ?? inProcessBackend(),

@@ -25,7 +25,7 @@ export async function leadContext(
   return {
     ...filesContext(call, open),
     env,
-    backends: openBackends(env, options),
+    backends: openBackends(env, { minPane: settings?.teams.minPane, ...options }),
   };
 }
 

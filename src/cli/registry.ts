@@ -47,6 +47,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   approvals: { group: "What waits for you", load: () => import("./commands/approvals.ts") },
   approve: { group: "What waits for you", load: () => import("./commands/approve.ts") },
   reject: { group: "What waits for you", load: () => import("./commands/reject.ts") },
+  settings: { group: "This machine", load: () => import("./commands/settings.ts") },
   trust: { group: "This machine", load: () => import("./commands/trust.ts") },
   doctor: { group: "This machine", load: () => import("./commands/doctor.ts") },
   agent: { group: "This machine", load: () => import("./commands/agent.ts") },

@@ -1,4 +1,4 @@
-import { EXIT } from "../errors.ts";
+import { EXIT, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { wayBack } from "../lead/ended-members.ts";
 import { tellTaskNews } from "../lead/look-at-tasks.ts";
@@ -22,10 +22,26 @@ interface Asked {
 export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): Promise<number> {
   const { out } = call;
   const ctx = await leadContext(call, open);
-  if (asked.watch) return watch(call, ctx, asked);
+  const stuckAfterMs = (await stuckAfter(call, ctx)) * 1000;
+  if (asked.watch) return watch(call, ctx, { ...asked, stuckAfterMs });
   const status = await current(ctx, asked);
-  out.answer(status, () => textOf(ctx, status, out));
+  out.answer(status, () => textOf(ctx, status, out, stuckAfterMs));
   return EXIT.done;
+}
+
+/** Seconds, of the settings; how a team stands is told also where these are broken. */
+async function stuckAfter({ io, out }: AnyCall, { home }: LeadContext): Promise<number> {
+  const [{ loadSettings }, { settingsSchema }] = await Promise.all([
+    import("./settings.ts"),
+    import("./settings-schema.ts"),
+  ]);
+  try {
+    return loadSettings(home.root, io.cwd).teams.stuckAfter;
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    out.note(line`${error.message}`);
+    return settingsSchema.parse({}).teams.stuckAfter;
+  }
 }
 
 /** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
@@ -41,23 +57,32 @@ async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
 }
 
 /** Where no lead sees to it, what brings back those that have ended is named. */
-function textOf({ ref }: LeadContext, status: TeamStatus, out: AnyCall["out"]): string {
+function textOf(
+  { ref, clock }: LeadContext,
+  status: TeamStatus,
+  out: AnyCall["out"],
+  stuckAfterMs: number,
+): string {
   const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const way = status.leadAlive === true ? undefined : wayBack(ref, names);
-  const text = statusText(status, out);
+  const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
   return way === undefined ? text : `${text}\n\n${line`${way}`}`;
 }
 
 const CLEAR = "\x1b[H\x1b[2J";
 
-async function watch({ io, out }: AnyCall, ctx: LeadContext, asked: Asked): Promise<number> {
+async function watch(
+  { io, out }: AnyCall,
+  ctx: LeadContext,
+  { stuckAfterMs, ...asked }: Asked & { readonly stuckAfterMs: number },
+): Promise<number> {
   const signal = io.interruption();
   let before = "";
   await follow(
     ctx.ref,
     async () => {
       const status = await current(ctx, asked);
-      const picture = out.json ? JSON.stringify(status) : textOf(ctx, status, out);
+      const picture = out.json ? JSON.stringify(status) : textOf(ctx, status, out, stuckAfterMs);
       if (picture !== before)
         out.item(status, () => (io.terminal.stdout ? `${CLEAR}${picture}` : `${picture}\n`));
       before = picture;

@@ -57,6 +57,7 @@ it.each([
   ["docs/endings.md", 4],
   ["docs/permissions.md", 6],
   ["docs/agents.md", 6],
+  ["docs/settings.md", 3],
 ])("the commands that %s names are commands with such options", async (file, least) => {
   const page = readFileSync(join(ROOT, file), "utf8");
   const own = privateTmux();

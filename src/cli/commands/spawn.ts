@@ -3,7 +3,6 @@ import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
 import { isInside } from "../../agent/protected-paths.ts";
 import type { NotHere } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose.ts";
-import { MIN_PANE } from "../../backend/layout.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import type { LeadContext } from "../../lead/context.ts";
 import { leadsMode } from "../../lead/modes.ts";
@@ -128,7 +127,7 @@ export const command = defineCommand({
         ...(spawned.worktree === null
           ? []
           : [line`Its worktree: ${spawned.worktree} on branch ${spawned.branch ?? "?"}`]),
-        ...(spawned.notHere === null ? [] : [notBeside(spawned.notHere)]),
+        ...(spawned.notHere === null ? [] : [notBeside(spawned.notHere, settings.teams.minPane)]),
         ...(call.out.verbose ? [line`It lives there because ${spawned.why}.`] : []),
         line`See it: teams attach ${name}   its screen: teams peek ${name}`,
       ].join("\n");
@@ -173,11 +172,11 @@ function wantedWorktree({
 }
 
 /** Says where one is that --here did not put beside the caller, and why. */
-function notBeside(why: NotHere): string {
+function notBeside(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHere, string>> = {
     "no pane": "this is no pane of the tmux that it is in",
     zoomed: "a pane of this window is zoomed, which a split would end",
-    "no room": `at this pane's right is no room (${2 * MIN_PANE.width} columns for the two, ${MIN_PANE.height} lines for each teammate)`,
+    "no room": `at this pane's right is no room (${2 * columns} columns for the two, ${rows} lines for each teammate)`,
   };
   return `It stands in the team's own window: ${reasons[why]}.`;
 }

@@ -185,6 +185,22 @@ describe("status in words", () => {
     );
   });
 
+  it("says of one at work for how long nothing was heard of it, past what the settings say", () => {
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const text = (state: string, now: number): string => {
+      const facts = { name: "dev", state, activity: "Bash(make)", exit: null, taskIds: [], color: null };
+      const member = { ...facts, tokens, mail, lastActivityAt: 1_000 };
+      const members = [member] as unknown as TeamStatus["members"];
+      const out = { paint: plain, columns: undefined };
+      return statusText({ ...team, members }, out, { now, stuckAfterMs: 600_000 });
+    };
+    expect(text("running", 601_000)).toMatch(/ {2}Bash\(make\)$/m);
+    expect(text("running", 601_001)).toMatch(/stuck\? nothing for 10 min: Bash\(make\)$/m);
+    for (const state of ["idle", "needs-input", "throttled"])
+      expect(text(state, 10e6)).not.toContain("stuck");
+  });
+
   it("says of one that ended how, and of its last lines nothing where a signal is all there is to say", () => {
     const mail = { queued: 0, delivered: 0, inTurn: 0 };
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

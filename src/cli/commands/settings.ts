@@ -1,0 +1,38 @@
+import { maskValue, secretsOf } from "../../os/secrets.ts";
+import { stripControls } from "../../os/terminal-text.ts";
+import { defineCommand } from "../command.ts";
+import { homeOf } from "../home.ts";
+import { line } from "../paint.ts";
+import { presentProjectFiles } from "../project-files.ts";
+import { loadSettings } from "../settings.ts";
+import { managedFile, userFile } from "../settings-files.ts";
+import { settingsJsonSchema } from "../settings-schema.ts";
+
+export const command = defineCommand({
+  name: "settings",
+  summary: "The settings that count in this directory, and what can be set",
+  args: [],
+  options: {
+    schema: { summary: "the JSON Schema of the file: every key, what it is for, its default" },
+  },
+  examples: ["teams settings", "teams settings --schema > teams-settings.schema.json"],
+  notes:
+    "From weak to strong: settings.json of your own, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
+    "Of a directory that you do not trust (teams trust) only what takes rights away counts.",
+  async run({ io, options, out }) {
+    if (options.schema) {
+      const schema = settingsJsonSchema();
+      out.answer(schema, () => JSON.stringify(schema, undefined, 2));
+      return;
+    }
+    const { root } = homeOf(io.env);
+    const { ignored, ...found } = loadSettings(root, io.cwd);
+    // Looked at, and pasted elsewhere.
+    const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));
+    const files = [userFile(root), ...presentProjectFiles(root, io.cwd), managedFile()];
+    out.answer({ files, ignored, settings }, () => {
+      for (const what of ignored) out.note(line`Not trusted, so ignored: ${what}`);
+      return stripControls(JSON.stringify(settings, undefined, 2));
+    });
+  },
+});
