@@ -395,6 +395,7 @@ describe("patterns of commands", () => {
     "r{m,} x",
     "{r,}{m,} x",
     "rm$IFS x",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell expands
     "rm${IFS}x",
     "flock l rm x",
     "taskset 1 rm x",
