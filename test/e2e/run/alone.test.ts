@@ -84,7 +84,8 @@ it("a lead that only coordinates is denied what its teammates may do in the mode
   expect(["lead.md", "ann.md"].map((file) => existsSync(join(t.home, file)))).toEqual([false, true]);
   const { paths } = teamRef(homeOf(t.env), "crew");
   expect(systemOf(requests, LEAD_NAME)).toContain(paths.tasks);
-  const offered = (requests[0]?.body.tools as { readonly name: string }[]).map(({ name }) => name);
+  const first = requests[0]?.body as { readonly tools: readonly { readonly name: string }[] } | undefined;
+  const offered = first?.tools.map(({ name }) => name);
   expect(offered).not.toContain("Write");
   expect(offered).toEqual(expect.arrayContaining(["Agent", "SendMessage", "TaskCreate", "TeamDelete"]));
   const denied = requests.map(({ body }) => JSON.stringify(body.messages.at(-1)));
