@@ -4,7 +4,13 @@ import {
   request as plainRequest,
   type RequestOptions,
 } from "node:http";
-import { Readable } from "node:stream";
+import { pipeline, Readable, Transform } from "node:stream";
+
+/**
+ * Bytes of an answer, and of one event where it is a stream of them, which may last for days: what asks for it holds that much of
+ * it at least, and no honest one is so long.
+ */
+const MAX_BODY = 16 * 1024 * 1024;
 
 /**
  * A `fetch` over node:http and node:https for a library that asks for one: the global one keeps some 7 MB more in a
@@ -83,6 +89,26 @@ function responseOf(answer: IncomingMessage): Response {
   const status = answer.statusCode ?? 0;
   const empty = status === 204 || status === 304;
   if (empty) answer.resume();
-  const stream = empty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>);
+  const isEvents = /^text\/event-stream/i.test(answer.headers["content-type"] ?? "");
+  const stream = empty ? null : (Readable.toWeb(bounded(answer, isEvents)) as ReadableStream<Uint8Array>);
   return new Response(stream, { status, statusText: answer.statusMessage ?? "", headers });
+}
+
+/** The body of an answer; an error once it, or one of its events, is longer than anybody reads. */
+function bounded(answer: IncomingMessage, isEvents: boolean): Readable {
+  let held = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      held = isEvents && endsEvent(chunk) ? 0 : held + chunk.length;
+      if (held <= MAX_BODY) done(null, chunk);
+      else done(new Error(`The server's answer is longer than ${MAX_BODY} bytes.`));
+    },
+  });
+  // What goes wrong comes out of the body.
+  return pipeline(answer, counted, () => undefined);
+}
+
+/** Whether an event ends in it, at its blank line. One that is cut between two pieces is taken for the next one's. */
+function endsEvent(chunk: Buffer): boolean {
+  return chunk.includes("\n\n") || chunk.includes("\r\n\r\n") || chunk.includes("\r\r");
 }

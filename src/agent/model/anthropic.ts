@@ -68,7 +68,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
         const delayMs = nextDelay({ ...failure, kind, attempt }, random());
         if (delayMs === undefined) throw failure.error;
         if (failure.spoke) yield { type: "restart" };
-        yield { type: "retry", attempt, delayMs, status, reason: message };
+        yield { type: "retry", attempt, delayMs, status, reason: message.replace(/\.$/, "") };
         await sleep(delayMs, signal);
         signal.throwIfAborted();
       }
@@ -127,7 +127,9 @@ async function* tryOnce(
   const answer = new AnswerBuilder();
   let spoke = false;
   try {
-    for await (const event of await client.messages.create(params, { signal })) {
+    const { data, response } = await client.messages.create(params, { signal }).withResponse();
+    if (isPage(response)) throw new ModelError("invalid_request", NO_API);
+    for await (const event of data) {
       const text = answer.add(event);
       if (text === "") continue;
       spoke = true;
@@ -150,6 +152,14 @@ async function* tryOnce(
 /** For the first error that most people see. */
 const WHERE_KEYS_ARE =
   " (the key is in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the server in ANTHROPIC_BASE_URL: teams doctor --online)";
+
+/** A login page, or any other of a server that is no model's: no further try makes it one. */
+function isPage({ headers }: Response): boolean {
+  return /^text\/html/i.test(headers.get("content-type") ?? "");
+}
+
+const NO_API =
+  "The server answers with a web page, not as a model's server does; see whether ANTHROPIC_BASE_URL is right";
 
 /** What the SDK's errors have, of which its classes are only known once it is loaded. */
 interface ApiErrorLike {
@@ -176,7 +186,7 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
   const type = String(body?.error?.type ?? "");
   const status = typeof httpStatus === "number" ? httpStatus : STREAM_ERRORS[type];
   const said = body?.error?.message;
-  const message = typeof said === "string" && said !== "" ? said : causeOf(thrown);
+  const message = typeof said === "string" && said !== "" ? said : withoutPage(causeOf(thrown), status);
   const kind = status === undefined ? "connection" : failureKind(status, message);
   const text =
     status === undefined
@@ -188,6 +198,12 @@ function failureOf(thrown: unknown, now: number): Omit<Failure, "spoke" | "usage
     retryAfterMs: retryAfterMs(headers, now),
     shouldRetry: told === "false" ? false : undefined,
   };
+}
+
+/** Where a server says nothing that is made for programs the SDK repeats the status and all that came. */
+function withoutPage(text: string, status: number | undefined): string {
+  const said = text.startsWith(`${status} `) ? text.slice(`${status} `.length) : text;
+  return /^\s*<(!doctype|html|\?xml)/i.test(said) ? NO_API : said;
 }
 
 /** The SDK says "Connection error." and keeps why in the cause. */

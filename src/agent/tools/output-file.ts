@@ -80,11 +80,14 @@ function sweep(): void {
   }
 }
 
-/** Where the output of commands goes that run in this directory: `<scratch>/<cwd with / as ->/tasks`. */
+/**
+ * Where the output of commands goes that run in this directory: `<scratch>/<cwd with / as ->/tasks`, which ends in a hash where it
+ * would be too long, or another directory's as well: whoever works there may read it unasked.
+ */
 export function outputDirectory(cwd: string): string {
   const place = cwd.replaceAll("/", "-");
-  const short = place.length <= 200 ? place : `${place.slice(0, 180)}-${hash(cwd)}`;
-  return join(scratchDirectory(), short, "tasks");
+  const isPlain = place.length <= 200 && !cwd.includes("-");
+  return join(scratchDirectory(), isPlain ? place : `${place.slice(0, 180)}-${hash(cwd)}`, "tasks");
 }
 
 /** `<id>.output` there; an id that a server made up reaches no path as it is. */

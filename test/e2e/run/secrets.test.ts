@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { scratchDirectory } from "../../../src/os/directories.ts";
+import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
 import { realPathOf } from "../../../src/os/fs.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/archive.ts";
@@ -146,7 +146,7 @@ it.each(["tmux", "process", "in-process"])(
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const archive = join(own.home, "leak.tar.gz");
     expect((await teams(["export", "leak", "-o", archive])).code).toBe(0);
-    const scratch = join(scratchDirectory(), realPathOf(own.home).replaceAll("/", "-"));
+    const scratch = dirname(outputDirectory(realPathOf(own.home)));
     const files = [own.home, scratch]
       .flatMap(filesBelow)
       .filter((file) => ![archive, settings].includes(file));

@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { type AnthropicOptions, anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import type { ConversationMessage, ModelEvent, ModelRequest } from "../../../src/agent/model/model.ts";
 import {
@@ -242,6 +244,26 @@ describe("a call that fails", () => {
       message: expect.stringMatching(/^401 invalid x-api-key \(.*ANTHROPIC_API_KEY.*doctor --online\)$/),
     });
     expect(slept).toEqual([]);
+  });
+
+  test.each([
+    [200, "text/html; charset=utf-8", /^The server answers with a web page.*ANTHROPIC_BASE_URL/],
+    [404, "text/html", /^404 The server answers with a web page.*ANTHROPIC_BASE_URL/],
+    [404, "text/plain", /^404 page not found$/],
+  ])("a server that is no model's (%i, %s) is said at once", async (status, type, message) => {
+    let asked = 0;
+    const page = createServer((_, response) => {
+      asked += 1;
+      const html = type.startsWith("text/html");
+      response.writeHead(status, { "content-type": type });
+      response.end(html ? "<!doctype html><title>Sign in</title>" : "page not found");
+    });
+    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void page.close());
+    const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+    const { error, slept } = await play({ url } as FakeMessagesApi);
+    expect(error).toMatchObject({ kind: "invalid_request", message: expect.stringMatching(message) });
+    expect([asked, slept]).toEqual([1, []]);
   });
 
   test("no key at all is said without a call", async () => {

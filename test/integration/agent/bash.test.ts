@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { BackgroundTasks } from "../../../src/agent/background.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
+import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { scratchDirectory } from "../../../src/os/directories.ts";
 import { startOf } from "../../../src/os/identity.ts";
@@ -130,13 +131,19 @@ describe("a command", () => {
   });
 
   test("whose whole output cannot be kept ends like any other, and says so", async () => {
-    const inTheWay = join(scratchDirectory(), cwd.replaceAll("/", "-"));
+    const inTheWay = dirname(outputDirectory(cwd));
     mkdirSync(scratchDirectory(), { recursive: true, mode: 0o700 });
     writeFileSync(inTheWay, "");
     onTestFinished(() => rmSync(inTheWay, { force: true }));
     const { content, isError } = await bash("head -c 40000 /dev/zero | tr '\\0' x");
     expect(content).toMatch(/x\n… \(40000 characters in all; the rest could not be kept: ENOTDIR/);
     expect(isError).toBe(false);
+  });
+
+  test("has its output where nobody finds it who works in a directory with another name", () => {
+    expect(outputDirectory("/p/a-b")).not.toBe(outputDirectory("/p/a/b"));
+    expect(outputDirectory("/p/a/b")).toBe(join(scratchDirectory(), "-p-a-b", "tasks"));
+    expect(outputDirectory(`/${"long/".repeat(100)}`).length).toBeLessThan(300);
   });
 
   test("that prints a key leaves none in the file, in however many pieces it comes (S75)", async () => {
@@ -151,7 +158,7 @@ describe("a command", () => {
 
   test("that prints without end is not kept without end", async () => {
     const { data } = await bash("yes | head -c 3000000", { toolUseId: `v${process.pid}` });
-    rmSync(join(tmpdir(), `teams-${process.getuid?.()}`, cwd.replaceAll("/", "-")), {
+    rmSync(dirname(outputDirectory(cwd)), {
       recursive: true,
       force: true,
     });
