@@ -41,11 +41,18 @@ const ARGS = [
 ] as const;
 
 const OPTIONS = {
-  model: { value: "model", summary: "the lead's model: haiku, sonnet, opus, an id, scripted[:file]" },
+  model: {
+    value: "model",
+    summary: "the lead's model: haiku, sonnet (by default, with a key), opus, an id, scripted[:file]",
+  },
   playbook: { value: "file", summary: "play a playbook instead of asking a model" },
   record: { value: "file", summary: "write a playbook of the run, to be played with --playbook" },
   teammateMode: { value: "mode", summary: "where teammates live; auto by default", choices: TEAMMATE_MODES },
-  permissionMode: { value: "mode", summary: "what may be done without asking", choices: PERMISSION_MODES },
+  permissionMode: {
+    value: "mode",
+    summary: "what may be done without asking; permissions.defaultMode, else default",
+    choices: PERMISSION_MODES,
+  },
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   systemPrompt: { value: "text", summary: "in place of what the lead is told by default" },
   appendSystemPrompt: { value: "text", summary: "after all that the lead is told" },
