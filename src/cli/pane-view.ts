@@ -90,7 +90,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     idle: () => notice("○", "idle", TONE.quiet),
     waiting(what) {
-      notice("▲", what, TONE.attention);
+      page.wholeNotice("▲", what, TONE.attention);
       ring();
     },
     permission(ask) {
@@ -144,6 +144,8 @@ interface Page {
   /** What comes next is a paragraph of its own. */
   paragraphEnds(): void;
   notice(sign: string, text: string, ink: Ink): void;
+  /** What a person is asked is shown whole. */
+  wholeNotice(sign: string, text: string, ink: Ink): void;
   end(lastWords?: string, epilogue?: string): void;
   /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
   aside(show: () => void): void;
@@ -159,6 +161,11 @@ function pageOf(options: PaneViewOptions): Page {
     sheet.begin(block);
   };
   const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
+  const put = (sign: string, text: string, ink: Ink, most: number): void => {
+    begin("notice");
+    const rows = excerpt(text, most, Math.max(LEAST_WIDTH, options.width()) - 2);
+    for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
+  };
   return {
     paint,
     own: paletteIndex(options.color),
@@ -191,11 +198,8 @@ function pageOf(options: PaneViewOptions): Page {
       if (stripper === undefined) show();
       else waiting.push(show);
     },
-    notice(sign, text, ink) {
-      begin("notice");
-      const rows = excerpt(text, messageRows, Math.max(LEAST_WIDTH, options.width()) - 2);
-      for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
-    },
+    notice: (sign, text, ink) => put(sign, text, ink, messageRows),
+    wholeNotice: (sign, text, ink) => put(sign, text, ink, Number.POSITIVE_INFINITY),
   };
 }
 

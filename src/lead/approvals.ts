@@ -4,6 +4,7 @@ import type { RuleDestination } from "../protocol/permission-updates.ts";
 import { defined } from "../schema/defined.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { sendAnswer, sendGivenAnswer } from "../team/answers.ts";
+import { choicesOf, chosen } from "../team/choices.ts";
 import { readTeam } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import {
@@ -13,6 +14,7 @@ import {
   readRequest,
   withdrawAnswer,
 } from "../team/requests.ts";
+import { shownChange } from "../team/shown-change.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { exceeds, leadsMode } from "./modes.ts";
 
@@ -25,6 +27,19 @@ export interface Approval {
   readonly at: number;
   /** Answers that a question offers. */
   readonly choices?: readonly string[];
+  /** Why a permission is asked for. */
+  readonly reason?: string;
+  /** The first lines of what the call would do that its summary leaves out; all of them where one alone is looked at. */
+  readonly change?: readonly string[];
+}
+
+/** One thing that waits, whole. */
+export interface WholeApproval extends Approval {
+  /** What the tool would be called with. */
+  readonly input?: unknown;
+  readonly question?: string;
+  readonly planFilePath?: string;
+  readonly planContent?: string;
 }
 
 export interface ApprovalAnswer {
@@ -41,18 +56,39 @@ export interface ApprovalAnswer {
 
 /** What waits, oldest first. */
 export function listApprovals(ref: TeamRef): readonly Approval[] {
-  return listRequests(ref).map(approvalOf);
+  return listRequests(ref).map((request) => approvalOf(request));
 }
 
-function approvalOf(request: RequestRecord): Approval {
-  const { id, kind, from, summary, at } = request;
+/** @throws TeamError REQUEST_NOT_FOUND */
+export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
+  const request = readRequest(ref, id);
+  const { payload } = request;
+  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  return defined({
+    ...approvalOf(request, Number.POSITIVE_INFINITY),
+    input: payload.input,
+    question: text(payload.question),
+    planFilePath: text(payload.planFilePath),
+    planContent: text(payload.planContent),
+  });
+}
+
+/** Lines of a change that a list shows; the pane of whoever asks shows more, and `teams approvals <id>` all. */
+const LISTED_LINES = 8;
+
+function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
+  const { id, kind, from, summary, at, payload } = request;
   const choices = choicesOf(request);
-  return { id, kind, from, summary, at, ...(choices.length === 0 ? {} : { choices }) };
-}
-
-function choicesOf({ kind, payload }: RequestRecord): readonly string[] {
-  const given = kind === "question" && Array.isArray(payload.choices) ? payload.choices : [];
-  return given.filter((choice): choice is string => typeof choice === "string");
+  const change = kind === "permission" ? shownChange(String(payload.tool), payload.input) : [];
+  const more = change.length - most;
+  // A line that says “1 more line” would take the place of that line.
+  const lines = more > 1 ? [...change.slice(0, most), `… ${more} more lines`] : change;
+  return {
+    ...{ id, kind, from, summary, at },
+    ...(choices.length === 0 ? {} : { choices }),
+    ...(kind === "permission" && typeof payload.reason === "string" ? { reason: payload.reason } : {}),
+    ...(lines.length === 0 ? {} : { change: lines }),
+  };
 }
 
 /**
@@ -67,7 +103,9 @@ export async function answerApproval(
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
   const request = readRequest(ctx.ref, id);
-  const { decider = "person", always, ...decision } = answer;
+  const { decider = "person", always, ...given } = answer;
+  const note = given.note && chosen(choicesOf(request), given.note);
+  const decision = defined({ ...given, note: note || undefined });
   if (decider === "model" && request.kind !== "plan") {
     throw new TeamError(
       "PERMISSION_DENIED",
@@ -88,7 +126,7 @@ export async function answerApproval(
       { hint: "Leave the mode out, or ask the person." },
     );
   }
-  if (request.kind === "question") requireChoice(request, answer.approve, answer.note || undefined);
+  if (request.kind === "question") requireChoice(request, answer.approve, note || undefined);
   if (request.kind === "crash")
     throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
   const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });

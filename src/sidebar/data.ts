@@ -38,6 +38,8 @@ export interface ApprovalView {
   readonly kind: "plan" | "permission" | "question" | "crash";
   readonly from: string;
   readonly summary: string;
+  /** What the call would do that its summary leaves out, line by line. */
+  readonly change?: readonly string[];
 }
 
 /** A message of the team's journal. */

@@ -24,6 +24,8 @@ const TOKENS_FROM = 26;
 /** From here on a message has its text behind the names. */
 const ONE_LINE_MESSAGE_FROM = 56;
 const INDENT = 3;
+/** Rows of what a call would change: the agent's pane and `teams approvals` show more. */
+const CHANGE_ROWS = 2;
 
 const quiet: Style = { fg: TONE.quiet };
 const faint: Style = { fg: TONE.faint };
@@ -79,7 +81,10 @@ function waitingItem(approval: ApprovalView, width: number): Line[] {
     span(` ${gridText(approval.from)}`, { ...tone, bold: true }),
     span(` ${ASKS[approval.kind]}`, tone),
   ];
-  const about = wrap(approval.summary, width - INDENT, 2);
+  const about = [
+    ...wrap(approval.summary, width - INDENT, 2),
+    ...(approval.change ?? []).slice(0, CHANGE_ROWS).map(gridText),
+  ];
   return [
     line(cut(title, width), target),
     ...about.map((text) => line(cut([span("   "), span(text)], width), target)),

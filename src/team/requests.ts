@@ -141,11 +141,9 @@ export function hasOpen(ref: TeamRef, agent: string, wanted: RequestRecord["kind
   return listRequests(ref).some(({ from, kind }) => from === agent && kind === wanted);
 }
 
-/** Whoever speaks to an agent at its pane has answered what it had asked; the words themselves are its next turn. */
-export function closeQuestionsOf(ref: TeamRef, agent: string): void {
-  for (const { id, from, kind } of listRequests(ref)) {
-    if (from === agent && kind === "question") closeRequest(ref, id);
-  }
+/** What an agent has asked and nobody has answered, oldest first. */
+export function questionsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
+  return listRequests(ref).filter(({ from, kind }) => from === agent && kind === "question");
 }
 
 function notFound(ref: TeamRef, id: string): TeamError {

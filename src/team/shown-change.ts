@@ -1,13 +1,20 @@
 /** Longest text of a call that is shown, in characters: who allows more than that looks at the file of the request. */
 const MAX_TEXT = 100_000;
+/** Characters of a command that its summary shows in one row of most terminals. */
+const SHORT_COMMAND = 60;
 
 /**
- * What a call would change in a file, for the person who allows it: removed lines behind `- `, new ones behind `+ `. What the
- * two texts of an edit have in common at their ends is left out.
- * @returns none for a call that changes no text, or whose input is none of its tool
+ * What a call would do that its summary leaves out, for the person who allows it, line by line: of a file removed lines behind
+ * `- ` and new ones behind `+ `, without what the two texts of an edit have in common at their ends; of a command of several
+ * lines, or a long one, each line behind `$ `.
+ * @returns none where the summary says it all, or the input is none of the tool
  */
 export function shownChange(tool: string, input: unknown): readonly string[] {
-  const { content, old_string, new_string, replace_all } = fieldsOf(input);
+  const { content, old_string, new_string, replace_all, command } = fieldsOf(input);
+  if (tool === "Bash" && typeof command === "string") {
+    const isShort = command.length <= SHORT_COMMAND && !command.trim().includes("\n");
+    return isShort ? [] : rows("$", linesOf(command.trim()));
+  }
   if (tool === "Write" && typeof content === "string") return rows("+", linesOf(content));
   if (tool !== "Edit" || typeof old_string !== "string" || typeof new_string !== "string") return [];
   const [before, after] = withoutCommonEnds(linesOf(old_string), linesOf(new_string));

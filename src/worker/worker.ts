@@ -6,9 +6,10 @@ import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf } from "../errors.ts";
 import { operand } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
+import { choicesOf, chosen } from "../team/choices.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeQuestionsOf, hasOpen } from "../team/requests.ts";
+import { closeRequest, hasOpen, questionsOf } from "../team/requests.ts";
 import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
 import { actAtOnce } from "./at-once.ts";
@@ -202,10 +203,9 @@ export class Worker {
    */
   async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
-    closeQuestionsOf(this.ref, this.name);
-    this.#answers.forgetQuestions();
-    if (echoed && !this.#turns.isRunning) this.#turns.echoed(line);
-    this.#queue.type(line);
+    const said = this.#answerIn(line);
+    if (echoed && !this.#turns.isRunning) this.#turns.echoed(said);
+    this.#queue.type(said);
     if (this.#turns.isRunning) this.#options.view.queued("you");
     this.#wake.set();
   }
@@ -214,6 +214,15 @@ export class Worker {
   told(text: string): void {
     this.#queue.remark(text);
     this.#wake.set();
+  }
+
+  /** Whoever speaks to it here has answered what it had asked: a choice may be named by its number. */
+  #answerIn(line: string): string {
+    const asked = questionsOf(this.ref, this.name);
+    for (const { id } of asked) closeRequest(this.ref, id);
+    this.#answers.forgetQuestions();
+    const newest = asked.at(-1);
+    return newest === undefined ? line : chosen(choicesOf(newest), line);
   }
 
   /** Something that the agent runs in the background has ended: a turn, behind the one that runs. */
@@ -285,11 +294,13 @@ export class Worker {
   }
 
   /** It has put a question, which does not end its turn. */
-  asked(question: string, requestId: string): void {
+  asked(question: string, choices: readonly string[], requestId: string): void {
     this.#answers.asked(requestId);
     const { view, role } = this.#options;
-    const answer = `type the answer here, or: teams approve ${operand(requestId)} --note "…"`;
-    view.waiting(`asks: ${question} (${answer})`, role === "teammate" ? "lead" : "person");
+    const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
+    const typed = choices.length === 0 ? "the answer here" : "the answer or its number here";
+    const answer = `type ${typed}, or: teams approve ${operand(requestId)} --note "…"`;
+    view.waiting(`asks: ${question} (${answer})${numbered}`, role === "teammate" ? "lead" : "person");
   }
 
   /** Somebody has no more for it to do: a turn that runs is ended, and then the worker. */

@@ -58,8 +58,12 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   },
 };
 
+/** A line end is shown as one: behind a `#` it makes the difference between a comment and a command. */
 function oneLine(command: string): string {
-  return command.replace(/\s+/g, " ").trim();
+  return command
+    .trim()
+    .replace(/\s*\n\s*/g, " ⏎ ")
+    .replace(/\s+/g, " ");
 }
 
 function runBehind(command: string, context: ToolContext, timeout = Number.POSITIVE_INFINITY): ToolResult {

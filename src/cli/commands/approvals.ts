@@ -1,16 +1,27 @@
-import { listApprovals } from "../../lead/approvals.ts";
+import { type Approval, listApprovals, type WholeApproval, wholeApproval } from "../../lead/approvals.ts";
+import { operand } from "../../os/shell-words.ts";
+import { gridText } from "../../os/terminal-text.ts";
 import { defineCommand } from "../command.ts";
+import { line } from "../paint.ts";
 import { table } from "../table.ts";
 import { openTeam } from "../team.ts";
 
 export const command = defineCommand({
   name: "approvals",
-  summary: "List plans, permissions and questions that wait for you",
-  args: [],
+  summary: "List plans, permissions, questions and crashes that wait for you, or show one whole",
+  args: [{ name: "id", summary: "one of them: all that it would do, or its plan", optional: true }],
   options: {},
-  examples: ["teams approvals", "teams approvals --team review --json"],
-  async run({ options, io, out }) {
+  examples: [
+    "teams approvals",
+    "teams approvals perm-1718000000000-ab12cd3",
+    "teams approvals --team review --json",
+  ],
+  async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
+    if (args.id !== undefined) {
+      const approval = wholeApproval(ref, args.id);
+      return out.answer({ approval }, () => wholeText(approval));
+    }
     const approvals = listApprovals(ref);
     out.answer({ approvals }, () => {
       if (approvals.length === 0) return "Nothing waits for you.";
@@ -21,7 +32,59 @@ export const command = defineCommand({
         summary,
       ]);
       const list = table(["ID", "KIND", "FROM", "ABOUT"], rows, { columns: out.columns });
-      return `${list}\n\nAnswer with: teams approve <id>   or: teams reject <id> --note "why"`;
+      return [list, ...approvals.flatMap(detailsOf), ways(approvals)].join("\n\n");
     });
   },
 });
+
+/** What a row has no room for. */
+function detailsOf({ id, change = [], choices = [] }: Approval): readonly string[] {
+  const lines = [...change, ...choices.map(numbered)];
+  return lines.length === 0 ? [] : [[line`${id}:`, ...lines.map(indented)].join("\n")];
+}
+
+function wholeText(approval: WholeApproval): string {
+  const {
+    kind,
+    from,
+    summary,
+    reason,
+    change = [],
+    choices = [],
+    question,
+    planFilePath,
+    planContent,
+  } = approval;
+  const input = change.length > 0 ? undefined : JSON.stringify(approval.input, undefined, 2);
+  const texts = [...change, input, question, planContent, ...choices.map(numbered)];
+  const rows = texts.flatMap((text) => (text === undefined ? [] : text.split("\n")));
+  return [
+    line`${kind} of ${from}: ${planFilePath ?? summary}`,
+    ...(reason === undefined ? [] : [gridText(reason)]),
+    ...(rows.length === 0 ? [] : [rows.map(indented).join("\n")]),
+    ways([approval]),
+  ].join("\n\n");
+}
+
+function numbered(choice: string, at: number): string {
+  return `${at + 1}  ${choice}`;
+}
+
+function indented(text: string): string {
+  return `  ${gridText(text)}`;
+}
+
+/** How they are answered. */
+function ways(approvals: readonly Approval[]): string {
+  const [first] = approvals;
+  const id = approvals.length === 1 && first !== undefined ? operand(first.id) : "<id>";
+  const kinds = new Set(approvals.map(({ kind }) => kind));
+  const verdict = `teams approve ${id}   or: teams reject ${id} --note "why"`;
+  return [
+    ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${verdict}`] : []),
+    ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
+    ...(kinds.has("crash")
+      ? [`Start what crashed again with: teams approve ${id}   or let it go: teams reject ${id}`]
+      : []),
+  ].join("\n");
+}

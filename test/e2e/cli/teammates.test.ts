@@ -166,6 +166,11 @@ describe("a permission that is asked for", () => {
     });
     expect(asked).toMatchObject({ kind: "permission", from: "dev" });
     expect((await teams(["status"])).out).toContain(`teams approve ${asked.id}`);
+    const whole = (await teams(["approvals", asked.id])).out;
+    expect(whole).toMatch(/^permission of dev: Bash\(/);
+    expect(whole).toContain(`Answer with: teams approve ${asked.id}   or: teams reject ${asked.id}`);
+    expect(whole).toContain("No rule allows");
+    expect((await teams(["approvals", "perm-1"])).code).toBe(3);
     const waited = await teams(["wait", "dev", "--timeout", "0.2"]);
     expect(waited.code).toBe(5);
     expect(waited.err).toContain("dev waits for you: teams approvals");

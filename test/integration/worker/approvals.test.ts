@@ -59,6 +59,7 @@ describe("a call that needs a permission (S61)", () => {
       from: "dev",
       summary: "Bash(touch made)",
       at: expect.any(Number),
+      reason: "No rule allows touch made.",
     });
     await eventually("the pane", () => dev.shown.includes(`permission ${request.id}: Bash(touch made)`));
     const [told] = await eventually("the message", async () => {

