@@ -77,12 +77,12 @@ export function sendable(messages: readonly ConversationMessage[]): Conversation
 
 const REFUSED_TURN = "[A turn stood here that you refused to go on with; it is left out.]";
 
-/** Every tool call has a result right behind it: those that are missing are said to be lost. */
+/** Every tool call has a result right behind it: those that are missing are said to be lost. What was refused was called by nobody. */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {
   const closed: ConversationMessage[] = [];
   for (const [i, message] of messages.entries()) {
     closed.push(message);
-    if (message.role !== "assistant") continue;
+    if (message.role !== "assistant" || message.refused) continue;
     const next = messages[i + 1];
     const answered = new Set(next?.role === "user" ? toolResultsOf(next).map((r) => r.toolUseId) : []);
     const lost = toolUsesOf(message).filter((use) => !answered.has(use.id));

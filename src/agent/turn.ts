@@ -105,6 +105,8 @@ class Turn {
       return answer.outcome === "interrupted" ? this.#interrupted() : this.#failed(answer);
     }
     this.#refusedAsLong = 0;
+    // What it had begun to call before it refused is not called.
+    if (answer.stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     const uses = toolUsesOf(answer.message);
     if (uses.length === 0) return this.#withoutTools(answer.stopReason);
     const ran = await runTools(uses, answer.stopReason);
@@ -154,7 +156,6 @@ class Turn {
   }
 
   async #withoutTools(stopReason: StopReason): Promise<Ending | undefined> {
-    if (stopReason === "refusal") return { outcome: "failed", failure: REFUSED };
     // The server goes on where it paused once it has the same conversation again.
     if (stopReason === "pause_turn") return undefined;
     if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };

@@ -16,6 +16,7 @@ import {
   type FakeRequest,
   startFakeMessagesApi,
 } from "../../support/fake-messages-api.ts";
+import { expectValidRequest } from "../../support/valid-request.ts";
 
 let home: string;
 let events: AgentEvent[];
@@ -106,18 +107,6 @@ async function serve(
   });
 }
 
-/** What a server insists on: the user first, every call with its result right behind it. */
-function expectValid({ body }: FakeRequest): void {
-  expect(body.messages[0].role).toBe("user");
-  for (const [i, { role, content }] of body.messages.entries()) {
-    expect(role).toBe(i % 2 === 0 ? "user" : "assistant");
-    const calls = content.flatMap((b: { type: string; id: string }) => (b.type === "tool_use" ? [b.id] : []));
-    const next = body.messages[i + 1]?.content ?? [];
-    const results = next.flatMap((b: { tool_use_id?: string }) => b.tool_use_id ?? []);
-    if (calls.length > 0) expect(results).toEqual(calls);
-  }
-}
-
 describe("a conversation near the end of its window", () => {
   test("is summarised by the model, with what stands on the disk, and the newest part stays", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY of it all" : "fine"));
@@ -126,7 +115,7 @@ describe("a conversation near the end of its window", () => {
       await ada.run(input(`request ${i} ${"y".repeat(8_000)}`, [`k${i}`]), never);
     const asked = api.requests.findIndex(asksForSummary);
     expect(asked).toBeGreaterThan(2);
-    for (const request of api.requests) expectValid(request);
+    for (const request of api.requests) expectValidRequest(request);
     // Behind the same prompt, so that the server's cache has it.
     expect(api.requests[asked]?.body.system).toEqual(api.requests[asked - 1]?.body.system);
     expect(api.requests[asked]?.body.tools).toEqual(api.requests[asked - 1]?.body.tools);
@@ -168,7 +157,7 @@ describe("a conversation near the end of its window", () => {
       text: "seen",
       toolCalls: 1,
     });
-    for (const request of api.requests) expectValid(request);
+    for (const request of api.requests) expectValidRequest(request);
     const last = textsOf(api.requests.at(-1) as FakeRequest);
     expect(last).toMatch(/begin x+.*characters were left out.*x+ end/);
     expect(last).toContain("look");
@@ -183,7 +172,7 @@ describe("a conversation near the end of its window", () => {
     });
     expect(await agent().run(input("look"), never)).toMatchObject({ text: "seen" });
     expect(textsOf(api.requests.at(-1) as FakeRequest).match(/begin x/g)).toHaveLength(5);
-    for (const request of api.requests) expectValid(request);
+    for (const request of api.requests) expectValidRequest(request);
   });
 
   test("keeps the request of the turn word for word, also where the turn itself is what is long", async () => {
@@ -278,7 +267,7 @@ describe("an answer that is no summary", () => {
       const result = await ada.run(input(`rule ${i}: MANGO-${i} ${"y".repeat(6_000)}`), never);
       expect(result).toMatchObject({ outcome: "completed", text: "fine" });
     }
-    for (const request of api.requests) expectValid(request);
+    for (const request of api.requests) expectValidRequest(request);
     return { asks: api.requests.filter(asksForSummary), next: textsOf(api.requests.at(-1) as FakeRequest) };
   }
   const flaw = () => events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
@@ -398,7 +387,7 @@ describe("a conversation that the server finds too long", () => {
     await ada.run(input("b ".repeat(4_000)), never);
     expect(await ada.run(input("c"), never)).toMatchObject({ outcome: "completed", text: "Onetwo." });
     expect(api.requests.filter(asksForSummary)).toHaveLength(1);
-    expectValid(api.requests.at(-1) as FakeRequest);
+    expectValidRequest(api.requests.at(-1) as FakeRequest);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -14,9 +14,11 @@ import type { AgentPermissions, PermissionAsk } from "../../../src/agent/permitt
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import type { Tool } from "../../../src/agent/tools/tool.ts";
 import { openTranscript } from "../../../src/agent/transcript.ts";
+import type { TurnResult } from "../../../src/agent/turn.ts";
 import { secretsOf } from "../../../src/os/secrets.ts";
 import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { type FakeBlock, type FakeRequest, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { expectValidRequest } from "../../support/valid-request.ts";
 
 let home: string;
 let cwd: string;
@@ -533,6 +535,45 @@ describe("over the Messages API", () => {
       await api.close();
     }
   });
+
+  const call = { type: "tool_use", id: "t1", name: "Bash", input: { command: "touch made" } } as const;
+  const words = { type: "text", text: "words" } as const;
+  test.each<[string, readonly FakeBlock[], Partial<TurnResult>, calls: number]>([
+    ["end_turn", [words], { outcome: "completed", text: "words" }, 1],
+    ["stop_sequence", [words], { outcome: "completed", text: "words" }, 1],
+    ["tool_use", [words, call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
+    // A server that says the wrong thing of a call still wants its result.
+    ["end_turn", [call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
+    ["max_tokens", [words], { outcome: "completed", text: "wordslast" }, 2],
+    ["max_tokens", [words, call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
+    ["pause_turn", [words], { outcome: "completed", text: "last" }, 2],
+    ["refusal", [words], { outcome: "failed", failure: expect.stringContaining("refused") }, 1],
+    ["refusal", [call], { outcome: "failed", toolCalls: 0 }, 1],
+    ["model_context_window_exceeded", [words], { outcome: "completed", text: "wordslast" }, 2],
+    ["a reason of tomorrow", [words], { outcome: "completed", text: "words" }, 1],
+  ])(
+    "that stops for %s (%j) ends as it should, and the next is sent a valid conversation",
+    async (stopReason, blocks, result, calls) => {
+      const api = await startFakeMessagesApi((_, index) =>
+        index === 0
+          ? { kind: "message", blocks, stopReason }
+          : { kind: "message", blocks: [{ type: "text", text: "last" }] },
+      );
+      try {
+        const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
+        const ada = agent({ model });
+        expect(await ada.run(input("x"), never)).toMatchObject(result);
+        expect(api.requests).toHaveLength(calls);
+        expect(existsSync(join(home, "work", "made"))).toBe(result.toolCalls === 1);
+        for (const next of [ada, agent({ model })]) {
+          expect(await next.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "last" });
+          expectValidRequest(api.requests.at(-1) as FakeRequest);
+        }
+      } finally {
+        await api.close();
+      }
+    },
+  );
 
   test("one token, and none at all, are answers", async () => {
     const api = await startFakeMessagesApi([
