@@ -1,5 +1,7 @@
 import { TeamError } from "../errors.ts";
+import { MASK, maskText, ownSecrets } from "../os/secrets.ts";
 import type { Io } from "./io.ts";
+import type { Output } from "./output.ts";
 
 /**
  * A text operand: its words joined by a space, or what stands on stdin for a lone `-`.
@@ -16,6 +18,12 @@ export async function textOf(
   throw new TeamError("INVALID_INPUT", `The ${what} is empty; nothing was done.`, {
     hint: `Write it after the command, or give - and the ${what} on stdin.`,
   });
+}
+
+/** Says that a text is not written as it was given: whoever gave it may think that its reader has the secret now. */
+export function noteMasked(text: string, { note }: Pick<Output, "note">): void {
+  if (maskText(text, ownSecrets()) === text) return;
+  note(`A secret of your environment in it was written as ${MASK}; no file of ours holds one.`);
 }
 
 /** As {@link textOf} for the value of an option; undefined where it was not given. */

@@ -4,7 +4,7 @@ import { broadcast } from "../../team/mailbox.ts";
 import { defineCommand } from "../command.ts";
 import { line } from "../paint.ts";
 import { openTeam } from "../team.ts";
-import { textOf } from "../text.ts";
+import { noteMasked, textOf } from "../text.ts";
 
 export const command = defineCommand({
   name: "broadcast",
@@ -22,6 +22,7 @@ export const command = defineCommand({
     const sent = await broadcast(ref, { from: actor, text, ...summary }, systemClock, (sentence) =>
       out.note(line`${sentence}`),
     );
+    noteMasked(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () => {
       const left =
         sent.skipped.length === 0 ? "" : line` Not running, so left out: ${sent.skipped.join(", ")}.`;

@@ -5,7 +5,7 @@ import { deliver } from "../../team/mailbox.ts";
 import { defineCommand } from "../command.ts";
 import { line } from "../paint.ts";
 import { openTeam } from "../team.ts";
-import { textOf } from "../text.ts";
+import { noteMasked, textOf } from "../text.ts";
 
 export const command = defineCommand({
   name: "send",
@@ -27,6 +27,7 @@ export const command = defineCommand({
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     const mail = { from: actor, to: name, text, ...summary };
     const sent = await deliver(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
+    noteMasked(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart
         ? line`${sent.to} does not run now; the message waits for its restart.`

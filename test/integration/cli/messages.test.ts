@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { addSecrets } from "../../../src/os/secrets.ts";
 import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
@@ -128,6 +129,22 @@ describe("send", () => {
     const teams = await teamOf("dev");
     expect(await teams(["send", "dev", "x", "-q"])).toMatchObject({ code: 0, out: "", err: "" });
   });
+});
+
+it("a secret in what is sent is said to be masked, by send and broadcast (S75)", async () => {
+  const teams = await teamOf("dev");
+  addSecrets({ DEPLOY_TOKEN: "open sesame" });
+  for (const words of [
+    ["send", "dev", "it is open sesame"],
+    ["broadcast", "it is open sesame"],
+  ]) {
+    const { code, err } = await teams(words);
+    expect(code).toBe(0);
+    expect(err).toContain("A secret of your environment in it was written as [secret]");
+  }
+  expect((await teams(["send", "dev", "nothing of the kind"])).err).not.toContain("secret");
+  const texts = (await inboxOf(teams, "dev")).map(({ text }) => text);
+  expect(texts).toEqual(expect.arrayContaining(["it is [secret]", "nothing of the kind"]));
 });
 
 describe("broadcast", () => {
