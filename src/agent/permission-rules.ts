@@ -1,4 +1,4 @@
-import { join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isInside } from "./protected-paths.ts";
@@ -25,6 +25,8 @@ export interface RuleSubject {
   /** Where a relative pattern starts. */
   readonly cwd: string;
   readonly home: string | undefined;
+  /** Resolves the links of a path; without it patterns are about places by the names that they have. */
+  readonly resolve?: ((path: string) => string) | undefined;
 }
 
 /**
@@ -91,7 +93,7 @@ function commandAllowance(
 /** Whether a pattern is about anything that the call touches. */
 function touches(pattern: string, subject: RuleSubject): boolean {
   const { access, line } = subject;
-  if (access.kind === "team") return false;
+  if (access.kind === "team") return access.what?.toLowerCase() === pattern.toLowerCase();
   // No pattern can be held against what somebody else's tool does: one that refuses refuses all of it.
   if (access.kind === "external") return true;
   if (access.kind === "host") return hostMatches(pattern, access.host, "any");
@@ -172,17 +174,19 @@ function wildcardMatches(pattern: string, text: string): boolean {
 }
 
 /**
- * An allowance looks at where links lead; a refusal also at how it is written, and not at upper and lower case, which are
- * one to many a file system.
+ * An allowance looks at where links lead; a refusal also at how it is written, at the place that its pattern names by way of
+ * links, and not at upper and lower case, which are one to many a file system.
  */
 function pathsMatch(
   pattern: string,
   written: readonly string[],
-  { realPaths, cwd, home }: RuleSubject,
+  { realPaths, cwd, home, resolve }: RuleSubject,
   reach: "every" | "any",
 ): boolean {
-  const globs = anchors(pattern, cwd, home);
+  const named = anchors(pattern, cwd, home);
   const nocase = reach === "any";
+  const globs =
+    nocase && resolve !== undefined ? [...named, ...named.flatMap((one) => placeOf(one, resolve))] : named;
   const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path, nocase));
   if (reach === "any") return [...written, ...realPaths].some(matches);
   return realPaths.length > 0 && realPaths.every(matches);
@@ -191,6 +195,29 @@ function pathsMatch(
 interface AnchoredGlob {
   readonly base: string;
   readonly glob: string;
+}
+
+/** What a part of a pattern has that is not word for word. */
+const MAGIC = /[*?[\]{}()!+@\\]/;
+
+/** The same pattern from where the directories lead that it names word for word; none where that is the same place. */
+function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
+  const parts = glob.replace(/\/$/, "").split("/");
+  const magic = parts.findIndex((part) => MAGIC.test(part));
+  const literal = magic < 0 ? parts.length : magic;
+  const written = join(base, ...parts.slice(0, literal));
+  let real: string;
+  try {
+    real = resolve(written);
+  } catch {
+    // Links that lead nowhere: nothing is reached by them either.
+    return [];
+  }
+  if (real === written) return [];
+  const rest = parts.slice(literal).join("/");
+  return rest === ""
+    ? [{ base: dirname(real), glob: basename(real).replace(/\W/g, "\\$&") }]
+    : [{ base: real, glob: rest }];
 }
 
 /**

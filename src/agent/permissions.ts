@@ -97,15 +97,17 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
     realPaths: resolved.paths,
     cwd: resolved.dirs[0] ?? "/",
     home: question.home,
+    resolve: question.resolve ?? realPathOf,
   };
   const part = (decision: PermissionDecision): OpenDecision => ({ decision, whole: false });
   const denied = refusingRule(rules.deny, subject);
   if (denied !== undefined) return part(deny(`The rule ${denied} denies it.`));
-  if (access.kind === "team") return part(allow("It acts on the team alone."));
-  const refused = refusedByMode(question, resolved);
+  const isTeams = access.kind === "team";
+  const refused = isTeams ? undefined : refusedByMode(question, resolved);
   if (refused !== undefined) return part(refused);
   const asked = refusingRule(rules.ask, subject);
   if (asked !== undefined) return part(guard(`The rule ${asked} asks first.`));
+  if (isTeams) return part(allow("It acts on the team alone."));
   if (mode === "bypassPermissions") return part(allow("The mode bypassPermissions asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
@@ -142,6 +144,16 @@ export function withHook(
     : allow(`A hook allows it: ${said.reason}`);
 }
 
+/** Resolves links, each path once: for the many finds of one search, whose rules name the same places. */
+export function resolvingOnce(): (path: string) => string {
+  const known = new Map<string, string>();
+  return (path) => {
+    const real = known.get(path) ?? realPathOf(path);
+    known.set(path, real);
+    return real;
+  };
+}
+
 /**
  * Whether a deny or ask rule is about a file that a search came upon: the question for the search itself names only the
  * directory, so that each find is held against the rules for reading before a model sees it.
@@ -150,12 +162,13 @@ export function isWithheld(
   path: string,
   question: Pick<PermissionQuestion, "tool" | "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
-  const { tool, rules, home } = question;
+  const { tool, rules, home, resolve = realPathOf } = question;
   const refusals = [...rules.deny, ...rules.ask];
   if (refusals.length === 0) return false;
   const access: ToolAccess = { kind: "read", paths: [path] };
   const { paths, dirs } = resolveAll({ ...question, mode: "default", access });
-  return refusingRule(refusals, { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home }) !== undefined;
+  const subject = { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home, resolve };
+  return refusingRule(refusals, subject) !== undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   mayReach,
   type PermissionDecision,
   type PermissionQuestion,
+  resolvingOnce,
   withHook,
 } from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
@@ -113,9 +114,10 @@ export async function permitAndExecute(
 }
 
 function execute({ tool, input, context }: Call, question: PermissionQuestion): Promise<ToolResult> {
+  const asked = { ...question, resolve: resolvingOnce() };
   return tool.execute(input, {
     ...context,
-    isWithheld: (path) => isWithheld(path, question),
+    isWithheld: (path) => isWithheld(path, asked),
     mayReach: (address) => mayReach(address, question),
   });
 }

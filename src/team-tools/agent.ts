@@ -1,6 +1,11 @@
 import * as z from "zod/mini";
 import { TOO_MANY_TASKS } from "../agent/background.ts";
-import { type AgentType, type AgentTypes, BUILTIN_TYPES_ALONE } from "../agent/prompts/agent-types.ts";
+import {
+  type AgentType,
+  type AgentTypes,
+  BUILTIN_TYPES_ALONE,
+  DEFAULT_AGENT_TYPE,
+} from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import { failed } from "../agent/tools/paths.ts";
 import { schemaOf } from "../agent/tools/specs.ts";
@@ -82,7 +87,7 @@ ${typesOf(own)
   ...(own.role === "lead" ? {} : { inputSchema: schemaOf(z.omit(input, FOR_TEAMMATES)) }),
   // Several of one turn start together, and each waits for its own alone.
   parallel: true,
-  access: () => TEAM_ACCESS,
+  access: ({ subagent_type: what = DEFAULT_AGENT_TYPE }: Call) => ({ ...TEAM_ACCESS, what }),
   summary: ({ name, description, prompt }: Call) =>
     [name ?? "", description || (name === undefined ? prompt.replace(/\s+/g, " ").slice(0, 60) : "")]
       .filter((part) => part !== "")

@@ -34,9 +34,17 @@ export async function listFiles(directory: string, context: ListContext): Promis
   return [...files].sort().slice(0, MAX_FILES);
 }
 
+/**
+ * The directory may be anybody's, and so may be the configuration that git finds there: no program that it names is run, and
+ * nothing fetched; a bare repository among its files, which nobody made on purpose, is none.
+ */
+const ONLY_LOOKS = ["core.fsmonitor=false", "protocol.allow=never", "safe.bareRepository=explicit"];
+const NO_FETCH = { GIT_NO_LAZY_FETCH: "1", GIT_TERMINAL_PROMPT: "0" };
+
 async function gitFiles(directory: string, { env, signal }: ListContext): Promise<string[] | undefined> {
-  const args = ["-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const { code, stdout } = await run("git", args, { cwd: directory, env, signal });
+  const settings = ONLY_LOOKS.flatMap((setting) => ["-c", setting]);
+  const args = [...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const { code, stdout } = await run("git", args, { cwd: directory, env: { ...env, ...NO_FETCH }, signal });
   signal.throwIfAborted();
   return code === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
 }

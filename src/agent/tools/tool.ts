@@ -9,8 +9,8 @@ export type ToolAccess =
   | { readonly kind: "command"; readonly command: string }
   /** Reads something from a host of the network; the host as rules name it. */
   | { readonly kind: "host"; readonly host: string }
-  /** Acts on the team alone: allowed in every mode. */
-  | { readonly kind: "team" }
+  /** Acts on the team alone: allowed in every mode. `what` is held against a rule's pattern: the type of an agent to be. */
+  | { readonly kind: "team"; readonly what?: string }
   /** Whatever a server of somebody else's does with it: only a rule, a mode or a person allows it. */
   | { readonly kind: "external" };
 

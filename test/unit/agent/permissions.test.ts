@@ -452,6 +452,9 @@ describe("what takes a rule long to decide", () => {
 describe("names of tools in rules", () => {
   test.each([
     ["Task", "Agent", { kind: "team" }],
+    ["Agent(tester)", "Agent", { kind: "team", what: "tester" }],
+    ["Task(explore)", "Agent", { kind: "team", what: "Explore" }],
+    ["TaskUpdate", "TaskUpdate", { kind: "team" }],
     ["bash", "Bash", command("ls")],
     ["BASH(ls:*)", "Bash", command("ls")],
     ["read(.env)", "Read", read(`${WORK}/.env`)],
@@ -459,10 +462,17 @@ describe("names of tools in rules", () => {
     ["MCP__files", "mcp__files__read", EXTERNAL],
   ] as [string, string, ToolAccess][])("%s denies %s, as it is meant", (rule, tool, access) => {
     expect(ask("bypassPermissions", tool, access, { rules: rules({ deny: [rule] }) })).toBe("deny");
-    expect(ask("bypassPermissions", tool, access, { rules: rules({ ask: [rule] }) })).toBe(
-      tool === "Agent" ? "allow" : "ask",
-    );
+    for (const mode of ["bypassPermissions", "delegate"] as const)
+      expect(ask(mode, tool, access, { rules: rules({ ask: [rule] }) })).toBe("ask");
   });
+
+  test.each(["Agent(tester)", "Agent(test*)", "TaskCreate(tester)"])(
+    "%s is about no other type of agent",
+    (rule) => {
+      const other = { kind: "team", what: "Explore" } as const;
+      expect(ask("default", "Agent", other, { rules: rules({ deny: [rule], ask: [rule] }) })).toBe("allow");
+    },
+  );
 
   test.each(["Bash(ls:*", "Bash(ls:*))x", "Bash ls", "bash(touch"])(
     "%s, which is no rule, denies all of it",
@@ -524,6 +534,19 @@ describe("patterns of paths", () => {
         rules: rules({ deny: ["Read(//etc/**)"] }),
       }),
     ).toBe("deny");
+  });
+
+  test.each([
+    ["Read(~/.ssh/**)", "/real/ada/.ssh/id"],
+    ["Read(~/.netrc)", "/real/ada/.netrc"],
+    ["Read(~/.ssh)", "/real/ada/.ssh/id"],
+    ["Read(//home/ada/.s*/**)", "/real/ada/.ssh/id"],
+    ["Read(keys/**)", "/real/ada/work/keys/id"],
+  ])("a denial is about the place that %s names by way of a link, under its other name", (rule, path) => {
+    const resolve = (named: string): string => named.replace(/^\/home\/ada(?=\/|$)/, "/real/ada");
+    const more = { resolve, rules: rules({ deny: [rule] }) };
+    expect(ask("bypassPermissions", "Read", read(path), more)).toBe("deny");
+    expect(ask("bypassPermissions", "Read", read("/real/ada/else"), more)).toBe("allow");
   });
 
   test("what cannot be resolved asks", () => {

@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listFiles } from "../../../src/agent/tools/list-files.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+test.each(["as a bare one among its files", "as it was unpacked"])(
+  "a repository that somebody brings %s runs nothing when its files are listed (S70)",
+  async (how) => {
+    const directory = temporaryDirectory();
+    const [made, project] = [join(directory, "made"), join(directory, "project")];
+    const own = join(project, "evil");
+    const inside = how === "as it was unpacked" ? join(own, ".git") : own;
+    for (const path of [made, inside]) mkdirSync(path, { recursive: true });
+    const git = (...words: string[]): string =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...words], {
+        cwd: made,
+        encoding: "utf8",
+      }).trim();
+    git("init", "--quiet");
+    writeFileSync(join(made, ".gitignore"), "*.o\n");
+    writeFileSync(join(made, "f"), "x");
+    git("add", ".");
+    git("commit", "--quiet", "-m", "x");
+    git("update-index", "--skip-worktree", ".gitignore");
+    // A file that git looks for in the repository when it lists, and has to fetch.
+    const blob = git("rev-parse", ":.gitignore");
+    for (const part of ["HEAD", "index", "refs", "objects"])
+      cpSync(join(made, ".git", part), join(inside, part), { recursive: true });
+    rmSync(join(inside, "objects", blob.slice(0, 2), blob.slice(2)));
+    const ran = join(directory, "ran");
+    writeFileSync(
+      join(inside, "config"),
+      `[core]\n repositoryformatversion = 1\n bare = false\n worktree = ${inside === own ? "." : ".."}\n sshCommand = touch ${ran}; false\n fsmonitor = touch ${ran}\n` +
+        '[extensions]\n partialClone = origin\n[remote "origin"]\n url = ssh://x/y\n promisor = true\n partialclonefilter = blob:none\n',
+    );
+    writeFileSync(join(own, "f"), "x");
+    const env = { PATH: process.env.PATH, HOME: directory };
+    expect(await listFiles(own, { env, signal: new AbortController().signal })).toContain("f");
+    expect(existsSync(ran)).toBe(false);
+  },
+);
