@@ -1,12 +1,13 @@
 import { parseRule } from "../agent/permission-rules.ts";
 import { TeamError } from "../errors.ts";
-import { type ApprovalAnswer, answerApproval } from "../lead/approvals.ts";
+import { type Approval, type ApprovalAnswer, answerApproval } from "../lead/approvals.ts";
 import { type RequestRecord, readRequest } from "../team/requests.ts";
 import type { AnyCall } from "./command.ts";
-import { filesContext } from "./context.ts";
+import { filesContext, leadContext } from "./context.ts";
 import { line } from "./paint.ts";
 import type { RuleChange } from "./save-rule.ts";
 import type { SavedIn } from "./saved-in.ts";
+import { loadSettings } from "./settings.ts";
 import { deciderOf, type OpenTeam, openTeam } from "./team.ts";
 import { textOption } from "./text.ts";
 
@@ -28,7 +29,12 @@ export async function decide(
 ): Promise<void> {
   const { options, io, out } = call;
   const open = openTeam(io.env, options);
-  const ctx = filesContext(call, open);
+  const isCrash = id.startsWith("crash-");
+  // Who has crashed is started again, or let go with its pane.
+  const ctx = isCrash
+    ? await leadContext(call, open, loadSettings(open.home.root, io.cwd))
+    : filesContext(call, open);
+  if (isCrash && (always !== undefined || answer.mode !== undefined)) throw notOfACrash(id);
   const text = await textOption(io, note, "note");
   const rules = always && rulesFor(readRequest(open.ref, id), always);
   // Looked at before the answer is given, made behind it: somebody else may have been first.
@@ -44,13 +50,26 @@ export async function decide(
     const { shareRules } = await import("../lead/share-rules.ts");
     await shareRules(ctx, change.rules, { asker: approval.from, directory: change.directory });
   }
-  const word = approval.kind === "question" ? "Answered" : answer.approve ? "Approved" : "Rejected";
+  const { approve } = answer;
   const kept = rules && { rules, file: change?.file ?? null };
   out.done({ ...approval, approved: answer.approve, ...(kept && { always: kept }) }, () =>
-    [
-      line`${word}: ${approval.kind} of ${approval.from}.`,
-      ...(kept ? [keptLine(approval.from, kept)] : []),
-    ].join("\n"),
+    [doneLine(approval, approve), ...(kept ? [keptLine(approval.from, kept)] : [])].join("\n"),
+  );
+}
+
+function doneLine({ kind, from }: Approval, approve: boolean): string {
+  if (kind === "crash") return line`${from} ${approve ? "was started again" : "has left the team"}.`;
+  const word = kind === "question" ? "Answered" : approve ? "Approved" : "Rejected";
+  return line`${word}: ${kind} of ${from}.`;
+}
+
+function notOfACrash(id: string): TeamError {
+  return new TeamError(
+    "INVALID_INPUT",
+    `${id} is a crash, which is approved as it is. Nothing was started.`,
+    {
+      hint: "Leave --mode, --always, --rule and --save out.",
+    },
   );
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../team/requests.ts";
 import { shownChange } from "../team/shown-change.ts";
 import { type LeadContext, requireLead } from "./context.ts";
+import { type Crash, crashesIn } from "./crashes.ts";
 import { exceeds, leadsMode } from "./modes.ts";
 
 /** One thing that waits for somebody: a row of `approvals --json` (product.md). */
@@ -56,11 +57,14 @@ export interface ApprovalAnswer {
 
 /** What waits, oldest first. */
 export function listApprovals(ref: TeamRef): readonly Approval[] {
-  return listRequests(ref).map((request) => approvalOf(request));
+  const asked = listRequests(ref).map((request) => approvalOf(request));
+  return [...asked, ...crashesIn(ref)].sort((a, b) => a.at - b.at);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND */
 export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
+  const crash = crashesIn(ref).find((one) => one.id === id);
+  if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
   const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
@@ -92,7 +96,8 @@ function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
 }
 
 /**
- * Answers a request and sends the one response; of several answers the first counts.
+ * Answers a request and sends the one response; of several answers the first counts. A crash is answered by what becomes of
+ * whoever crashed: it is started again, or leaves the team.
  * @throws TeamError NOT_LEAD, REQUEST_NOT_FOUND, ALREADY_ANSWERED, INVALID_INPUT where a choice is asked for and none is given,
  * PERMISSION_DENIED for a model that would decide more than a plan
  */
@@ -102,19 +107,13 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
+  const crash = crashesIn(ctx.ref).find((one) => one.id === id);
+  if (crash !== undefined) return crashAnswered(ctx, crash, answer);
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && chosen(choicesOf(request), given.note);
   const decision = defined({ ...given, note: note || undefined });
-  if (decider === "model" && request.kind !== "plan") {
-    throw new TeamError(
-      "PERMISSION_DENIED",
-      `${id} is no plan; only a person answers it. Nothing was sent.`,
-      {
-        hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
-      },
-    );
-  }
+  if (decider === "model" && request.kind !== "plan") throw onlyAPerson(id);
   if (
     decider === "model" &&
     answer.mode !== undefined &&
@@ -127,8 +126,6 @@ export async function answerApproval(
     );
   }
   if (request.kind === "question") requireChoice(request, answer.approve, note || undefined);
-  if (request.kind === "crash")
-    throw new TeamError("INVALID_INPUT", `${id} is a crash; it is restarted with r in its pane.`);
   const record = defined({ ...decision, always: always?.rules.slice(), by: ctx.actor, at: ctx.clock.now() });
   if ((await answerRequest(ctx.ref, id, record)) === "already") {
     // Whoever gave it may have ended before it was sent.
@@ -146,6 +143,24 @@ export async function answerApproval(
     throw error;
   }
   return approvalOf(request);
+}
+
+/** What starts and ends programs is loaded for the few that crash. */
+async function crashAnswered(
+  ctx: LeadContext,
+  crash: Crash,
+  { approve, decider }: ApprovalAnswer,
+): Promise<Approval> {
+  if (decider === "model") throw onlyAPerson(crash.id);
+  const { answerCrash } = await import("./answer-crash.ts");
+  await answerCrash(ctx, crash.from, approve);
+  return crash;
+}
+
+function onlyAPerson(id: string): TeamError {
+  return new TeamError("PERMISSION_DENIED", `${id} is no plan; only a person answers it. Nothing was sent.`, {
+    hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
+  });
 }
 
 /** Yes is no answer to "which one". */

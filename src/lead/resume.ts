@@ -13,6 +13,7 @@ import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
 import { judge } from "../team/liveness.ts";
 import { unreadCount } from "../team/mailbox.ts";
+import { findMember } from "../team/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records.ts";
 import { claimRestarts, finishRestarts, isBeingRestarted, restartOf } from "../team/restarts.ts";
 import { openTreeBell } from "../wakeup/watch-tree.ts";
@@ -85,6 +86,27 @@ export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}):
   };
 }
 
+/**
+ * As {@link resumeTeam} of one member; who leads the team is left as it is.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
+ */
+export async function resumeMember(
+  ctx: LeadContext,
+  given: string,
+  options: Omit<ResumeOptions, "force"> = {},
+): Promise<ResumedMember> {
+  requireLead(ctx, "start a teammate again");
+  await adoptBegun(ctx);
+  await reconcile(ctx);
+  const { name } = findMember(readTeam(ctx.ref), given);
+  const backendOf = await chooseBackends(ctx, options, [name]);
+  const claims = await claimRestarts(ctx.ref, (member) =>
+    member.name === name && backendOf(member) !== undefined ? downOf(ctx, member) : undefined,
+  );
+  const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
+  return report(ctx, findMember(readTeam(ctx.ref), name), restarted.get(name));
+}
+
 /** Milliseconds that an agent has to end once its terminal is gone: its shell commands have two. */
 const HANGUP_MS = 5_000;
 /** Milliseconds that another who resumes the same team at the same time has: a start is given up after 30 s. */
@@ -129,14 +151,16 @@ function othersOf({ ref }: LeadContext): readonly TeamMember[] {
 
 /**
  * Where each of those that are down is started again; asked before anything is changed.
+ * @param only of these
  * @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT
  */
 async function chooseBackends(
   ctx: LeadContext,
   { mode, command = "single" }: ResumeOptions,
+  only: readonly string[] = othersOf(ctx).map(({ name }) => name),
 ): Promise<(member: TeamMember) => Backend | undefined> {
   const chosen = new Map<TeammateMode, Backend>();
-  for (const member of othersOf(ctx)) {
+  for (const member of othersOf(ctx).filter(({ name }) => only.includes(name))) {
     const wanted = mode ?? modeOf(member, command);
     if (chosen.has(wanted) || downOf(ctx, member) === undefined) continue;
     chosen.set(wanted, (await ctx.backends.choose(wanted, command)).backend);

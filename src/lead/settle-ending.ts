@@ -60,8 +60,8 @@ export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
  * @param before those of earlier than this, in milliseconds since the epoch; all without it
  */
 export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSITIVE_INFINITY): void {
-  for (const { id, from, kind, at } of listRequests(ref)) {
-    if (from === name && kind !== "crash" && at < before) closeRequest(ref, id);
+  for (const { id, from, at } of listRequests(ref)) {
+    if (from === name && at < before) closeRequest(ref, id);
   }
 }
 

@@ -11,7 +11,7 @@ import { readOnce, type TeamRef } from "./ref.ts";
 import { assertTeam } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
-const REQUEST_KINDS = ["plan", "permission", "question", "crash"] as const;
+const REQUEST_KINDS = ["plan", "permission", "question"] as const;
 
 /** Something that waits for somebody's decision (protocol.md section 1, `requests/`). */
 const requestRecord = z.looseObject({

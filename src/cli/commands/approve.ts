@@ -8,7 +8,7 @@ const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "del
 
 export const command = defineCommand({
   name: "approve",
-  summary: "Approve a plan or permission, or answer a question",
+  summary: "Approve a plan or permission, answer a question, or start again what crashed",
   args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
   options: {
     note: { value: "text", summary: "feedback; for a question its answer; - reads stdin" },

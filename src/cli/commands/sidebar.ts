@@ -93,7 +93,8 @@ async function hide(ctx: LeadContext, member: string): Promise<string> {
 
 async function answer(ctx: LeadContext, { id, from, approve, note }: Answer): Promise<string> {
   try {
-    await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
+    const { kind } = await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
+    if (kind === "crash") return `${from} ${approve ? "is at work again" : "has left the team"}`;
   } catch (error) {
     const late = ["ALREADY_ANSWERED", "REQUEST_NOT_FOUND"];
     if (error instanceof TeamError && late.includes(error.code)) return `${from} has its answer already`;

@@ -204,6 +204,39 @@ describe("an agent that is killed by a signal", () => {
   });
 });
 
+describe("a crash", () => {
+  it("waits for a person, whose yes starts the agent again, and whose no lets it go (S33)", async () => {
+    const { teams } = await team();
+    const pidOf = async () =>
+      (await teams(["status", "--json"])).json<Status>().members.find(({ name }) => name === "dev")?.pid;
+    const crashed = async () => {
+      const pid = await eventually("its process", pidOf);
+      process.kill(pid, "SIGKILL");
+      return eventually("the crash", async () => {
+        const { approvals } = (await teams(["approvals", "--json"])).json<Status>();
+        return approvals[0];
+      });
+    };
+    await teams(["spawn", "dev", ...SPAWN]);
+    const first = await crashed();
+    expect(first).toMatchObject({ kind: "crash", from: "dev", summary: expect.stringContaining("SIGKILL") });
+    expect((await teams(["status", "--json"])).json<Status>().approvals).toEqual([first]);
+    expect((await teams(["approvals"])).out).toContain(
+      `teams approve ${first.id}   or let it go: teams reject`,
+    );
+    const model = await teams(["approve", first.id, "--json"], { env: { TEAMS_AGENT: "team-lead@crew" } });
+    expect(model.error().code).toBe("PERMISSION_DENIED");
+    expect((await teams(["approve", first.id])).out).toContain("dev was started again.");
+    expect((await teams(["approvals"])).out).toBe("Nothing waits for you.\n");
+    expect((await teams(["reject", first.id, "--json"])).error().code).toBe("REQUEST_NOT_FOUND");
+    const second = await crashed();
+    expect(second.id).not.toBe(first.id);
+    expect((await teams(["reject", second.id])).out).toContain("dev has left the team.");
+    const { members, approvals } = (await teams(["status", "--json"])).json<Status>();
+    expect([members.some(({ name }) => name === "dev"), approvals]).toEqual([false, []]);
+  });
+});
+
 describe("the process of a teammate", () => {
   it("is one: a second is refused, and so is one in another agent's shell (S14)", async () => {
     const { teams } = await team();

@@ -202,7 +202,8 @@ describe("kill", () => {
     const pid = pidOf(ref);
     process.kill(pid, "SIGKILL");
     await eventually("its end", () => !runs(pid));
-    expect((await teamStatus(ctx)).approvals).toHaveLength(1);
+    const kinds = (await teamStatus(ctx)).approvals.map(({ kind }) => kind);
+    expect(kinds).toEqual(["permission", "crash"]);
     expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "gone", left: [] }]);
     expect((await teamStatus(ctx)).approvals).toEqual([]);
   });
@@ -342,7 +343,7 @@ describe("an agent that is killed by a signal (S33)", () => {
     process.kill(pid, "SIGKILL");
     await eventually("its end", () => !runs(pid));
     await eventually("the notice", async () => (await reconcile(ctx)).length === 1);
-    expect((await teamStatus(ctx)).approvals).toEqual([]);
+    expect((await teamStatus(ctx)).approvals).toMatchObject([{ kind: "crash", from: "dev" }]);
   });
 });
 
