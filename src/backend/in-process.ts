@@ -22,6 +22,8 @@ export interface InProcessOptions {
   /** Milliseconds within which a teammate has to announce itself. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
+  /** Hears what nobody else can be told of one that has ended. */
+  problem?(text: string): void;
 }
 
 export interface InProcessBackend extends Backend {
@@ -29,7 +31,9 @@ export interface InProcessBackend extends Backend {
   agents(): readonly InProcessAgent[];
   /** Hears of every change of state and of what one shows. @returns ends that */
   watch(listener: () => void): () => void;
-  /** Resolves when none of them is at work or waits for an answer; at once where there are none. */
+  /** Whether none of them is at work or waits for an answer. */
+  areAllIdle(): boolean;
+  /** Resolves when that is so; at once where there are none. */
   whenAllIdle(): Promise<void>;
   /** Ends those whose end another process has asked for by its file; forgets those that another has closed. */
   lookForWishes(): void;
@@ -51,6 +55,7 @@ export function inProcessBackend(options: InProcessOptions = {}): InProcessBacke
     close: (places) => home.close(places),
     agents: () => home.agents(),
     watch: (listener) => home.watch(listener),
+    areAllIdle: () => home.areAllIdle(),
     whenAllIdle: () => home.whenAllIdle(),
     lookForWishes: () => home.lookForWishes(),
     hangUp: () => home.hangUp(),
@@ -110,13 +115,15 @@ class InProcess {
     return () => void this.#listeners.delete(listener);
   }
 
+  areAllIdle(): boolean {
+    return [...this.#residents.values()].every(({ state }) => state === "idle" || isOver(state));
+  }
+
   whenAllIdle(): Promise<void> {
-    const allIdle = (): boolean =>
-      [...this.#residents.values()].every(({ state }) => state === "idle" || isOver(state));
-    if (allIdle()) return Promise.resolve();
+    if (this.areAllIdle()) return Promise.resolve();
     return new Promise((resolve) => {
       const stop = this.watch(() => {
-        if (!allIdle()) return;
+        if (!this.areAllIdle()) return;
         stop();
         resolve();
       });
@@ -176,7 +183,7 @@ class InProcess {
         },
         isOver: () => isOver(resident.state),
       });
-      this.#over(resident, "returned", code);
+      this.#over(resident, code === 0 ? "returned" : "threw", code);
     } catch (error) {
       this.#failed(resident, error);
     }
@@ -219,8 +226,14 @@ class InProcess {
   #over(resident: Resident, event: InProcessEvent, code: number): void {
     if (isOver(resident.state)) return;
     this.#happened(resident, event);
+    try {
+      recordEnd(resident, code, this.#clock.now());
+    } catch (error) {
+      const text = `the end of ${resident.name} could not be written down: ${messageOf(error)}`;
+      resident.write(`teams: ${text}\n`);
+      this.#options.problem?.(text);
+    }
     resident.log.close();
-    recordEnd(resident, code, this.#clock.now());
     this.#changed();
   }
 

@@ -78,6 +78,9 @@ export function recordEnd({ request, shown, state, controller }: Resident, code:
     lastLines: maskValue(shown.lines(LAST_LINES).map(stripControls), ownSecrets()),
   };
   // Where its team was deleted meanwhile, nobody asks how it ended.
-  if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });
-  for (const path of [paths.ready, ...bells]) ring(path);
+  try {
+    if (isDirectory(paths.run)) replaceFile(paths.exit, formatJson(ended), { sync: false });
+  } finally {
+    for (const path of [paths.ready, ...bells]) ring(path);
+  }
 }

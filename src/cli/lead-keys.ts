@@ -18,12 +18,16 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
+  const endings = atTheSecond(() => view.note("Ctrl-C once more ends the team"), signal);
   const ofLead: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
-    line: (line) => leadTyped(lead, worker, line),
+    line: (line) => {
+      endings.forget();
+      return leadTyped(lead, worker, line);
+    },
     escape: () => void worker.interrupt(),
     shiftTab: () => void switchDelegate(lead).catch(problem),
     end: () => worker.finish(),
-    mayInterrupt: atTheSecond(() => view.note("Ctrl-C once more ends the team"), signal),
+    mayInterrupt: endings.press,
     problem,
   };
   if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, ofLead);
@@ -40,9 +44,9 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
       escape: () => {
         if (screen.escape()) ofLead.escape();
       },
-      mayInterrupt: () => {
+      mayInterrupt: (dropped) => {
         screen.leave();
-        return ofLead.mayInterrupt();
+        return ofLead.mayInterrupt(dropped);
       },
       signal: () => screen.leave(),
     },
@@ -54,14 +58,22 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   };
 }
 
-/** Whether a Ctrl-C ends the lead: one that follows another soon, or finds it ending. The first is only told of. */
-function atTheSecond(tell: () => void, ending: AbortSignal): () => boolean {
+/** Which Ctrl-C ends the lead: one that follows another soon, with nothing typed in between, or finds it ending. */
+function atTheSecond(
+  tell: () => void,
+  ending: AbortSignal,
+): { press(dropped: boolean): boolean; forget(): void } {
   let until = Number.NEGATIVE_INFINITY;
-  return () => {
-    const now = steadyNow();
-    if (now <= until || ending.aborted) return true;
-    until = now + MEANT_MS;
-    tell();
-    return false;
+  return {
+    press(dropped) {
+      const now = steadyNow();
+      if (ending.aborted || (now <= until && !dropped)) return true;
+      until = now + MEANT_MS;
+      tell();
+      return false;
+    },
+    forget() {
+      until = Number.NEGATIVE_INFINITY;
+    },
   };
 }

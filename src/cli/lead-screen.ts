@@ -1,6 +1,8 @@
 import type { InProcessBackend } from "../backend/in-process.ts";
+import type { InProcessAgent } from "../backend/resident.ts";
 import { after } from "../os/clock.ts";
 import { beforeStop } from "../os/job-control.ts";
+import { isThere, readTeam } from "../team/config.ts";
 import { readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { readTasks } from "../team/tasks.ts";
@@ -146,7 +148,7 @@ class Screen implements LeadScreen {
   }
 
   #press(key: Pressed): void {
-    const { view, interrupt } = afterKey(this.#view, key, this.#options.inside.agents());
+    const { view, interrupt } = afterKey(this.#view, key, this.#agents());
     if (interrupt) this.#selected()?.interrupt();
     this.#show(view);
   }
@@ -175,8 +177,15 @@ class Screen implements LeadScreen {
     }
   }
 
-  #selected(): ReturnType<InProcessBackend["agents"]>[number] | undefined {
-    return this.#options.inside.agents().find(({ name }) => name === this.#view.selected);
+  #selected(): InProcessAgent | undefined {
+    return this.#agents().find(({ name }) => name === this.#view.selected);
+  }
+
+  /** As they have joined, which is not the order in which several of one turn were ready to start. */
+  #agents(): readonly InProcessAgent[] {
+    const { ref, inside } = this.#options;
+    const names = isThere(ref) ? readTeam(ref).members.map(({ name }) => name) : [];
+    return inside.agents().toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
   }
 
   #draw(): void {
@@ -198,8 +207,8 @@ class Screen implements LeadScreen {
   }
 
   #facts(): ViewFacts {
-    const { ref, inside } = this.#options;
-    const agents = inside.agents().map(({ name, color, state, shown }) => ({
+    const { ref } = this.#options;
+    const agents = this.#agents().map(({ name, color, state, shown }) => ({
       name,
       color,
       state,

@@ -117,6 +117,7 @@ export async function leadWorker(
     ...ownPane(ctx.env),
   };
   let answerDue = false;
+  const atRest = onceAtRest(lead.inside, () => worker.lookAgain());
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
     if (state === "running") answerDue = false;
@@ -139,20 +140,36 @@ export async function leadWorker(
       // Who types the goals says when there are no more.
       if (isOpen(lead)) return "wait";
       await settle(ctx);
+      // Whoever ended its turn has more to say, from wherever.
+      if (interrupted) return "wait";
       const { stdin: isSomebodyThere } = lead.call.io.terminal;
-      if (interrupted && isSomebodyThere) return "wait";
       // A person who is there is waited for; the answer to the lead is a turn, which may come behind its record.
       const asking = isSomebodyThere ? askers(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
       const facts = runFacts(ctx, held);
       if (isSomebodyThere && facts.interrupted > 0) return "wait";
-      return isRunOver(facts) ? "over" : "wait";
+      if (isRunOver(facts)) return "over";
+      atRest();
+      return "wait";
     },
     othersWork: async (held) => othersWork(ctx, held),
     onSilent: (entry) => onSilent(lead, worker, entry),
   });
   return { worker, status };
+}
+
+/** Wakes the lead when the last one that works in its process comes to rest: what that leaves to do is no file's to tell. */
+function onceAtRest(inside: InProcessBackend, wake: () => void): () => void {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting || inside.areAllIdle()) return;
+    isWaiting = true;
+    void inside.whenAllIdle().then(() => {
+      isWaiting = false;
+      wake();
+    });
+  };
 }
 
 /** Ends that were noticed are told before anybody asks whether there is more to hear. */

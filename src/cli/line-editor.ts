@@ -10,7 +10,7 @@ export type Typed =
   | { readonly kind: "key"; readonly key: ViewKey }
   /** Ctrl-D where nothing is typed. */
   | { readonly kind: "end" }
-  | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP" };
+  | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP"; readonly dropped: boolean };
 
 /** Keys that choose what is looked at, where there is something to choose. */
 export type ViewKey = "up" | "down" | "tasks" | "page-up" | "page-down";
@@ -82,10 +82,11 @@ export function lineEditor(): LineEditor {
     if (view !== undefined && !pasting) return [{ kind: "key", key: view }];
     const signal = SIGNALS[char];
     if (signal !== undefined && !pasting) {
+      const dropped = line !== "";
       line = "";
       return [
         { kind: "echo", text: "\n" },
-        { kind: "signal", signal },
+        { kind: "signal", signal, dropped },
       ];
     }
     if (char === CTRL_D && line === "" && !pasting) return [{ kind: "end" }];

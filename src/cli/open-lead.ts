@@ -6,6 +6,7 @@ import { createTeam } from "../lead/create-team.ts";
 import { systemClock } from "../os/clock.ts";
 import { ownIdentity } from "../os/identity.ts";
 import { operand, optionWords } from "../os/shell-words.ts";
+import { stripControls } from "../os/terminal-text.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, removeTeamFiles } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -97,7 +98,10 @@ async function openLead(
     width: () => process.stdout.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
-  const inside = inProcessBackend({ runWorker: runInside(own, paper) });
+  const inside = inProcessBackend({
+    runWorker: runInside(own, paper),
+    problem: (text) => view.error(text),
+  });
   const { ignored } = settings();
   const ctx = await leadContext(own, open, settings(), {
     onChildBell: () => children.ring(),
@@ -120,14 +124,17 @@ async function openLead(
     problem: (text) => view.error(text),
   });
   const logged = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
-  const view = notifying(logged, LEAD_NAME, async () => calling);
+  const view = sayingWaits(
+    call,
+    notifying(logged, LEAD_NAME, async () => calling),
+  );
   view.header({
     team: ref.team,
     model: plan.model,
     mode,
     cwd: io.cwd,
     hint: io.terminal.stdin
-      ? "type a line to talk to the lead, /help for more; Esc interrupts it, Ctrl-C twice ends the team"
+      ? "type a line to the lead · /help · Esc interrupts it · Ctrl-C twice ends all"
       : "",
   });
   for (const what of ignored) view.note(`not trusted, ignored: ${what}`);
@@ -158,6 +165,23 @@ function screenOf(
   if (!io.terminal.stdin || !io.terminal.stdout || out.json || options.quiet) return undefined;
   const size = () => ({ width: process.stdout.columns ?? 80, height: process.stdout.rows ?? 24 });
   return leadScreen({ ref, inside, out: io.out, size, plain });
+}
+
+/** Where what the lead does is not shown, it is said all the same that somebody is waited for. */
+function sayingWaits({ io, out, options }: AnyCall, view: PaneView): PaneView {
+  if (!out.json || options.verbose) return view;
+  const say = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
+  return {
+    ...view,
+    waiting(what, whom) {
+      say(what);
+      view.waiting(what, whom);
+    },
+    permission(ask) {
+      say(`May it run? ${ask.tool}(${ask.summary}): teams approve ${ask.id}, or teams reject ${ask.id}`);
+      view.permission(ask);
+    },
+  };
 }
 
 /** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */

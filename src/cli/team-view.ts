@@ -13,6 +13,8 @@ export interface TeamView {
   readonly selected: string | undefined;
   /** Rows that it is scrolled back, of an agent's. */
   readonly back: number;
+  /** What stands behind the tasks. */
+  readonly behind?: TeamView["at"];
 }
 
 export const LEAD_VIEW: TeamView = { at: "lead", selected: undefined, back: 0 };
@@ -55,7 +57,7 @@ export function afterKey(
     case "down":
       return { view: moved(view, 1, agents) };
     case "tasks":
-      return { view: { ...view, at: at === "tasks" ? "lead" : "tasks" } };
+      return { view: at === "tasks" ? leftTasks(view) : { ...view, at: "tasks", behind: at } };
     case "enter":
       return { view: at === "list" ? { ...view, at: "agent", back: 0 } : view };
     case "page-up":
@@ -63,11 +65,17 @@ export function afterKey(
     case "page-down":
       return { view: at === "agent" ? { ...view, back: Math.max(0, view.back - PAGE) } : view };
     case "escape": {
+      if (at === "tasks") return { view: leftTasks(view) };
       const works =
         at === "agent" && agents.some(({ name, state }) => name === view.selected && AT_WORK.has(state));
       return works ? { view, interrupt: true } : { view: { ...view, at: "lead", back: 0 } };
     }
   }
+}
+
+/** What was looked at before the tasks. */
+function leftTasks({ behind = "lead", ...view }: TeamView): TeamView {
+  return { ...view, at: behind };
 }
 
 const AT_WORK: ReadonlySet<InProcessState> = new Set(["active", "awaiting-approval"]);
@@ -158,16 +166,14 @@ function agentFrame({ back }: TeamView, agent: ShownAgent, sheet: Sheet, line: s
 
 function tasksFrame({ tasks, team }: ViewFacts, sheet: Sheet): string[] {
   const { width, height, paint } = sheet;
-  const done = tasks.filter(({ status }) => status === "completed").length;
-  const head = [title(`tasks of ${team} · ${done} of ${tasks.length} done`, "Esc back", sheet), ""];
+  const completed = new Set(tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
+  const head = [title(`tasks of ${team} · ${completed.size} of ${tasks.length} done`, "Esc back", sheet), ""];
   if (tasks.length === 0) return [...head, paint(TONE.quiet, "  none yet")];
   const rows = tasks.map((task) => {
     const { sign, tone } = TASK_LOOKS[taskState(task, tasks)];
     const owner = task.owner === undefined ? "" : ` · ${gridText(task.owner)}`;
-    const blocked =
-      task.blockedBy.length === 0 || task.status !== "pending"
-        ? ""
-        : ` · behind ${task.blockedBy.map((id) => `#${id}`).join(" ")}`;
+    const open = task.status === "pending" ? task.blockedBy.filter((id) => !completed.has(id)) : [];
+    const blocked = open.length === 0 ? "" : ` · after ${open.map((id) => `#${id}`).join(" ")}`;
     const id = `#${task.id}`.padStart(4);
     return `${paint(tone, sign)} ${paint(TONE.quiet, id)} ${cutToWidth(`${gridText(task.subject)}${owner}${blocked}`, width - 8)}`;
   });

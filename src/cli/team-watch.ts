@@ -1,5 +1,9 @@
 import { messageOf } from "../errors.ts";
 import { supervise } from "../lead/supervise.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import { isThere, readTeam } from "../team/config.ts";
+import { readPlace, readStatus } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
 import type { StatusKeeper } from "../worker/status-keeper.ts";
 import type { Worker } from "../worker/worker.ts";
 import { modeFollower } from "./follow-mode.ts";
@@ -28,7 +32,11 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       },
       onProblem: (text) => view.error(text),
       servers: {
-        onEnd: (socket) => view.note(`the tmux server of the teammates' panes has ended: ${socket}`),
+        onEnd: (socket) => {
+          // The last pane of one that was asked to end may take its server with it.
+          if (isMissed(ctx.ref, socket))
+            view.note(`the tmux server of the teammates' panes has ended: ${socket}`);
+        },
         onWatches: (watches) => status.watches(watches),
       },
     }).catch((error: unknown) => view.error(messageOf(error)));
@@ -47,4 +55,13 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
     },
     end: () => end(),
   };
+}
+
+/** Whether a member lived on that server that had not agreed to end. */
+function isMissed(ref: TeamRef, socket: string): boolean {
+  if (!isThere(ref)) return false;
+  return readTeam(ref).members.some(({ name }) => {
+    const livedThere = name !== LEAD_NAME && readPlace(ref, name)?.server?.socket === socket;
+    return livedThere && readStatus(ref, name)?.agreedToStop !== true;
+  });
 }

@@ -45,7 +45,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   ready.told.problem = (error) => view.error(messageOf(error));
   const mode = firstMode(self);
   view.header({
-    team: config.displayName ?? config.name,
+    team: titleOf(config),
     agentType: flags.agentType,
     model: flags.model,
     mode: mode.now,
@@ -76,6 +76,11 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     stopReading();
     for (const end of self.ends) await end();
   }
+}
+
+/** By both its names, where it has two: the one that people read, and the one that commands take. */
+function titleOf({ name, displayName }: TeamConfig): string {
+  return displayName === undefined || displayName === name ? name : `${displayName} (${name})`;
 }
 
 /** From its terminal; where it has none of its own, somebody hands it on, who has not shown it here. */

@@ -30,8 +30,8 @@ export interface TypingHandlers {
   key?(key: ViewKey): void;
   /** Ctrl-D was pressed where nothing was typed. */
   end?(): void;
-  /** Ctrl-C was pressed. @returns whether it is to be the signal that it is in any terminal */
-  mayInterrupt?(): boolean;
+  /** Ctrl-C was pressed, which has dropped what was typed. @returns whether it is to be the signal that it is in any terminal */
+  mayInterrupt?(dropped: boolean): boolean;
   /** The terminal is about to be given back, for a signal that was typed. */
   signal?(): void;
 }
@@ -80,15 +80,15 @@ export function readTypedLines(
         handlers.end?.();
         break;
       case "signal":
-        pressed(one.signal);
+        pressed(one);
         break;
     }
   };
   const take = (typed: readonly Typed[]): void => {
     for (const one of typed) hand(one);
   };
-  const pressed = (signal: NodeJS.Signals): void => {
-    if (signal === "SIGINT" && handlers.mayInterrupt?.() === false) return;
+  const pressed = ({ signal, dropped }: Extract<Typed, { kind: "signal" }>): void => {
+    if (signal === "SIGINT" && handlers.mayInterrupt?.(dropped) === false) return;
     handlers.signal?.();
     // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
     raw(false);

@@ -64,6 +64,8 @@ describe("a lead whose teammates live in its process", () => {
     person.type("C-t");
     await shows(t, person, /tasks of crew · 0 of 1 done.*\n\n○ +#1 look at the parser/);
     person.type("Escape");
+    await shows(t, person, /^○ bob +idle +Esc back/);
+    person.type("Escape");
     await shows(t, person, "They are there.");
     // All are idle now; but who interrupted one may have more to say to it.
     await person.endsRun();

@@ -86,6 +86,19 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
+  it("by teams interrupt without a terminal waits for what whoever did it has to say", async () => {
+    const t = privateTmux();
+    const turns = [{ tools: [bash(LONG)] }, { on: { contains: "go on" }, say: "I went on." }];
+    writeFileSync(join(t.home, "long.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
+    const how = ["--playbook", "long.json", "--permission-mode", "bypassPermissions", "--json"];
+    const teams = teamsIn(t.env, t.home);
+    const running = teams(["run", "--team", "crew", ...how]);
+    await atWork(t);
+    expect((await teams(["interrupt", "team-lead"])).code).toBe(0);
+    expect((await teams(["send", "team-lead", "go on"])).code).toBe(0);
+    expect((await running).json()).toMatchObject({ outcome: "completed", result: "I went on." });
+  });
+
   it("by SIGINT while it waits for a program that it runs ends the team, and exits 130", async () => {
     const t = privateTmux();
     const slow = join(t.home, "bin");

@@ -73,6 +73,8 @@ it.each([
   await person.sees("Ctrl-C once more ends the team");
   person.type("the first one", "Enter");
   await person.sees("Three words.");
+  // Nor does the next, which has nothing to do with it.
+  person.type("C-c");
   person.type(...keys);
   await person.sees("the run is over, and the team crew deleted");
   expect(await person.code()).toBe(0);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { type InProcessBackend, inProcessBackend } from "../../../src/backend/in-process.ts";
 import type { RunWorker, WorkerStart } from "../../../src/backend/in-process-worker.ts";
@@ -12,7 +12,11 @@ import { placesOf, requestFor } from "../../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 /** Starts workers that are functions: each says that it is ready and does what its name is given. */
-function home(t: PrivateTmux, workers: Record<string, (start: WorkerStart) => Promise<number>>) {
+function home(
+  t: PrivateTmux,
+  workers: Record<string, (start: WorkerStart) => Promise<number>>,
+  problem: (text: string) => void = () => undefined,
+) {
   const runWorker: RunWorker = async (start) => {
     const { paths, instance, name } = start.request;
     const process = ownIdentity();
@@ -23,7 +27,7 @@ function home(t: PrivateTmux, workers: Record<string, (start: WorkerStart) => Pr
     if (worker === undefined) throw new Error(`nobody is called ${name}`);
     return worker(start);
   };
-  const backend = inProcessBackend({ runWorker });
+  const backend = inProcessBackend({ runWorker, problem });
   const spawn = async (...names: string[]) =>
     placesOf(
       await backend.spawn(
@@ -134,6 +138,25 @@ it("those who live here end as by a hangup when the terminal of this process has
   const places = await spawn("one", "two");
   await backend.hangUp();
   for (const name of ["one", "two"]) expect(exitOf(t, name)).toMatchObject({ code: 129, signal: "SIGHUP" });
+  await backend.close(places);
+});
+
+it("says of one whose end cannot be written down that it is so, and that it failed", async () => {
+  const t = privateTmux();
+  let end = (_code: number): void => undefined;
+  const problems: string[] = [];
+  const { backend, spawn } = home(
+    t,
+    { odd: () => new Promise((resolve) => (end = resolve)) },
+    (text) => void problems.push(text),
+  );
+  const places = await spawn("odd");
+  mkdirSync(t.paths("audit").agent("odd").exit);
+  end(3);
+  await eventually("the problem", () => problems.length > 0);
+  expect(problems.join()).toContain("the end of odd could not be written down");
+  expect(stateOf(backend, "odd")).toBe("failed");
+  expect(backend.agents()[0]?.shown.lines().join()).toContain("could not be written down");
   await backend.close(places);
 });
 

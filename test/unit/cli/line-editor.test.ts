@@ -82,7 +82,7 @@ test.each([
   ["\u001c", "SIGQUIT"],
   ["\u001a", "SIGTSTP"],
 ] as const)("%j is the signal that a terminal makes of it, and the line is gone", (char, signal) => {
-  expect(type(`abc${char}d\r`).rest).toEqual([{ kind: "signal", signal }, line("d")]);
+  expect(type(`abc${char}d\r`).rest).toEqual([{ kind: "signal", signal, dropped: true }, line("d")]);
 });
 
 test("keys that choose what is looked at are told in order, leave the line, and mean nothing inside of a paste", () => {

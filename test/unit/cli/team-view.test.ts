@@ -61,7 +61,7 @@ describe("keys in a lead's pane", () => {
     [
       "tasks come and go from anywhere",
       ["tasks", "tasks", "down", "tasks", "escape"],
-      ["tasks:", "lead:", "list:ann", "tasks:ann", "lead:ann"],
+      ["tasks:", "lead:", "list:ann", "tasks:ann", "list:ann"],
     ],
     [
       "enter and escape do nothing on the lead's own paper",
@@ -174,7 +174,7 @@ describe("a frame", () => {
       "",
       "✓   #1 task 1",
       "◐   #2 task 2 · ann",
-      "◌   #3 task 3 · behind #2",
+      "◌   #3 task 3 · after #2",
     ]);
   });
 
