@@ -75,6 +75,7 @@ it.each([
   await person.sees("Three words.");
   // Nor does the next, which has nothing to do with it.
   person.type("C-c");
+  await person.sees(/(Ctrl-C once more[\s\S]*){2}/);
   person.type(...keys);
   await person.sees("the run is over, and the team crew deleted");
   expect(await person.code()).toBe(0);
