@@ -35,9 +35,11 @@ export interface RuleSubject {
  */
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
   return rules.find((rule) => {
-    const parsed = parseRule(rule) ?? parseRule(/^\s*[\w.*-]+/.exec(rule)?.[0] ?? "");
+    const whole = parseRule(rule);
+    const parsed = whole ?? parseRule(/^\s*[\w.*-]+/.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
+    if (whole === undefined && isAbout(tool, subject, true)) return true;
     if (pattern === undefined) return namesTool(tool, subject.tool, true);
     return isAbout(tool, subject, true) && touches(pattern, subject);
   });

@@ -1,7 +1,14 @@
 import { realPathOf } from "../os/fs.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
-import { allowance, type PermissionRules, type RuleSubject, refusingRule } from "./permission-rules.ts";
+import {
+  allowance,
+  isAboutAll,
+  NO_RULES,
+  type PermissionRules,
+  type RuleSubject,
+  refusingRule,
+} from "./permission-rules.ts";
 import { areNotes, isInside, isProtectedPath } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
 import type { ToolAccess } from "./tools/tool.ts";
@@ -169,6 +176,19 @@ export function isWithheld(
   const { paths, dirs } = resolveAll({ ...question, mode: "default", access });
   const subject = { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home, resolve };
   return refusingRule(refusals, subject) !== undefined;
+}
+
+/**
+ * The same of a file that a model is told before any call (notes and what they bring in, skills): a rule about a tool as a whole
+ * is not about it.
+ */
+export function isKeptBack(
+  path: string,
+  { rules, ...question }: Pick<PermissionQuestion, "rules" | "workingDirs" | "home" | "resolve">,
+): boolean {
+  const isAboutFiles = (rule: string): boolean => !isAboutAll(rule, "Read");
+  const deny = [...rules.deny, ...rules.ask].filter(isAboutFiles);
+  return isWithheld(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
 }
 
 /**

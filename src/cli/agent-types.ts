@@ -32,6 +32,8 @@ export interface OwnType {
   readonly types: readonly AgentType[];
   readonly notes: Notes | undefined;
   readonly notesIn: string;
+  /** Rules for what no agent of the type may do. */
+  readonly never: readonly string[];
 }
 
 /**
@@ -49,7 +51,7 @@ export async function openType(
   for (const flaw of flaws) tell(`no agent type: ${flaw}`);
   const type = findAgentType(name, types);
   if (type === undefined) tell(`there is no agent type ${name}: this agent works as a general one`);
-  const own = { types, notesIn: directory };
+  const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
   if (type?.memory === undefined) return { ...own, notes: undefined };
   const { openNotes } = await import("../agent/prompts/notes.ts");
   const notes = openNotes(type, root, directory);

@@ -197,8 +197,8 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       prices: settings.teams.prices,
     });
   const tell = (line: string): void => lead.view.note(line);
-  const own = await openType(ctx.home.root, ctx.cwd, DEFAULT_AGENT_TYPE, tell);
-  const surroundings = await openSurroundings(ctx, settings, tell);
+  const { never, ...own } = await openType(ctx.home.root, ctx.cwd, DEFAULT_AGENT_TYPE, tell);
+  const surroundings = await openSurroundings(ctx, settings, never, tell);
   lead.ends.push(surroundings.close);
   return assembleAgent({
     ctx,

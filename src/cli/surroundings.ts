@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { withoutCredentials } from "../agent/command-environment.ts";
-import { loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
+import { isKeptBack } from "../agent/permissions.ts";
+import { type IsKeptBack, loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
 import { skillDirectories } from "../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import type { LeadContext } from "../lead/context.ts";
@@ -23,17 +24,23 @@ export interface Surroundings {
 }
 
 /**
- * Reads the memory files and skills, and starts the servers of tools.
+ * Reads the memory files and skills, and starts the servers of tools. Of files, none that a rule keeps from being read.
+ * @param never rules of its own for what it may not do, beside those of its settings
  * @param tell says, one line for each, what cannot be had and why
  */
 export async function openSurroundings(
   ctx: Pick<LeadContext, "home" | "ref" | "actor" | "cwd" | "env">,
   settings: Settings,
+  never: readonly string[],
   tell: (line: string) => void,
 ): Promise<Surroundings> {
   const { root } = ctx.home;
-  const memory = loadMemory(root, ctx.cwd);
-  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd);
+  const { permissions } = settings;
+  const rules = { ...permissions, deny: [...permissions.deny, ...never] };
+  const keptBack: IsKeptBack = (path, base) =>
+    [ctx.cwd, base].some((at) => isKeptBack(path, { rules, workingDirs: [at], home: ctx.env.HOME }));
+  const memory = loadMemory(root, ctx.cwd, keptBack);
+  const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
@@ -61,11 +68,11 @@ interface FoundSkills {
 }
 
 /** Their reader is loaded where there are any: it knows all of YAML, which is much for who has none. */
-async function openSkills(root: string, cwd: string): Promise<FoundSkills> {
+async function openSkills(root: string, cwd: string, keptBack: IsKeptBack): Promise<FoundSkills> {
   const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
   if (isNone) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../agent/prompts/skills.ts");
-  const { skills, flaws } = loadSkills(root, cwd);
+  const { skills, flaws } = loadSkills(root, cwd, keptBack);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
   const readDirs = skills.map(({ path }) => dirname(path));
   return { count: skills.length, flaws, section: skillsSection(skills), tools, readDirs };

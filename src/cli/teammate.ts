@@ -176,8 +176,14 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
       prices: settings.teams.prices,
     });
   const tell = (line: string): void => self.view.note(line);
-  const own = await openType(ref.home.root, typesDirectory(member, io.cwd), flags.agentType, tell);
-  const surroundings = await openSurroundings(ctx, settings, tell);
+  const { never, ...own } = await openType(
+    ref.home.root,
+    typesDirectory(member, io.cwd),
+    flags.agentType,
+    tell,
+  );
+  const denied = [...never, ...(flags.disallowedTools ?? [])];
+  const surroundings = await openSurroundings(ctx, settings, denied, tell);
   self.ends.push(surroundings.close);
   return assembleAgent({
     ctx,

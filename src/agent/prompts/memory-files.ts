@@ -17,6 +17,12 @@ export interface Memory {
   readonly flaws: readonly string[];
 }
 
+/**
+ * Whether a rule of the user's keeps a file from a model that would read it before any call of a tool.
+ * @param base where a rule's relative pattern starts, beside the working directory
+ */
+export type IsKeptBack = (path: string, base: string) => boolean;
+
 const NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md", "CLAUDE.local.md"];
 /** How far a file may name a file that names a file. */
 const MAX_DEPTH = 5;
@@ -27,10 +33,11 @@ const MAX_CHARACTERS = 200_000;
 /**
  * The memory files that count in a directory: the root's own, and those of the project from its top (the directory with
  * `.git`, else the working directory itself) down. A line's `@path` brings that file in too, from inside of the project or
- * the root only: a repository's notes must not be able to read the user's keys to a model.
+ * the root only: a repository's notes must not be able to read the user's keys to a model. What a rule keeps from being read
+ * is left out, however it is named.
  */
-export function loadMemory(root: string, cwd: string): Memory {
-  const reading = new Reading();
+export function loadMemory(root: string, cwd: string, isKeptBack: IsKeptBack): Memory {
+  const reading = new Reading(isKeptBack);
   reading.add(join(root, "CLAUDE.md"), root);
   const top = projectTop(cwd);
   for (const directory of pathDown(top, cwd))
@@ -42,14 +49,23 @@ class Reading {
   readonly files: MemoryFile[] = [];
   readonly flaws: string[] = [];
   readonly #seen = new Set<string>();
+  readonly #isKeptBack: IsKeptBack;
   #characters = 0;
+
+  constructor(isKeptBack: IsKeptBack) {
+    this.#isKeptBack = isKeptBack;
+  }
 
   /** @param inside no file out of this directory is read on the account of this one */
   add(path: string, inside: string, namedBy?: string, depth = 0): void {
     const real = this.#allowed(path, inside, namedBy);
     if (real === undefined || this.#seen.has(real)) return;
-    this.#seen.add(real);
     const file = readTextFile(real);
+    if (file.flaw === undefined && this.#isKeptBack(path, inside)) {
+      this.flaws.push(`${namedBy ?? path}: a rule for Read keeps ${path} back, so it is not read.`);
+      return;
+    }
+    this.#seen.add(real);
     if (file.flaw !== undefined) {
       if (!file.missing || namedBy !== undefined) this.flaws.push(`${namedBy ?? path}: ${file.flaw}`);
       return;

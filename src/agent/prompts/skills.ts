@@ -7,6 +7,7 @@ import { failed } from "../tools/paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { Tool } from "../tools/tool.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
+import type { IsKeptBack } from "./memory-files.ts";
 import { skillDirectories } from "./skill-directories.ts";
 
 /** Something that somebody wrote down how to do. */
@@ -29,9 +30,9 @@ const MAX_DESCRIPTION = 500;
 
 /**
  * The skills of the root, and of the working directory over them; of each only the front matter is kept. The root's may be
- * links of the user's own to anywhere, a project's stay inside of it.
+ * links of the user's own to anywhere, a project's stay inside of it. One that a rule keeps from being read is left out.
  */
-export function loadSkills(root: string, cwd: string): Skills {
+export function loadSkills(root: string, cwd: string, isKeptBack: IsKeptBack): Skills {
   const skills = new Map<string, Skill>();
   const flaws: string[] = [];
   const [own, project] = skillDirectories(root, cwd);
@@ -43,6 +44,7 @@ export function loadSkills(root: string, cwd: string): Skills {
         if (file.flaw !== undefined) continue;
         if (directory !== own && !isInside(realPathOf(path), realPathOf(cwd)))
           throw new Error(`it leads out of ${cwd}`);
+        if (isKeptBack(path, cwd)) throw new Error("a rule for Read keeps it back");
         const { matter } = readDocument(file.text);
         const name = nameOf(textOfField(matter.name) ?? entry);
         const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";

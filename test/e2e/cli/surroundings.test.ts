@@ -24,12 +24,13 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
     writeFileSync(path, text);
   };
   put(join(t.root, "CLAUDE.md"), "Always be brief.");
-  put(join(project, "AGENTS.md"), "This project is a boat.");
+  put(join(project, "AGENTS.md"), "This project is a boat. @.env.prod");
+  put(join(project, ".env.prod"), "the key of the boat");
   put(join(t.root, "skills", "mine", "SKILL.md"), "---\ndescription: How I sail.\n---\nHoist first.");
   put(join(t.root, "skills", "mine", "knots.md"), "Bowline.");
   put(join(project, ".claude", "skills", "theirs", "SKILL.md"), "---\nname: dock\n---\nSlowly.");
   const server = { command: process.execPath, args: [serverFile()] };
-  const permissions = { allow: ["mcp__boat__greet", "mcp__shore"], deny: ["mcp__boat__fail"] };
+  const permissions = { allow: ["mcp__boat__greet", "mcp__shore"], deny: ["mcp__boat__fail", "Read(.env*)"] };
   const mcpServers = { boat: server, gone: { command: "/nowhere/at/all" }, odd: { url: 7 } };
   put(join(t.root, "settings.json"), JSON.stringify({ permissions, mcpServers }));
   put(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { shore: server } }));
@@ -61,7 +62,7 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
   const system = JSON.stringify(first.system);
   for (const text of ["Always be brief.", "This project is a boat.", "- mine: How I sail.", "- dock"])
     expect(system).toContain(text);
-  for (const text of ["Hoist first.", "Slowly."]) expect(system).not.toContain(text);
+  for (const text of ["Hoist first.", "Slowly.", "the key"]) expect(system).not.toContain(text);
   const offered = (first.tools as { name: string }[]).map(({ name }) => name);
   expect(offered).toEqual(expect.arrayContaining(["Skill", "mcp__boat__greet", "mcp__shore__greet"]));
   expect(offered).not.toContain("mcp__boat__fail");
@@ -79,6 +80,7 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
     unruled: expect.stringContaining("No rule allows mcp__boat__wait."),
   });
   const shown = (await teams(["peek", "kim", "-n", "200"])).out;
+  expect(shown).toMatch(/AGENTS.md: a rule for Read keeps\s+\S*\.env\.prod back/);
   expect(shown).toMatch(/no tools from the MCP server gone: .*ENOENT/);
   expect(shown).toContain('no tools from it: settings: the server "odd"');
   await teams(["kill", "crew", "--force"]);

@@ -1,7 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
+import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
+import { isKeptBack } from "../../../src/agent/permissions.ts";
+import { type IsKeptBack, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
 import type { ToolContext } from "../../../src/agent/tools/tool.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -17,6 +19,14 @@ function files(texts: Readonly<Record<string, string>>) {
   return { home, ...paths };
 }
 
+const nothing = () => false;
+
+/** As an agent with these rules has it that works in a directory. */
+const keptBy =
+  (rules: Partial<PermissionRules>, cwd: string): IsKeptBack =>
+  (path, base) =>
+    [cwd, base].some((at) => isKeptBack(path, { rules: { ...NO_RULES, ...rules }, workingDirs: [at] }));
+
 describe("memory files", () => {
   it("are the user's, then the project's from its top down; nothing above the project counts", () => {
     const { root, cwd, home } = files({
@@ -28,7 +38,7 @@ describe("memory files", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, flaws } = loadMemory(root, cwd);
+    const { files: found, flaws } = loadMemory(root, cwd, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(flaws).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -51,7 +61,7 @@ describe("memory files", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, flaws } = loadMemory(root, cwd);
+    const { files: found, flaws } = loadMemory(root, cwd, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(flaws).toEqual([]);
   });
@@ -63,11 +73,43 @@ describe("memory files", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, flaws } = loadMemory(root, cwd);
+    const { files: found, flaws } = loadMemory(root, cwd, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(flaws).toHaveLength(5);
     expect(flaws.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
     expect(flaws.join("\n")).toContain("gone.md does not exist");
+  });
+
+  it("S71: bring in nothing that a rule keeps from being read, by whatever name; a tool denied as a whole keeps no notes back", () => {
+    const { root, cwd, home } = files({
+      "root/CLAUDE.md": "mine @keys.txt",
+      "root/keys.txt": "the key",
+      "project/CLAUDE.md": "top @.env.prod @named.md @src/asked.md @style.md",
+      "project/.env.prod": "the key",
+      "project/named.md": "-> project/.env.prod",
+      "project/src/asked.md": "the key",
+      "project/style.md": "style",
+      "project/AGENTS.md": "-> project/.env.prod",
+    });
+    const rules = {
+      deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
+      ask: ["Read(asked.md)"],
+    };
+    const { files: found, flaws } = loadMemory(root, cwd, keptBy(rules, cwd));
+    expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
+    const top = join(home, "project/CLAUDE.md");
+    expect(flaws).toHaveLength(5);
+    expect(flaws).toContain(
+      `${top}: a rule for Read keeps ${join(home, "project/.env.prod")} back, so it is not read.`,
+    );
+  });
+
+  it("are all kept back where a rule for reading is cut off", () => {
+    const { root, cwd } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
+    expect(loadMemory(root, cwd, keptBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
+      files: [],
+      flaws: [expect.stringContaining("root"), expect.stringContaining("project")],
+    });
   });
 
   it("that are too long together are left out with a word", () => {
@@ -75,14 +117,14 @@ describe("memory files", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, flaws } = loadMemory(root, cwd);
+    const { files: found, flaws } = loadMemory(root, cwd, nothing);
     expect(found).toHaveLength(1);
     expect(flaws).toEqual([expect.stringContaining("left out")]);
   });
 
   it("are no section where there are none", () => {
     const { root, cwd } = files({});
-    expect(memorySection(loadMemory(root, cwd).files)).toBeUndefined();
+    expect(memorySection(loadMemory(root, cwd, nothing).files)).toBeUndefined();
   });
 });
 
@@ -93,7 +135,7 @@ describe("skills", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, flaws } = loadSkills(root, project);
+    const { skills, flaws } = loadSkills(root, project, nothing);
     expect(flaws).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
@@ -116,9 +158,22 @@ describe("skills", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, flaws } = loadSkills(root, project);
+    const { skills, flaws } = loadSkills(root, project, nothing);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
     expect(flaws).toEqual([expect.stringContaining("bad"), expect.stringContaining("leads out of")]);
+  });
+
+  it("S71: that a rule keeps from being read are not listed", () => {
+    const { root, project } = files({
+      "project/.env.prod": "---\ndescription: the key\n---\n",
+      "project/.claude/skills/env/SKILL.md": "-> project/.env.prod",
+      "root/skills/private/SKILL.md": "Mine.",
+      "root/skills/open/SKILL.md": "Open.",
+    });
+    const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
+    const { skills, flaws } = loadSkills(root, project, keptBy(rules, project));
+    expect(skills.map(({ name }) => name)).toEqual(["open"]);
+    expect(flaws).toHaveLength(2);
   });
 
   it("say nothing past their line of the list, and nothing to a terminal", () => {
@@ -135,7 +190,7 @@ describe("skills", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, flaws } = loadSkills(root, project);
+    const { skills, flaws } = loadSkills(root, project, nothing);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
     expect(flaws).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),
