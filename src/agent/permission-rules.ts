@@ -2,6 +2,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
 import { isInside } from "./protected-paths.ts";
+import { isServerName, type NamedTool, namesServed } from "./server-rules.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
 import type { ToolAccess } from "./tools/tool.ts";
@@ -17,6 +18,8 @@ export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
 /** What a rule is held against. */
 export interface RuleSubject {
   readonly tool: string;
+  /** Whose it is, of a server's tool. */
+  readonly served?: NamedTool["served"];
   readonly access: ToolAccess;
   /** The command of the access, read; without it no rule with a pattern allows one. */
   readonly line?: ShellLine | undefined;
@@ -36,13 +39,22 @@ export interface RuleSubject {
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
   return rules.find((rule) => {
     const whole = parseRule(rule);
-    const parsed = whole ?? parseRule(/^\s*[\w.*-]+/.exec(rule)?.[0] ?? "");
+    const parsed = whole ?? parseRule(BEGINNING.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
     if (whole === undefined && isAbout(tool, subject, true)) return true;
-    if (pattern === undefined) return namesTool(tool, subject.tool, true);
+    if (pattern === undefined) return namesTool(tool, named(subject), true);
     return isAbout(tool, subject, true) && touches(pattern, subject);
   });
+}
+
+/** A tool's name, of a server's tool whatever the server is called. */
+const NAME = String.raw`mcp__[^(),;]*?|[\w.*-]+`;
+const BEGINNING = new RegExp(`^\\s*(?:${NAME.replace("?", "")})`, "i");
+const RULE = new RegExp(String.raw`^\s*(${NAME})\s*(?:\(([\s\S]*)\))?\s*$`, "i");
+
+function named({ tool, served }: RuleSubject): NamedTool {
+  return { name: tool, served };
 }
 
 /** How far rules allow a call. */
@@ -59,7 +71,7 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
     return parts === undefined ? [] : [{ rule, ...parts }];
   });
   const { access, line } = subject;
-  const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, subject.tool));
+  const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, named(subject)));
   // What only this machine or its network serves is nothing that "all of the web" means.
   const isNamed = access.kind === "host" && isPrivateHost(access.host);
   if (whole !== undefined && !isNamed) return { rules: [whole.rule], whole: true };
@@ -109,7 +121,7 @@ function touches(pattern: string, subject: RuleSubject): boolean {
 
 /** `Tool(pattern)` in its two parts; `Tool()` and `Tool(*)` are the tool itself. A rule that is neither is none. */
 export function parseRule(rule: string): { tool: string; pattern?: string } | undefined {
-  const match = /^\s*([\w.*-]+)\s*(?:\(([\s\S]*)\))?\s*$/.exec(rule);
+  const match = RULE.exec(rule);
   if (match?.[1] === undefined) return undefined;
   // A blank behind a backslash is part of the pattern.
   const pattern = match[2]?.trimStart().replace(/(?<!\\)\s+$/, "");
@@ -119,31 +131,32 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
 }
 
 /** Whether a rule that refuses is about a tool whatever it is called with: it has no pattern. */
-export function isAboutAll(rule: string, tool: string): boolean {
+export function isAboutAll(rule: string, tool: NamedTool): boolean {
   const parsed = parseRule(rule);
   return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool, true);
 }
 
 /**
- * A rule names a tool exactly, or with `*` at its end a family of them (`mcp__docs__*`); `mcp__server` names all of that server.
- * @param anyCase for what refuses: a slip in upper and lower case lifts no denial
+ * A rule names a tool exactly, or with `*` at its end a family of them; `mcp__server` names all of that server.
+ * @param refuses a slip in upper and lower case lifts no denial, and what is not clear is meant
  */
-export function namesTool(name: string, tool: string, anyCase = false): boolean {
-  if (anyCase) return namesTool(name.toLowerCase(), tool.toLowerCase());
-  if (name.startsWith("mcp__") && tool.startsWith(`${name}__`)) return true;
-  if (name.endsWith("*")) return tool.startsWith(name.slice(0, -1));
-  return name === tool || OLDER_NAMES[name] === tool;
+export function namesTool(name: string, tool: NamedTool, refuses = false): boolean {
+  if (isServerName(name)) return namesServed(name, tool, refuses);
+  const [wanted, own] = refuses ? [name.toLowerCase(), tool.name.toLowerCase()] : [name, tool.name];
+  if (wanted.endsWith("*")) return own.startsWith(wanted.slice(0, -1));
+  return wanted === own || OLDER_NAMES[wanted] === own;
 }
 
 /** What users of coding agents know a tool by. */
 const OLDER_NAMES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
 /** `Read(…)` is about whatever reads files, `Edit(…)` and `Write(…)` about whatever changes them. */
-function isAbout(name: string, { tool, access }: RuleSubject, anyCase = false): boolean {
-  const known = anyCase ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
+function isAbout(name: string, subject: RuleSubject, refuses = false): boolean {
+  const { access } = subject;
+  const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
-  return namesTool(name, tool, anyCase);
+  return namesTool(name, named(subject), refuses);
 }
 
 /** One that stands for any text; `\\*` is the character. */

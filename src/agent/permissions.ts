@@ -16,6 +16,8 @@ import type { ToolAccess } from "./tools/tool.ts";
 export interface PermissionQuestion {
   readonly mode: PermissionMode;
   readonly tool: string;
+  /** Whose it is, of a server's tool. */
+  readonly served?: RuleSubject["served"];
   /** Paths are absolute. */
   readonly access: ToolAccess;
   /** The command of the access, read: without it only a rule without a pattern allows one. */
@@ -95,10 +97,11 @@ interface OpenDecision {
 }
 
 function decideOpen(question: PermissionQuestion): OpenDecision {
-  const { mode, tool, access, line, rules } = question;
+  const { mode, tool, served, access, line, rules } = question;
   const resolved = resolveAll(question);
   const subject: RuleSubject = {
     tool,
+    served,
     access,
     line,
     realPaths: resolved.paths,
@@ -186,7 +189,7 @@ export function isKeptBack(
   path: string,
   { rules, ...question }: Pick<PermissionQuestion, "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
-  const isAboutFiles = (rule: string): boolean => !isAboutAll(rule, "Read");
+  const isAboutFiles = (rule: string): boolean => !isAboutAll(rule, { name: "Read" });
   const deny = [...rules.deny, ...rules.ask].filter(isAboutFiles);
   return isWithheld(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
 }

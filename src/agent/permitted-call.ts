@@ -155,6 +155,7 @@ async function questionOf(
   return {
     ...rightsOf(permissions),
     tool: tool.name,
+    served: tool.served,
     access,
     line: access.kind === "command" ? await readLine(access.command) : undefined,
     readDirs: permissions.readDirs,

@@ -99,7 +99,7 @@ export function assembleAgent(parts: AgentParts): Agent {
   const tools = withPlanTools(parts, toolsOf({ ...parts, hooks, subagent }, type, never), never);
   // What only settings deny is had again once they do not.
   const offers = (tool: AnyTool): boolean =>
-    isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool.name));
+    isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool));
   const roster = new Roster(() => memberNames(ctx).filter((name) => name !== worker.name));
   const own = { type, offered: () => tools.filter(offers), roster, whereabouts: whereabouts(ctx) };
   worker.roster = roster;

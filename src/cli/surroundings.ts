@@ -3,6 +3,7 @@ import { withoutCredentials } from "../agent/command-environment.ts";
 import { isKeptBack } from "../agent/permissions.ts";
 import { type IsKeptBack, loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
 import { skillDirectories } from "../agent/prompts/skill-directories.ts";
+import { isInside } from "../agent/protected-paths.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { listDir } from "../os/fs.ts";
@@ -17,7 +18,7 @@ export interface Surroundings {
   /** Sections of the system prompt: the memory files, the list of skills; undefined where there are none. */
   readonly memory: string | undefined;
   readonly skills: string | undefined;
-  /** Where the skills lie, with what they name beside them. */
+  /** Where the user's skills lie, with what they name beside them. */
   readonly readDirs: readonly string[];
   /** Ends the programs that were started. */
   close(): Promise<void>;
@@ -74,7 +75,10 @@ async function openSkills(root: string, cwd: string, keptBack: IsKeptBack): Prom
   const { loadSkills, skillsSection, skillTool } = await import("../agent/prompts/skills.ts");
   const { skills, flaws } = loadSkills(root, cwd, keptBack);
   const tools = skills.length === 0 ? [] : [skillTool(skills)];
-  const readDirs = skills.map(({ path }) => dirname(path));
+  // A project's lie where it is worked; a link that comes there later must lead to nothing that may be read.
+  const [own] = skillDirectories(root, cwd);
+  const ofOwn = skills.filter(({ path }) => isInside(path, own));
+  const readDirs = ofOwn.flatMap(({ path }) => [dirname(path), path]);
   return { count: skills.length, flaws, section: skillsSection(skills), tools, readDirs };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
+import { servedName } from "../server-rules.ts";
 import type { AnyTool, ToolResult } from "../tools/tool.ts";
 
 /** Characters that a name of a tool may have on the way to a model's server. */
@@ -27,7 +28,7 @@ export type CallTool = (
 
 /** `mcp__<server>__<tool>`, with nothing in it that a model's server refuses; a long one ends in a hash. */
 export function mcpToolName(server: string, tool: string): string {
-  const plain = `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_");
+  const plain = servedName({ server, tool });
   if (plain.length <= MAX_NAME) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
   return `${plain.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;
@@ -44,6 +45,7 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
     description: description.slice(0, MAX_DESCRIPTION),
     input: z.record(z.string(), z.unknown()),
     inputSchema: inputSchema as Readonly<Record<string, unknown>>,
+    served: { server, tool: name },
     access: () => ({ kind: "external" }),
     execute: async (input: Record<string, unknown>, { signal }) =>
       toolResult(await call(name, input, signal)),

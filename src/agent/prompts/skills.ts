@@ -75,18 +75,29 @@ export function skillsSection(skills: readonly Skill[]): string | undefined {
   return `# Skills\n\nInstructions that somebody wrote down for these kinds of work. Where one fits, load it with Skill before you begin.\n\n${lines.join("\n")}`;
 }
 
-const input = z.object({
-  skill: z.string().check(z.minLength(1), z.describe("Its name, as it is listed")),
-  args: z.optional(z.string()).check(z.describe("What it is to be used on")),
-});
+interface SkillInput {
+  readonly skill: string;
+  readonly args?: string | undefined;
+}
+
+/** Who names none of them is told so at once: no rule and no person has anything to say of it. */
+function inputFor(skills: readonly Skill[]): z.ZodMiniType<SkillInput> {
+  const names = skills.map(({ name }) => name);
+  const none = `there is no skill of this name; there are: ${names.toSorted().join(", ")}`;
+  const isOne = (name: string): boolean => names.includes(name);
+  return z.object({
+    skill: z.string().check(z.refine(isOne, none), z.describe("Its name, as it is listed")),
+    args: z.optional(z.string()).check(z.describe("What it is to be used on")),
+  });
+}
 
 /** The tool that gives a skill's text; it is read when it is asked for. */
-export function skillTool(skills: readonly Skill[]): Tool<z.infer<typeof input>> {
+export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
   return {
     name: "Skill",
     description:
       "Loads one of the listed skills: the text that says how it is done. Do as it says, with the tools that you have; files that it names lie in the directory that comes with it.",
-    input,
+    input: inputFor(skills),
     parallel: true,
     access: ({ skill }) => ({
       kind: "read",

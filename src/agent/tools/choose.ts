@@ -1,4 +1,5 @@
 import { isAboutAll, namesTool } from "../permission-rules.ts";
+import type { NamedTool } from "../server-rules.ts";
 
 export interface ToolChoice {
   /** Names of the tools of its type; all without it. */
@@ -10,20 +11,20 @@ export interface ToolChoice {
 }
 
 /** The tools of these that an agent has: the type's base set, then the whitelist, then minus the blacklist (protocol.md section 8). */
-export function chooseTools<T extends { readonly name: string }>(
+export function chooseTools<T extends NamedTool>(
   tools: readonly T[],
   { base, only, without = [] }: ToolChoice,
 ): T[] {
   return tools.filter(
-    ({ name }) =>
-      (base === undefined || isAmong(name, base)) &&
-      (only === undefined || isAmong(name, only)) &&
-      !without.some((rule) => isAboutAll(rule, name)),
+    (tool) =>
+      (base === undefined || isAmong(tool, base)) &&
+      (only === undefined || isAmong(tool, only)) &&
+      !without.some((rule) => isAboutAll(rule, tool)),
   );
 }
 
 /** Whether a tool is meant where these are named: what looks after commands in the background goes with the one that starts them. */
-function isAmong(tool: string, named: readonly string[]): boolean {
-  const means = (wanted: string): boolean => named.some((name) => namesTool(name, wanted));
-  return means(tool) || (/^Task(Output|Stop)$/.test(tool) && means("Bash"));
+function isAmong(tool: NamedTool, named: readonly string[]): boolean {
+  const means = (wanted: NamedTool): boolean => named.some((name) => namesTool(name, wanted));
+  return means(tool) || (/^Task(Output|Stop)$/.test(tool.name) && means({ name: "Bash" }));
 }

@@ -14,6 +14,12 @@ export type ToolAccess =
   /** Whatever a server of somebody else's does with it: only a rule, a mode or a person allows it. */
   | { readonly kind: "external" };
 
+/** A tool of somebody else's server, as that one knows it. */
+export interface ServedTool {
+  readonly server: string;
+  readonly tool: string;
+}
+
 export interface ToolContext {
   /** Working directory of the agent; relative paths start here. */
   readonly cwd: string;
@@ -61,6 +67,8 @@ export interface Tool<I = unknown> {
   readonly parallel?: boolean | ((input: unknown) => boolean);
   /** A model is told of it in plan mode only. */
   readonly whilePlanning?: boolean;
+  /** Whose it is, of a server's tool. */
+  readonly served?: ServedTool;
   /** A name that it is called by as well. */
   readonly alias?: string;
   /** What the pane shows in the brackets behind its name; one line. */

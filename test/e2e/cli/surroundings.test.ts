@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
@@ -28,10 +28,18 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
   put(join(project, ".env.prod"), "the key of the boat");
   put(join(t.root, "skills", "mine", "SKILL.md"), "---\ndescription: How I sail.\n---\nHoist first.");
   put(join(t.root, "skills", "mine", "knots.md"), "Bowline.");
+  put(join(t.home, "kept", "tack.md"), "---\nname: tack\n---\nThrough the wind.");
+  mkdirSync(join(t.root, "skills", "linked"));
+  symlinkSync(join(t.home, "kept", "tack.md"), join(t.root, "skills", "linked", "SKILL.md"));
   put(join(project, ".claude", "skills", "theirs", "SKILL.md"), "---\nname: dock\n---\nSlowly.");
   const server = { command: process.execPath, args: [serverFile()] };
   const permissions = { allow: ["mcp__boat__greet", "mcp__shore"], deny: ["mcp__boat__fail", "Read(.env*)"] };
-  const mcpServers = { boat: server, gone: { command: "/nowhere/at/all" }, odd: { url: 7 } };
+  const mcpServers = {
+    boat: server,
+    shore__far: server,
+    gone: { command: "/nowhere/at/all" },
+    odd: { url: 7 },
+  };
   put(join(t.root, "settings.json"), JSON.stringify({ permissions, mcpServers }));
   put(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { shore: server } }));
 
@@ -39,10 +47,13 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
     use("skill", "Skill", { skill: "mine" }),
     use("beside", "Read", { file_path: join(t.root, "skills", "mine", "knots.md") }),
     use("dock", "Skill", { skill: "dock" }),
+    use("tack", "Skill", { skill: "tack" }),
     use("greet", "mcp__boat__greet", { name: "Ada" }),
     use("shore", "mcp__shore__greet", { name: "Bob" }),
     use("denied", "mcp__boat__fail", {}),
     use("unruled", "mcp__boat__wait", {}),
+    use("far", "mcp__shore__far__greet", { name: "Eve" }),
+    use("none", "Skill", { skill: "../mine" }),
   ];
   const api = await startFakeMessagesApi((_, index) =>
     index === 0
@@ -74,10 +85,13 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
     skill: expect.stringContaining("Hoist first."),
     beside: expect.stringContaining("Bowline."),
     dock: expect.stringContaining("Slowly."),
+    tack: expect.stringContaining("Through the wind."),
     greet: "Hello Ada.",
     shore: "Hello Bob.",
     denied: expect.stringContaining("The rule mcp__boat__fail denies it."),
     unruled: expect.stringContaining("No rule allows mcp__boat__wait."),
+    far: expect.stringContaining("No rule allows mcp__shore__far__greet."),
+    none: "Wrong input for Skill: skill: there is no skill of this name; there are: dock, mine, tack",
   });
   const shown = (await teams(["peek", "kim", "-n", "200"])).out;
   expect(shown).toMatch(/AGENTS.md: a rule for Read keeps\s+\S*\.env\.prod back/);

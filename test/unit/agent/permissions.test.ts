@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { mcpToolName } from "../../../src/agent/mcp/mcp-tool.ts";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
 import { decide, type PermissionQuestion } from "../../../src/agent/permissions.ts";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
@@ -488,6 +489,65 @@ describe("names of tools in rules", () => {
   test("an allowance is for the name as it is", () => {
     for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
       expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
+  });
+});
+
+describe("rules for the tools of servers", () => {
+  const said = (kind: "allow" | "deny", rule: string, server: string, tool: string, known = true): string => {
+    const given = { rules: rules({ [kind]: [rule] }), ...(known && { served: { server, tool } }) };
+    const mode = kind === "allow" ? "dontAsk" : "bypassPermissions";
+    const { behavior } = decideOn(mode, mcpToolName(server, tool), EXTERNAL, given);
+    return behavior;
+  };
+
+  test.each([
+    ["mcp__my server", "my server", "find"],
+    ["mcp__my_server", "my server", "find"],
+    ["mcp__a.b", "a.b", "find"],
+    ["mcp__a.b__find", "a.b", "find"],
+    ["mcp__a/b__*", "a/b", "find"],
+    ["mcp__hub", "hub", "github__find"],
+    ["mcp__hub__*", "hub", "github__find"],
+    ["mcp__hub__github__*", "hub", "github__find"],
+    ["mcp__*", "a__b", "find"],
+    ["mcp__do*", "docs", "find"],
+    [`mcp__${"long-".repeat(15)}`, "long-".repeat(15), "find"],
+    [`mcp__s__${"long-".repeat(15)}`, "s", "long-".repeat(15)],
+  ])("%s is of the server %s, by what the settings call it or its tools", (rule, server, tool) => {
+    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["allow", "deny"]);
+  });
+
+  test.each([
+    ["mcp__docs", "docs__evil", "Bash"],
+    ["mcp__docs__evil", "docs", "evil__Bash"],
+    ["mcp__docs", "docs_evil", "Bash"],
+    ["mcp__docs__find", "docs", "find_all"],
+  ])("%s has nothing of the server %s", (rule, server, tool) => {
+    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["deny", "allow"]);
+  });
+
+  test.each([
+    ["mcp__docs__*", "docs__evil", "Bash"],
+    ["mcp__docs__*", "docs_", "Bash"],
+    ["mcp__docs__e*", "docs__evil", "Bash"],
+  ])("%s denies, but does not allow, what of the server %s is called so", (rule, server, tool) => {
+    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["deny", "deny"]);
+  });
+
+  test("where nobody knows whose a tool is, an allowance is for names of two parts, a denial for all", () => {
+    for (const rule of ["mcp__docs", "mcp__docs__*"]) {
+      expect(said("allow", rule, "docs", "find", false)).toBe("allow");
+      for (const server of ["docs__evil", "docs_"]) {
+        expect(said("allow", rule, server, "find", false)).toBe("deny");
+        expect(said("deny", rule, server, "find", false)).toBe("deny");
+      }
+    }
+  });
+
+  test("upper and lower case lift no denial", () => {
+    expect(said("deny", "MCP__My Server", "my server", "Find")).toBe("deny");
+    expect(said("deny", "mcp__my server__find(", "My Server", "Find")).toBe("deny");
+    expect(said("allow", "mcp__My server", "my server", "find")).toBe("deny");
   });
 });
 
