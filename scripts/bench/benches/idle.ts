@@ -2,9 +2,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { deliver } from "../../../src/team/mailbox.ts";
+import { readStatus } from "../../../src/team/records.ts";
 import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Room } from "../figure.ts";
 import { started } from "../support/children.ts";
 import { endTeam, leadOf, pidsOf, untilIdle } from "../support/lead.ts";
+import { modelServer } from "../support/model-server.ts";
 import { type Probe, probeIn } from "../support/probe.ts";
 import { costOf, residentMb, tellsCost } from "../support/process-cost.ts";
 import { type BenchTeam, benchTeam, TEAM } from "../support/scratch.ts";
@@ -14,6 +18,9 @@ const AFTER_START_MS = 12_000;
 
 /** Seconds that a start may take to come to rest. */
 const SETTLING_SECONDS = 10;
+
+/** Seconds that all of them may take for one turn each. */
+const TURN_SECONDS = 60;
 
 /** What teammates do while nobody wants anything of them. */
 export const idle: Bench = {
@@ -90,13 +97,14 @@ async function teamsSend(room: Room, team: BenchTeam, probe: Probe): Promise<voi
 
 /** Processor, wake-ups and memory of a larger team, beside an empty Node process. */
 async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
-  const ctx = leadOf(room, team);
+  const server = await modelServer();
+  const ctx = leadOf(room, team, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "none-of-a-bench" });
   const names = Array.from({ length: 16 }, (_, index) => `agent-${index}`);
   const empty = started(["-e", "setInterval(() => undefined, 2 ** 31 - 1)"], { stdio: "ignore" });
   try {
     await spawnTeammates(
       ctx,
-      names.map((name) => ({ name })),
+      names.map((name) => ({ name, model: "bench" })),
       { mode: "process" },
     );
     await untilIdle(team, names);
@@ -107,7 +115,11 @@ async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
     await delay(seconds * 1000);
     const after = costOf(pids);
     const percent = (after.cpuMs - before.cpuMs) / (seconds * 10) / pids.length;
-    const memory = pids.reduce((sum, pid) => sum + residentMb(pid), 0) / pids.length;
+    const memory = memoryOf(pids);
+    const spoken = names.slice(0, 4);
+    await spokenTo(team, spoken);
+    await delay(AFTER_START_MS);
+    const memoryAfter = memoryOf(pidsOf(team, spoken));
     const node = { what: "an empty Node process", value: residentMb(empty.pid ?? 0) };
     return [
       {
@@ -128,9 +140,33 @@ async function costs(room: Room, team: BenchTeam): Promise<readonly Figure[]> {
         beside: [node],
         goal: atMostTimes(1.5, memory, node),
       },
+      {
+        what: "memory of a teammate after its first model call",
+        value: memoryAfter,
+        unit: "MB",
+        beside: [node],
+        goal: atMostTimes(2, memoryAfter, node),
+      },
     ];
   } finally {
     empty.kill("SIGKILL");
+    server.close();
     await endTeam(ctx, team);
   }
+}
+
+/** Of one of them, in megabytes. */
+function memoryOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + residentMb(pid), 0) / pids.length;
+}
+
+/** Gives each of them a turn with one call of its model, and waits for its end. */
+async function spokenTo({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
+  for (const name of names) await deliver(ref, { from: LEAD_NAME, to: name, text: "hello" });
+  for (let look = 0; look < TURN_SECONDS * 10; look += 1) {
+    const statuses = names.map((name) => readStatus(ref, name));
+    if (statuses.every((status) => status?.state === "idle" && status.tokens.output > 0)) return;
+    await delay(100);
+  }
+  throw new Error("Not all of them have had their turn.");
 }
