@@ -80,6 +80,7 @@ describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) =
 
 const LOG = command("git log --oneline");
 const EXTERNAL: ToolAccess = { kind: "external" };
+const ALL = "allow allow allow allow allow allow";
 const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>][] = [
   ...["mcp__files", "mcp__files__*", "mcp__files__read"].map(
     (rule): [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>] => [
@@ -167,6 +168,65 @@ describe.each(WITH_RULES)("%s", (_, given, tool, access, expected) => {
     expect(ask(mode, tool, access, { rules: given })).toBe(expected[mode]);
   });
 });
+
+/** Every kind of tool: without a rule, allowed, asked for, and denied by one; in the order of {@link answers}. */
+const KINDS: [kind: string, tool: string, access: ToolAccess, none: string, allow: string, ask: string][] = [
+  ["read", "Read", read(`${WORK}/a`), "allow allow allow allow allow allow", ALL, "ask ask ask ask deny ask"],
+  [
+    "write",
+    "Write",
+    write(`${WORK}/a`),
+    "ask allow deny allow deny ask",
+    "allow allow deny allow allow allow",
+    "ask ask deny ask deny ask",
+  ],
+  [
+    "command",
+    "Bash",
+    LOG,
+    "ask ask deny allow deny ask",
+    "allow allow deny allow allow allow",
+    "ask ask deny ask deny ask",
+  ],
+  [
+    "external",
+    "mcp__files__read",
+    EXTERNAL,
+    "ask ask deny allow deny ask",
+    "allow allow deny allow allow allow",
+    "ask ask deny ask deny ask",
+  ],
+  [
+    "host",
+    "WebFetch",
+    { kind: "host", host: "example.org" },
+    "ask ask ask allow deny ask",
+    ALL,
+    "ask ask ask ask deny ask",
+  ],
+  ["team", "TaskCreate", { kind: "team" }, ALL, ALL, "ask ask ask ask deny ask"],
+];
+
+describe.each(KINDS)(
+  "%s: deny beats ask beats allow, in every mode",
+  (_, tool, access, none, allow, asks) => {
+    const denied = PERMISSION_MODES.map(() => "deny").join(" ");
+    test.each<[string, Partial<PermissionRules>, string]>([
+      ["no rule", {}, none],
+      ["allow", { allow: [tool] }, allow],
+      ["ask", { ask: [tool] }, asks],
+      ["ask and allow", { ask: [tool], allow: [tool] }, asks],
+      ["deny", { deny: [tool] }, denied],
+      ["deny and allow", { deny: [tool], allow: [tool] }, denied],
+      ["deny and ask", { deny: [tool], ask: [tool] }, denied],
+      ["all three", { deny: [tool], ask: [tool], allow: [tool] }, denied],
+      ["rules for another tool", { deny: ["Else"], ask: ["Else"], allow: ["Else"] }, none],
+    ])("%s", (_rule, given, expected) => {
+      const decided = PERMISSION_MODES.map((mode) => ask(mode, tool, access, { rules: rules(given) }));
+      expect(decided.join(" ")).toBe(expected);
+    });
+  },
+);
 
 describe("a lead that coordinates (S53)", () => {
   test.each([
