@@ -41,7 +41,7 @@ export class PlanGate {
     this.#options = options;
     this.#mode = options.mode;
     this.planFile = options.planFile;
-    if (options.mode === "plan") ensureDir(dirname(options.planFile));
+    this.#makeRoom();
   }
 
   get mode(): PermissionMode {
@@ -147,7 +147,13 @@ export class PlanGate {
   #change(mode: PermissionMode): void {
     const before = this.#mode;
     this.#mode = mode;
+    this.#makeRoom();
     if (mode !== before) this.#options.onMode?.(mode, before);
+  }
+
+  /** Where its plan goes is a directory of ours, however it came to plan. */
+  #makeRoom(): void {
+    if (this.#mode === "plan") ensureDir(dirname(this.planFile));
   }
 
   /** An approval without a mode gives the one it was spawned with; `plan` and `delegate` become `default`. */

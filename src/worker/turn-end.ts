@@ -106,6 +106,5 @@ export class TurnEnd {
     if (text !== "") this.#text = text;
     this.#interrupted = outcome === "interrupted";
     this.#failure = outcome === "failed" ? (failure ?? "The model call failed.") : undefined;
-    if (this.#failure !== undefined) this.#options.view.error(this.#failure);
   }
 }

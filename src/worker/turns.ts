@@ -81,7 +81,10 @@ export class Turns {
     view.note("goes on with the turn in which its process ended");
     status.happened("turn_started", "goes on with what it was doing", keys.length);
     await this.#inTurn(keys, async (signal) => {
-      if (cut === "given-up") return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
+      if (cut === "given-up") {
+        view.error(GIVEN_UP);
+        return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
+      }
       await reports.progress(keys, "turn_started");
       return agent.goOn(signal);
     });

@@ -206,7 +206,7 @@ export class Worker {
     const said = this.#answerIn(line);
     if (echoed && !this.#turns.isRunning) this.#turns.echoed(said);
     this.#queue.type(said);
-    if (this.#turns.isRunning) this.#options.view.queued("you");
+    if (this.#turns.isRunning || this.plan.isWaiting) this.#options.view.queued("you");
     this.#wake.set();
   }
 

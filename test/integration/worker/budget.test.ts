@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
+import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { budget } from "../../../src/lead/budget.ts";
 import { finishMember } from "../../../src/lead/finish-member.ts";
 import { interruptAgent } from "../../../src/lead/interrupt.ts";
@@ -15,6 +17,7 @@ import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
+import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
 import { workerOfTest } from "../../support/worker-of-test.ts";
@@ -131,6 +134,36 @@ describe("a member's budget", () => {
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "interrupted" });
     await eventually("its end", () => isIdle(ref));
     expect(JSON.stringify(dev.messages)).not.toContain('"no"');
+  });
+});
+
+describe("a budget of money", () => {
+  it("is held against what a server's own count of the tokens costs", async () => {
+    const usage = { input_tokens: 400, output_tokens: 100 };
+    const api = await startFakeMessagesApi(({ body }) => ({
+      kind: "message",
+      blocks:
+        body.messages.length > 3
+          ? [{ type: "text", text: "done" }]
+          : [{ type: "tool_use", id: `t${body.messages.length}`, name: "Bash", input: { command: "true" } }],
+      usage,
+    }));
+    onTestFinished(() => api.close());
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxCostUsd: 1 });
+    // In dollars for a million: half a dollar a call.
+    const facts = modelFacts("m", { m: { input: 1_000, output: 1_000 } });
+    const dev = await workerOfTest(ref, {
+      model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }),
+    });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    expect(await notices(ref)).toEqual([
+      expect.stringMatching(/^dev has used up the budget \(\$1\.00 of \$1\.00\)/),
+    ]);
+    await raise(ref, "dev", { maxCostUsd: 1.6 });
+    await eventually("its end", () => dev.worker.lastText === "done" && isIdle(ref));
+    expect((await notices(ref)).at(-1)).toBe("dev has used 93 % of the budget: $1.50 of $1.60.");
   });
 });
 

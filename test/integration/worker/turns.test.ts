@@ -196,7 +196,7 @@ describe("the end of a turn", () => {
       return all.length > 0 && all;
     });
     expect(notice).toMatchObject({ idleReason: "failed", failureReason: expect.stringContaining("401") });
-    expect(dev.shown.some((line) => line.startsWith("error: 401"))).toBe(true);
+    expect(dev.worker.lastFailure).toContain("401");
     await send(ref, "again");
     await eventually("the second turn", async () => (await noticesOf(ref)).length === 2);
     expect((await noticesOf(ref))[1]).toMatchObject({ idleReason: "available", result: "now" });
@@ -226,6 +226,55 @@ describe("the end of a turn", () => {
     await send(ref, "begin");
     await eventually("the notice", async () => (await noticesOf(ref)).length === 1);
     expect(await noticesOf(ref)).toMatchObject([{ summary: "[to ada] found the bug", toolCalls: 1 }]);
+  });
+});
+
+describe("a lead's idle notices", () => {
+  it("after turns in words make one turn once nobody works, and no further one until a tool was called (S32)", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    let busy = true;
+    let held = 0;
+    const lead = await workerOfTest(ref, {
+      name: LEAD_NAME,
+      role: "lead",
+      turns: [{ say: "ok", repeat: true }],
+      wrap: (options) => ({
+        ...options,
+        othersWork: async () => busy,
+        idle: async (now) => {
+          held = now;
+          return "wait";
+        },
+      }),
+    });
+    const notice = (from: string, toolCalls: number) => {
+      const message = {
+        type: "idle_notification",
+        from,
+        idleReason: "available",
+        result: "thanks",
+        toolCalls,
+      } as const;
+      return deliver(ref, { from, to: LEAD_NAME, text: formatProtocol(message, new Date(0)) });
+    };
+    const read = (count: number) => eventually(`turn ${count}`, () => lead.inputs.length === count);
+    await notice("dev", 0);
+    await notice("ada", 0);
+    await eventually("both", () => held === 2);
+    expect(lead.inputs).toEqual([]);
+    busy = false;
+    lead.worker.lookAgain();
+    await read(1);
+    expect(lead.inputs[0]?.match(/\w+ is idle/g)).toEqual(["dev is idle", "ada is idle"]);
+    await notice("dev", 0);
+    await eventually("the third", () => held === 1);
+    expect(lead.inputs).toHaveLength(1);
+    await notice("ada", 1);
+    await read(3);
+    expect(lead.inputs.slice(1).map((text) => text.match(/\w+ is idle/g))).toEqual([
+      ["ada is idle"],
+      ["dev is idle"],
+    ]);
   });
 });
 
