@@ -31,7 +31,9 @@ export function chooseTurn(
   const choices = choicesOf(playbook, agent, messages);
   const [first] = choices;
   if (first === undefined || first.turn.tools !== undefined) return first;
-  return choices.find(({ turn }) => turn.on?.heard !== undefined && turn.tools !== undefined) ?? first;
+  const acts = choices.find(({ turn }) => turn.on?.heard !== undefined && turn.tools !== undefined);
+  // A turn about the result of just now goes before one that only acknowledges what came with something else long ago.
+  return acts ?? choices.find(({ turn }) => turn.on?.tool !== undefined) ?? first;
 }
 
 function choicesOf(playbook: Playbook, agent: string, messages: readonly ConversationMessage[]): Choice[] {

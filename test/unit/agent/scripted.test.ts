@@ -211,6 +211,20 @@ describe("a shutdown request that came with another message", () => {
   });
 });
 
+test("a turn about what a tool just gave goes before one that only took note of a message long ago", async () => {
+  const joined = says("It is counted.\n\nada is idle.", { text: "ada is idle." });
+  const agents = {
+    ada: [
+      { on: { heard: ["^It is counted"] }, tools: [bash("end")] },
+      { on: { heard: ["^ada is idle"] } },
+      { on: { tool: "Bash" }, say: "Done as planned." },
+    ],
+  };
+  const { message } = await answer(agents, [joined]);
+  const messages = [joined, message, result(usesOf(message)[0]?.id ?? "", "ended")];
+  expect(textOf((await answer(agents, messages)).message)).toBe("Done as planned.");
+});
+
 describe("placeholders", () => {
   const filled = async (text: string, messages: readonly ConversationMessage[], options?: Options) =>
     textOf((await answer({ "*": [{ say: text, repeat: true }] }, messages, options)).message);
