@@ -8,6 +8,7 @@ import type {
   UserMessage,
 } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
 import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
 
 type Agents = Readonly<Record<string, readonly Turn[]>>;
@@ -212,7 +213,8 @@ describe("a shutdown request that came with another message", () => {
 });
 
 test("a turn about what a tool just gave goes before one that only took note of a message long ago", async () => {
-  const joined = says("It is counted.\n\nada is idle.", { text: "ada is idle." });
+  const texts = ["It is counted.", "ada is idle."].map((body) => ({ from: "ada", body }));
+  const joined = says(formatEnvelopes(texts), { text: "ada is idle." });
   const agents = {
     ada: [
       { on: { heard: ["^It is counted"] }, tools: [bash("end")] },
