@@ -149,8 +149,9 @@ class Screen implements LeadScreen {
 
   #press(key: Pressed): void {
     const { view, interrupt } = afterKey(this.#view, key, this.#agents());
-    if (interrupt) this.#selected()?.interrupt();
-    this.#show(view);
+    // One that waits for an answer after its turn has none to be ended.
+    const hasEnded = interrupt && !(this.#selected()?.interrupt() ?? false);
+    this.#show(hasEnded ? { ...view, at: "lead", back: 0 } : view);
   }
 
   #show(view: TeamView): void {

@@ -123,6 +123,22 @@ describe("a lead whose teammates live in its process", () => {
     await leaves(t, nothing());
   });
 
+  it("is gone back to by Esc from one that waits for an answer and works at nothing", async () => {
+    const t = privateTmux();
+    const ask = { name: "AskUserQuestion", input: { question: "Which one?" } };
+    const agents = { ...PLAYBOOK.agents, ann: [{ tools: [ask] }] };
+    const person = personInside(t, words(t, { ...PLAYBOOK, agents }));
+    await atWork(t);
+    await person.sees("They are there.");
+    person.type("S-Down", "Enter");
+    await shows(t, person, /^▲ ann +waits for an answer/);
+    await shows(t, person, /Which one\?/);
+    person.type("Escape");
+    await shows(t, person, "They are there.");
+    await person.endsRun();
+    await person.code();
+  });
+
   it("goes on where no shell could bring it back from a Ctrl-Z, with the same keys", async () => {
     const t = privateTmux();
     const person = personInside(t, words(t));
