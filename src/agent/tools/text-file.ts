@@ -7,6 +7,9 @@ const MAX_FILE = 32 * 1024 * 1024;
 /** Bytes at the start in which a NUL tells that a file is no text. */
 const SNIFFED = 8192;
 
+/** What a PDF begins with, which may go on for long without a NUL. */
+const PDF = Buffer.from("%PDF-");
+
 const IMAGES: ReadonlySet<string> = new Set(
   ".png .jpg .jpeg .gif .webp .bmp .ico .tif .tiff .heic .avif .psd".split(" "),
 );
@@ -23,7 +26,7 @@ export function readTextFile(path: string): TextFile {
   if (flaw !== undefined) return { flaw, missing: look.kind === "missing" };
   const bytes = readFrom(path, 0);
   if (bytes === undefined) return { flaw: `${path} does not exist.`, missing: true };
-  if (bytes.subarray(0, SNIFFED).includes(0)) {
+  if (bytes.subarray(0, SNIFFED).includes(0) || bytes.subarray(0, PDF.length).equals(PDF)) {
     return { flaw: `${path} is a binary file; only text can be read.`, missing: false };
   }
   return { text: bytes.toString("utf8"), look };

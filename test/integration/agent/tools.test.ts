@@ -80,10 +80,12 @@ describe("Read", () => {
   test("refuses what is no text, each in plain words", async () => {
     put("photo.PNG", "x");
     writeFileSync(at("binary"), Buffer.from([1, 2, 0, 3]));
+    put("paper", "%PDF-1.7\n1 0 obj\n");
     execFileSync("mkfifo", [at("pipe")]);
     const flaws: Record<string, string> = {
       "photo.PNG": "is an image",
       binary: "is a binary file",
+      paper: "is a binary file",
       pipe: "no regular file",
       ".": "is a directory",
       nothing: "does not exist",

@@ -136,6 +136,15 @@ describe("a host that nobody has spoken of", () => {
     expect(await answerOf(ref)).toMatchObject({ requestId: message.requestId, allow: allowed });
   });
 
+  it("that a rule asks for waits for a person, whatever the lead may do itself", async () => {
+    const { ref, dev, asked } = await fetching({ settings: { permissions: { ask: ["WebFetch"] } } });
+    const message = await toldLead(ref);
+    expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("person");
+    await dev.worker.typed("y");
+    await eventually("the result", () => results(dev).length > 0);
+    expect(asked()).toBe(1);
+  });
+
   it("waits for a person where the lead's rules say nothing, and the first answer counts", async () => {
     const { ref, dev, asked } = await fetching();
     const message = await toldLead(ref);
