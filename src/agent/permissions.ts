@@ -66,6 +66,11 @@ export function decide(question: PermissionQuestion): PermissionDecision {
     : strictest;
 }
 
+/** Where what a call names leads now: its files, and those that its command redirects from and to. */
+export function placesOf(question: PermissionQuestion): readonly string[] {
+  return [question, ...redirections(question, false)].flatMap((part) => resolveAll(part).paths);
+}
+
 /**
  * The files that a command redirects from and to, as questions of their own. A rule for certain commands covers what is inside
  * of the working directories, one for the tool itself all that no other rule and no protection withholds.

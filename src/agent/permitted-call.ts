@@ -11,6 +11,7 @@ import {
   mayReach,
   type PermissionDecision,
   type PermissionQuestion,
+  placesOf,
   resolvingOnce,
   withHook,
 } from "./permissions.ts";
@@ -89,11 +90,11 @@ export async function permitAndExecute(
 ): Promise<ToolResult> {
   const { tool } = call;
   const question = await questionOf(call, run.permissions);
-  const decision = withHook(decide(question), ahead?.permission);
-  const isAsked = decision.behavior === "ask";
-  const answer: PermissionAnswer = isAsked
-    ? await askSomebody(call, { question, decision, ahead }, run)
-    : { allowed: decision.behavior === "allow" };
+  const first = withHook(decide(question), ahead?.permission);
+  const isAsked = first.behavior === "ask";
+  const { answer, decision } = isAsked
+    ? await askAsItIs(call, { question, decision: first, ahead }, run)
+    : { answer: { allowed: first.behavior === "allow" } as PermissionAnswer, decision: first };
   const { allowed, note } = answer;
   // Why it asked is no reason for a yes.
   const reason = note ?? (allowed && isAsked ? undefined : decision.reason);
@@ -171,6 +172,34 @@ interface Undecided {
   readonly question: PermissionQuestion;
   readonly decision: PermissionDecision;
   readonly ahead: HookOutcome | undefined;
+}
+
+/** Times that one call asks whose files lead elsewhere after each yes: that is somebody's doing. */
+const MAX_ASKS = 3;
+
+/**
+ * Asks, and holds a yes against how things are when it comes: what is denied by then is refused, and what leads to other files, or
+ * has become a person's alone to allow, is asked again as it is now.
+ * @returns the decision that the answer is to
+ */
+async function askAsItIs(
+  call: Call,
+  { question, decision, ahead }: Undecided,
+  run: CallRights,
+): Promise<{ readonly answer: PermissionAnswer; readonly decision: PermissionDecision }> {
+  let shown = decision;
+  for (let asks = 0; asks < MAX_ASKS; asks += 1) {
+    const places = placesOf(question);
+    const answer = await askSomebody(call, { question, decision: shown, ahead }, run);
+    if (!answer.allowed) return { answer, decision: shown };
+    const now = withHook(decide({ ...question, ...rightsOf(run.permissions) }), ahead?.permission);
+    if (now.behavior === "deny") return { answer: { allowed: false }, decision: now };
+    const isSame = isDeepStrictEqual(placesOf(question), places) && (shown.guarded || !now.guarded);
+    if (now.behavior === "allow" || isSame) return { answer, decision: shown };
+    shown = now;
+  }
+  const reason = `What it leads to was another each time that it had been allowed. ${shown.reason}`;
+  return { answer: { allowed: false }, decision: { ...shown, reason } };
 }
 
 async function askSomebody(

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -265,6 +275,71 @@ describe("permissions", () => {
     expect(events.filter(({ type }) => type === "permission_decided")).toEqual([
       { type: "permission_decided", tool: "Bash", allowed: true, asked: true },
     ]);
+  });
+
+  describe("a yes is to the call as it was shown", () => {
+    const write = { name: "Write", input: { file_path: "docs/notes.md", content: "x" } };
+    /** Makes `docs` a link to another directory each time that somebody says yes, in turn. */
+    const asking = (targets: readonly string[], more: Partial<AgentPermissions> = {}) => {
+      const places = targets.map((name) => join(home, name));
+      for (const place of [join(cwd, "docs"), ...places]) mkdirSync(place, { recursive: true });
+      const asked: PermissionAsk[] = [];
+      const ask = async (request: PermissionAsk) => {
+        const place = places[asked.length];
+        asked.push(request);
+        if (place !== undefined) {
+          rmSync(join(cwd, "docs"), { recursive: true });
+          symlinkSync(place, join(cwd, "docs"));
+        }
+        return { allowed: true };
+      };
+      return {
+        asked,
+        ada: agent({ turns: [{ tools: [write] }, {}], allow: { mode: () => "default", ask, ...more } }),
+      };
+    };
+
+    test("what leads elsewhere by then is asked again, and made once the answer is to where it leads", async () => {
+      const { asked, ada } = asking(["elsewhere"]);
+      await ada.run(input("x"), never);
+      expect(asked.map(({ reason }) => reason)).toEqual([
+        "No rule allows Write here.",
+        `${join(realpathSync(home), "elsewhere/notes.md")} is outside of the working directories.`,
+      ]);
+      expect(existsSync(join(home, "elsewhere/notes.md"))).toBe(true);
+    });
+
+    test("what is denied by then is refused, for its own reason", async () => {
+      const rules = { ...NO_RULES, deny: ["Edit(**/kept/**)", `Edit(/${realpathSync(home)}/kept/**)`] };
+      const { asked, ada } = asking(["kept"], { rules });
+      await ada.run(input("x"), never);
+      expect(asked).toHaveLength(1);
+      expect(resultsOf(ada.messages)[0]).toContain("denies it");
+      expect(existsSync(join(home, "kept/notes.md"))).toBe(false);
+    });
+
+    test("what has become a person's alone to allow is asked again as such", async () => {
+      let ask: readonly string[] = [];
+      const { asked, ada } = asking([], {
+        rules: () => ({ ...NO_RULES, ask }),
+        ask: async (request) => {
+          asked.push(request);
+          ask = ["Edit(docs/**)"];
+          return { allowed: true };
+        },
+      });
+      await ada.run(input("x"), never);
+      expect(asked.map(({ guarded }) => guarded)).toEqual([false, true]);
+      expect(existsSync(join(cwd, "docs/notes.md"))).toBe(true);
+    });
+
+    test("what leads elsewhere after each yes is refused in the end", async () => {
+      const { asked, ada } = asking(["one", "two", "three", "four"]);
+      await ada.run(input("x"), never);
+      expect(asked).toHaveLength(3);
+      expect(resultsOf(ada.messages)[0]).toContain("another each time");
+      expect(existsSync(join(home, "three/notes.md"))).toBe(false);
+    });
   });
 
   test("what is refused is not run", async () => {
