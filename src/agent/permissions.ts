@@ -9,7 +9,7 @@ import {
   type RuleSubject,
   refusingRule,
 } from "./permission-rules.ts";
-import { areNotes, isInside, isProtectedPath } from "./protected-paths.ts";
+import { areNotes, isInside, whyProtected } from "./protected-paths.ts";
 import type { ShellLine } from "./shell-line.ts";
 import type { ToolAccess } from "./tools/tool.ts";
 
@@ -129,8 +129,10 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (access.kind === "write" && !isThePlan(question, resolved)) {
     // By either name: what a link is called may be what a program reads.
     const names = [...access.paths, ...resolved.paths];
-    const guarded = names.find((path) => isProtectedPath(path, resolved.protectedDirs));
-    if (guarded !== undefined) return part(guard(`${guarded} can widen what agents and shells do.`));
+    for (const path of names) {
+      const why = whyProtected(path, resolved.protectedDirs);
+      if (why !== undefined) return part(guard(`${path} ${why}.`));
+    }
   }
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));

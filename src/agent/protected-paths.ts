@@ -1,39 +1,20 @@
 import { relative, sep } from "node:path";
-
-/** Files that a shell reads when it starts, by name. */
-const START_UP_FILES: ReadonlySet<string> = new Set([
-  ".profile",
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_aliases",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".kshrc",
-  ".mkshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".login",
-  ".envrc",
-]);
+import { readerAtStart } from "./start-up-files.ts";
 
 /**
- * Whether a write to this path could widen what an agent may do or what a person's shell runs: the root, `.claude`,
- * `.git`, `.mcp.json`, shell start-up files (protocol.md section 6). Names are compared without case, since a file
+ * Why a write to this path could widen what an agent may do or what runs as the person, as the end of a sentence about it: the root,
+ * `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6). Names are compared without case, since a file
  * system may do so.
  * @param path absolute and normal
+ * @returns undefined where it could not
  */
-export function isProtectedPath(path: string, roots: readonly string[]): boolean {
-  if (roots.some((root) => isInside(path, root))) return true;
+export function whyProtected(path: string, roots: readonly string[]): string | undefined {
+  if (roots.some((root) => isInside(path, root))) return "is a file of teams' own";
   const parts = path.toLowerCase().split(sep);
-  const name = parts.at(-1) ?? "";
-  if (parts.includes(".git") || parts.includes(".claude")) return true;
-  if (name === ".mcp.json" || START_UP_FILES.has(name)) return true;
-  return parts.includes("fish") && (name === "config.fish" || parts.includes("conf.d"));
+  if (parts.includes(".git")) return "is git's own, which runs what it finds there";
+  if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can widen what agents do";
+  const reader = readerAtStart(path);
+  return reader === undefined ? undefined : `is read by ${reader}`;
 }
 
 /** Whether a path is a directory or something below it. Both absolute and normal. */

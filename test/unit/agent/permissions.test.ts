@@ -242,14 +242,43 @@ describe("a lead that coordinates (S53)", () => {
 });
 
 describe("writes that could widen rights ask whatever allows them (S73)", () => {
-  const guarded = [
+  const guarded: string[] = [
     `${WORK}/.claude/settings.json`,
     `${WORK}/.git/hooks/pre-commit`,
     `${WORK}/sub/.GIT/config`,
     `${WORK}/.mcp.json`,
     "/home/ada/.bashrc",
     "/home/ada/.zshenv",
-    "/home/ada/.config/fish/config.fish",
+    ...[
+      ".config/fish/config.fish",
+      ".config/fish/functions/fish_prompt.fish",
+      ".config/fish/conf.d/a.fish",
+      ".config/nushell/env.nu",
+      ".config/elvish/rc.elv",
+      ".xonshrc",
+      ".config/powershell/profile.ps1",
+      ".config/powershell/Microsoft.PowerShell_profile.ps1",
+      ".inputrc",
+      ".yashrc",
+      ".shrc",
+      ".bash_completion",
+      "Library/Application Support/nushell/config.nu",
+      "Library/LaunchAgents/x.plist",
+      ".xprofile",
+      ".gitconfig",
+      ".config/git/config",
+      ".ssh/authorized_keys",
+      ".ssh/rc",
+      ".ssh/config",
+      ".tmux.conf",
+      ".config/systemd/user/a.service",
+      ".config/systemd/user/default.target.wants/a",
+      ".pam_environment",
+      "work/.direnvrc",
+      "dotfiles/fish/functions/ls.fish",
+      ".Zshrc",
+      ".config/autostart/a.desktop",
+    ].map((name) => `/home/ada/${name}`),
     "/home/ada/.claude/teams/t/config.json",
   ];
   test.each(guarded)("%s", (path) => {
@@ -258,6 +287,13 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
     expect(ask("default", "Edit", write(path), all)).toBe("ask");
     expect(ask("dontAsk", "Write", write(path), all)).toBe("deny");
     expect(ask("bypassPermissions", "Write", write(path), all)).toBe("allow");
+  });
+
+  test("and who reads it is said", () => {
+    const why = (name: string) => decideOn("default", "Write", write(`/home/ada/${name}`)).reason;
+    expect(why(".inputrc")).toBe("/home/ada/.inputrc is read by shells when they start or end.");
+    expect(why(".ssh/rc")).toBe("/home/ada/.ssh/rc is read by ssh, and says who may log in.");
+    expect(why("work/.git/config")).toContain("is git's own");
   });
 
   test("also where the name is a link that leads elsewhere, or leads to one", () => {
@@ -272,6 +308,15 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
   test("a file that only looks like one does not", () => {
     expect(ask("acceptEdits", "Write", write(`${WORK}/.gitignore`))).toBe("allow");
     expect(ask("acceptEdits", "Write", write(`${WORK}/.github/workflows/ci.yml`))).toBe("allow");
+    for (const name of [
+      "fish/functions/a.ts",
+      ".ssh",
+      "ssh/config",
+      "git/config",
+      "functions/a.fish",
+      "a.bashrc",
+    ])
+      expect(ask("acceptEdits", "Write", write(`${WORK}/${name}`))).toBe("allow");
   });
 });
 
