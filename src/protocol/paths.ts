@@ -142,9 +142,9 @@ export function debugPath(root: string, sessionId: string): string {
   return join(root, "debug", `${sessionId}.txt`);
 }
 
-/** The one plan file of a member. */
+/** The one plan file of a member; no two meet, since a team's directory has no `_` in its name. */
 export function planPath(root: string, team: TeamDir, agent: string): string {
-  const stem = agent === LEAD_NAME ? team : `${team}-${agentFileName(agent)}`;
+  const stem = agent === LEAD_NAME ? team : `${team}_${agentFileName(agent)}`;
   return join(root, "plans", `${stem}.md`);
 }
 

@@ -1,6 +1,5 @@
-import { dirname } from "node:path";
 import type { Clock } from "../os/clock.ts";
-import { ensureDir, makePrivate, readText } from "../os/fs.ts";
+import { readText } from "../os/fs.ts";
 import { formatProtocol, type MessageOf } from "../protocol/messages.ts";
 import { planRequestId } from "../protocol/request-ids.ts";
 import { permissionMode } from "../schema/config.ts";
@@ -34,14 +33,16 @@ export class PlanGate {
   readonly planFile: string;
   readonly #options: PlanGateOptions;
   #mode: PermissionMode;
+  /** What an approval without a mode gives: the mode that it had before it was to plan. */
+  #afterPlan: PermissionMode;
   #request: string | undefined;
   #forbidden: (mode: PermissionMode) => string | undefined = () => undefined;
 
   constructor(options: PlanGateOptions) {
     this.#options = options;
     this.#mode = options.mode;
+    this.#afterPlan = options.modeAfterPlan;
     this.planFile = options.planFile;
-    this.#makeRoom();
   }
 
   get mode(): PermissionMode {
@@ -71,6 +72,7 @@ export class PlanGate {
   setMode(mode: PermissionMode): string | undefined {
     const why = this.#forbidden(mode);
     if (why !== undefined) return why;
+    if (mode === "plan" && this.#mode !== "plan") this.#afterPlan = this.#mode;
     this.#change(mode);
     if (mode !== "plan") this.#release();
     return undefined;
@@ -95,8 +97,6 @@ export class PlanGate {
       return { refusal: `Your plan (${this.#request}) already waits for its approval.` };
     const plan = readText(this.planFile)?.trim();
     if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
-    // Written as any file of the user's; a plan is a file of ours.
-    makePrivate(this.planFile);
     const { ref, name, color, status, view, clock } = this.#options;
     const now = clock.now();
     const requestId = planRequestId(name, ref.team, now);
@@ -147,19 +147,13 @@ export class PlanGate {
   #change(mode: PermissionMode): void {
     const before = this.#mode;
     this.#mode = mode;
-    this.#makeRoom();
     if (mode !== before) this.#options.onMode?.(mode, before);
   }
 
-  /** Where its plan goes is a directory of ours, however it came to plan. */
-  #makeRoom(): void {
-    if (this.#mode === "plan") ensureDir(dirname(this.planFile));
-  }
-
-  /** An approval without a mode gives the one it was spawned with; `plan` and `delegate` become `default`. */
+  /** An approval without a mode gives the one from before the plan; `plan` and `delegate` become `default`. */
   #approvedMode(named: string | undefined): PermissionMode {
     const parsed = permissionMode.safeParse(named);
-    const mode = parsed.success ? parsed.data : this.#options.modeAfterPlan;
+    const mode = parsed.success ? parsed.data : this.#afterPlan;
     return mode === "plan" || mode === "delegate" ? "default" : mode;
   }
 }

@@ -36,6 +36,12 @@ export interface WorkerOptions extends WorkerParts {
   agent(worker: Worker): Promise<Agent>;
 }
 
+/** What is said of a line that is typed while a plan waits. */
+function keptFor(plan: string): string {
+  const id = operand(plan);
+  return `kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
+}
+
 /** What a call that waits for a permission is refused with, so that the request is answered at once. */
 const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
@@ -206,7 +212,8 @@ export class Worker {
     const said = this.#answerIn(line);
     if (echoed && !this.#turns.isRunning) this.#turns.echoed(said);
     this.#queue.type(said);
-    if (this.#turns.isRunning || this.plan.isWaiting) this.#options.view.queued("you");
+    if (this.plan.request !== undefined) this.#options.view.note(keptFor(this.plan.request));
+    else if (this.#turns.isRunning) this.#options.view.queued("you");
     this.#wake.set();
   }
 

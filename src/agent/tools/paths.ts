@@ -1,5 +1,6 @@
-import { join, resolve } from "node:path";
-import { realPathOf } from "../../os/fs.ts";
+import { dirname, join, resolve } from "node:path";
+import { ensureDir, realPathOf } from "../../os/fs.ts";
+import { replaceFile } from "../../os/replace.ts";
 import { maskText, secretsOf } from "../../os/secrets.ts";
 import { type FileLook, lookAt, writeUserFile } from "../../os/user-files.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
@@ -20,9 +21,13 @@ export function markSeen(path: string, look: FileLook, context: ToolContext): vo
   context.seenFiles.set(realPathOf(path), look.mtimeMs);
 }
 
-/** Writes a file as the agent's own doing; its plan is a file of ours, with no secret in it. */
+/** Writes a file as the agent's own doing; its plan is a file of ours, which nobody else reads, with no secret in it. */
 export function writeOwn(path: string, text: string, context: ToolContext): void {
-  writeUserFile(path, isPlan(path, context) ? maskText(text, secretsOf(context.env)) : text);
+  if (isPlan(path, context)) {
+    const real = realPathOf(path);
+    ensureDir(dirname(real));
+    replaceFile(real, maskText(text, secretsOf(context.env)));
+  } else writeUserFile(path, text);
   markSeen(path, lookAt(path), context);
 }
 

@@ -161,6 +161,15 @@ describe("Write", () => {
     expect(readFileSync(at("own.md"), "utf8")).toBe("open sesame");
   });
 
+  test("makes its agent's plan, and the directory of plans, for nobody else to read", async () => {
+    context = { ...context, planFile: at("plans/crew_dev.md") };
+    await use(writeTool, { file_path: "plans/crew_dev.md", content: "one" });
+    const modes = () => ["plans", "plans/crew_dev.md"].map((path) => statSync(at(path)).mode & 0o777);
+    expect(modes()).toEqual([0o700, 0o600]);
+    await use(editTool, { file_path: "plans/crew_dev.md", old_string: "one", new_string: "two" });
+    expect([readFileSync(at("plans/crew_dev.md"), "utf8"), ...modes()]).toEqual(["two", 0o700, 0o600]);
+  });
+
   test("refuses a directory", async () => {
     expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
   });

@@ -163,10 +163,10 @@ test("a name used again starts without a plan; the former one's is put aside, an
   await retireMember(ref, "writer", "shutdown", 5);
   await addMembers(ref, [{ name: "writer", cwd: "/" }]);
   expect(existsSync(path)).toBe(false);
-  expect(readdirSync(dirname(path)).sort()).toEqual(["crew-writer.old.md", "other-writer.md"]);
+  expect(readdirSync(dirname(path)).sort()).toEqual(["crew_writer.old.md", "other_writer.md"]);
   writeFileSync(path, "the new plan");
   await removeTeamFiles(ref);
-  expect(readdirSync(dirname(path))).toEqual(["other-writer.md"]);
+  expect(readdirSync(dirname(path))).toEqual(["other_writer.md"]);
 });
 
 test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {

@@ -68,6 +68,33 @@ describe("the mode of a running agent", () => {
     });
   });
 
+  const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };
+  const planned = [{ tools: [write] }, { tools: [{ name: "ExitPlanMode", input: {} }] }, { say: "begun" }];
+
+  it("that a plan interrupted is had again with its approval, whatever the agent was spawned with (S64)", async () => {
+    const { ref, dev } = await working({ mode: "bypassPermissions", turns: [{ say: "ready" }, ...planned] });
+    await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
+    await give(ref, "acceptEdits");
+    await give(ref, "plan");
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
+    await answerApproval(contextOf(ref), id, { approve: true });
+    await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
+    expect(dev.worker.plan.mode).toBe("acceptEdits");
+  });
+
+  it("says of a line that is typed while a plan waits that it is kept, and until when (S64)", async () => {
+    const { ref, dev } = await working({ mode: "plan", turns: [...planned, { say: "heard" }] });
+    const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
+    await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
+    await dev.worker.typed("hurry");
+    expect(dev.shown).toContain(
+      `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`,
+    );
+    await answerApproval(contextOf(ref), id, { approve: true });
+    await eventually("the line's turn", () => dev.inputs.some((input) => input.includes("hurry")));
+  });
+
   it("leaves waiting what it does not decide, and so does a rule about something else", async () => {
     const { ref, dev, made } = await working({
       mode: "default",

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { agentFileName, runtimeOfRoot, teamPaths } from "../../../src/protocol/paths.ts";
+import { agentFileName, planPath, runtimeOfRoot, teamPaths } from "../../../src/protocol/paths.ts";
 import { teamDir } from "../../../src/schema/names.ts";
 
 const paths = teamPaths("/base", "/run/x", teamDir("crew"));
@@ -55,6 +55,18 @@ test.each([["0"], ["-1"], ["1.5"], ["../1"], [""], ["1".repeat(16)], ["01"]])(
     expect(paths.task(id)).toBe("/base/tasks/crew/0.json");
   },
 );
+
+test("no two agents have one plan, whatever dashes their names and teams have (S55)", () => {
+  const plan = (team: string, agent: string): string => planPath("/base", teamDir(team), agent);
+  const all = [
+    plan("a", "b-c"),
+    plan("a-b", "c"),
+    plan("a", "b_c"),
+    plan("a-b-c", "team-lead"),
+    plan("a", "old"),
+  ];
+  expect(new Set(all).size).toBe(all.length);
+});
 
 test("two roots never share a runtime directory", () => {
   expect(runtimeOfRoot("/run", "/home/a")).not.toBe(runtimeOfRoot("/run", "/home/b"));
