@@ -7,6 +7,7 @@ import { isInside } from "../agent/protected-paths.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { listDir } from "../os/fs.ts";
+import { eventOfNow } from "../team/event-of.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { mcpConfig } from "./mcp-config.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -45,7 +46,7 @@ export async function openSurroundings(
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {
     type: "memory_loaded",
-    agentId: `${ctx.actor}@${ctx.ref.team}`,
+    ...eventOfNow(ctx.ref, ctx.actor),
     files: memory.files.map(({ path }) => path),
     size: memory.files.reduce((size, { text }) => size + text.length, 0),
     skills: count,

@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { eventOf } from "../team/event-of.ts";
 import { readStatus } from "../team/records.ts";
 import type { TaskGate } from "../team/task-gate.ts";
 import { recordEvent } from "../telemetry/events.ts";
@@ -31,7 +32,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
     passSecrets: settings.teams.passSecrets,
     notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
     ran: (event, result, ms) =>
-      recordEvent(ref, { type: "hook", agentId: `${actor}@${ref.team}`, event, result, ms }),
+      recordEvent(ref, { type: "hook", ...eventOf(ref, config, actor), event, result, ms }),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
 }

@@ -2,9 +2,11 @@ import { systemClock } from "../os/clock.ts";
 import { livenessOf, ownIdentity } from "../os/identity.ts";
 import type { TeamConfig } from "../schema/config.ts";
 import { type Ending, ending } from "../schema/ending.ts";
+import type { EventOf } from "../schema/event.ts";
 import type { StatusRecord } from "../schema/status.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { updateTeam } from "./config.ts";
+import { eventOf } from "./event-of.ts";
 import type { TeamRef } from "./ref.ts";
 
 /** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
@@ -54,14 +56,14 @@ export async function claimEnding(
   found: NewEnding,
   change: (config: TeamConfig) => TeamConfig | undefined,
 ): Promise<Ending | undefined> {
+  let whose: EventOf = {};
   const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
+    whose = eventOf(ref, config, found.name);
     const next = change(config);
     return next && { config: next, taken: { ...found, ...claim(), tries: 1 } };
   });
-  const { name, how } = found;
-  if (taken !== undefined)
-    recordEvent(ref, { type: "member", what: "ended", agentId: `${name}@${ref.team}`, how });
+  if (taken !== undefined) recordEvent(ref, { type: "member", what: "ended", ...whose, how: found.how });
   return taken;
 }
 

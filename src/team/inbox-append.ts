@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import type { EventOf } from "../schema/event.ts";
 import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { recordEvent } from "../telemetry/events.ts";
 import { changeInbox, type Warn } from "./inbox-file.ts";
@@ -9,6 +10,7 @@ import type { TeamRef } from "./ref.ts";
 /** A message on its way into an inbox. */
 export interface Posting {
   readonly message: InboxMessage;
+  readonly sender: EventOf;
   /** Its id stands for an event: whoever else has told of that has sent this message. */
   readonly isOfEvent: boolean;
   /** Milliseconds since the epoch. */
@@ -67,18 +69,18 @@ async function writeBatch(
       // Under the lock: the receiver's lines about a message stand behind this one.
       { written: () => journalQueued(ref, agent, fresh), warn: (sentence) => warnAll(postings, sentence) },
     );
-    for (const { message } of fresh) recordMessage(ref, agent, message);
+    for (const posting of fresh) recordMessage(ref, agent, posting);
   } finally {
     close();
   }
 }
 
 /** Behind the lock, for which others wait. */
-function recordMessage(ref: TeamRef, to: string, message: InboxMessage): void {
+function recordMessage(ref: TeamRef, to: string, { message, sender }: Posting): void {
   const { from, text } = message;
   recordEvent(ref, {
     type: "message",
-    agentId: `${from}@${ref.team}`,
+    ...sender,
     messageId: messageKey(message),
     from,
     to,

@@ -9,6 +9,7 @@ import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { readTeam } from "./config.ts";
+import { eventOf } from "./event-of.ts";
 import { appendMessage } from "./inbox-append.ts";
 import { changeInbox, peekInbox, readInbox, setAsideBad, type Warn } from "./inbox-file.ts";
 import { isReadByUs } from "./inbox-lost.ts";
@@ -72,6 +73,7 @@ async function put(
   const message = compose(config, mail, clock);
   await appendMessage(ref, to.name, {
     message,
+    sender: eventOf(ref, config, mail.from),
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
     warn,

@@ -2,6 +2,7 @@ import { TeamError } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { replaceFile } from "../os/replace.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../schema/config.ts";
+import type { EventOf } from "../schema/event.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../schema/names.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { worktreeOf } from "../schema/worktree.ts";
@@ -171,16 +172,18 @@ export function toFormer(config: TeamConfig, name: string, how: string, now: num
 
 /** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */
 export async function removeMember(ref: TeamRef, name: string): Promise<void> {
+  let whose: EventOf = { agentId: `${name}@${ref.team}` };
   await updateTeam(ref, (config) => {
     const member = memberOf(config, name);
     if (member === undefined) return undefined;
+    whose = { ...whose, agentType: member.agentType, parentSessionId: config.leadSessionId };
     const count = joined(config);
     const wasLast = count > 0 && member.color === colorOf(count - 1);
     return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
   });
   clearRun(ref, name);
   await dropInbox(ref, name);
-  recordEvent(ref, { type: "member", what: "taken_back", agentId: `${name}@${ref.team}` });
+  recordEvent(ref, { type: "member", what: "taken_back", ...whose });
 }
 
 function without(config: TeamConfig, member: TeamMember): TeamConfig {

@@ -9,6 +9,7 @@ import { formatJson } from "../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../store/json-file.ts";
 import type { Held, LockOptions } from "../store/lock.ts";
 import { recordEvent } from "../telemetry/events.ts";
+import { eventOfNow } from "./event-of.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./link-log.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
 import { highestId, raiseWatermark, taskIds } from "./task-ids.ts";
@@ -55,7 +56,7 @@ function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task:
   recordEvent(ref, {
     type: "task",
     what,
-    agentId: whose === undefined ? undefined : `${whose}@${ref.team}`,
+    ...eventOfNow(ref, whose),
     taskId: task.id,
     status: task.status,
     owner,

@@ -1,8 +1,6 @@
 import type { AgentEvent } from "../agent/events.ts";
-import { TeamError } from "../errors.ts";
 import type { EventFacts, EventOf } from "../schema/event.ts";
-import { readTeam } from "../team/config.ts";
-import { memberOf } from "../team/members.ts";
+import { eventOfNow } from "../team/event-of.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { recordEvent } from "../telemetry/events.ts";
 
@@ -24,7 +22,7 @@ export class OwnEvents {
   }
 
   record(facts: EventFacts): void {
-    this.#who ??= whoIs(this.#ref, this.#name);
+    this.#who ??= eventOfNow(this.#ref, this.#name);
     recordEvent(this.#ref, { ...this.#who, ...facts });
   }
 }
@@ -45,17 +43,5 @@ function factsOf(event: AgentEvent): EventFacts | undefined {
     }
     default:
       return undefined;
-  }
-}
-
-/** As much of it as can be read: an event is no reason to fail. */
-function whoIs(ref: TeamRef, name: string): EventOf {
-  const agentId = `${name}@${ref.team}`;
-  try {
-    const config = readTeam(ref);
-    return { agentId, agentType: memberOf(config, name)?.agentType, parentSessionId: config.leadSessionId };
-  } catch (error) {
-    if (!(error instanceof TeamError)) throw error;
-    return { agentId };
   }
 }

@@ -6,7 +6,7 @@ import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { claimEnding, type NewEnding } from "../../../src/team/endings.ts";
 import { deliver } from "../../../src/team/mailbox.ts";
-import { addMembers, removeMember, toFormer } from "../../../src/team/members.ts";
+import { addMembers, patchMember, removeMember, toFormer } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask, claimTask, updateTask } from "../../../src/team/task-flow.ts";
 import { olderLog } from "../../../src/telemetry/bounded-log.ts";
@@ -96,6 +96,27 @@ describe("a team", () => {
     expect(told[2]).not.toHaveProperty("protocol");
     expect(events[0]?.parentSessionId).toBe("5f0e2a6e-0000-4000-8000-000000000000");
     expect(readFileSync(ref.paths.events, "utf8")).not.toMatch(/word|hush|dig|garden/);
+  });
+
+  it("says of each event whose it is: the member, its type, and the session that leads it", async () => {
+    const ref = await testTeam(["dev", "rev"]);
+    for (const name of ["dev", "rev"]) await patchMember(ref, name, { agentType: `type of ${name}` });
+    await deliver(ref, { from: "dev", to: "rev", text: "x" });
+    const { id } = await addTask(ref, "dev", { subject: "one" });
+    await claimTask(ref, "dev", id);
+    await removeMember(ref, "rev");
+    const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
+    await claimEnding(ref, end, (config) => toFormer(config, "dev", "killed", 1));
+    const [, , ...events] = eventsOf(ref);
+    expect(events.map(({ what, agentId, agentType }) => [what, agentId, agentType])).toEqual([
+      [undefined, "dev@crew", "type of dev"],
+      ["created", undefined, undefined],
+      ["changed", "dev@crew", "type of dev"],
+      ["taken_back", "rev@crew", "type of rev"],
+      ["ended", "dev@crew", "type of dev"],
+    ]);
+    const sessions = new Set(events.map(({ parentSessionId }) => parentSessionId));
+    expect(sessions).toEqual(new Set(["5f0e2a6e-0000-4000-8000-000000000000"]));
   });
 
   it("tells of a member's end and how it came, once", async () => {
