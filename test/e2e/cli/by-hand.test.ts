@@ -101,6 +101,7 @@ it("a person leads a team by commands from inside tmux, each answer one object o
     from: "dev",
     summary: expect.stringContaining("echo built"),
     at: expect.any(Number),
+    reason: expect.stringMatching(/^No rule allows/),
   });
   expect((await teams<{ approvals: object[] }>(0, "status")).approvals).toEqual([approval]);
   expect(await teams(0, "approve", approval?.id ?? "", "--note", "go on")).toMatchObject({ approved: true });
