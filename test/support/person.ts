@@ -13,7 +13,7 @@ export interface Person {
   /** What the terminal shows. */
   screen(): string;
   /** Waits until the terminal shows it. */
-  sees(text: string | RegExp): Promise<string>;
+  sees(text: string | RegExp, withinMs?: number): Promise<string>;
   /** Types key names or text. */
   type(...keys: string[]): void;
   /** Presses Ctrl-C until the run in its terminal ends: once is only warned of. */
@@ -63,12 +63,12 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
   );
   const screen = (): string => t.tmux("capture-pane", "-p", "-S", "-200", "-t", pane);
   const type = (...keys: string[]): void => void t.tmux("send-keys", "-t", pane, ...keys);
-  const sees = async (text: string | RegExp): Promise<string> => {
+  const sees = async (text: string | RegExp, withinMs = PATIENCE): Promise<string> => {
     const find = (): string | false => {
       const shown = screen();
       return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
     };
-    return eventually(`${text} on the screen`, find, PATIENCE).catch((cause: unknown) => {
+    return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
       throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
     });
   };

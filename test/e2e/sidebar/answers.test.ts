@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { teamsIn } from "../../support/built.ts";
@@ -53,6 +53,20 @@ describe("what waits for a person (S61)", () => {
       return approvals.length === 0;
     });
     expect(made("second")).toBe(false);
+    await teams(["kill", "crew", "--force", "--team", "crew"]);
+  });
+
+  it("is in the sidebar within a second", async () => {
+    const { t, teams, person } = await asking();
+    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    const { requests } = t.paths("crew");
+    const [first = ""] = readdirSync(requests);
+    const answered = teams(["approve", first.replace(/\.json$/, "")]);
+    await eventually("the next request", () =>
+      readdirSync(requests).some((name) => name.endsWith(".json") && name !== first),
+    );
+    await person.sees(/asks for permission\s+Bash\(touch second\)/, 1_000);
+    await answered;
     await teams(["kill", "crew", "--force", "--team", "crew"]);
   });
 
