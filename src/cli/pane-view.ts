@@ -218,21 +218,15 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
     const { id, tool, isError } = event;
     const text = event.display ?? event.content;
     page.begin("tool");
-    const whose = open === id ? "" : `${gridText(tool)}: `;
-    const rows = excerpt(`${whose}${text.trim() === "" ? "(no output)" : text}`, page.resultRows);
+    const shown = text.trim() === "" ? "(no output)" : text;
+    // Below other calls it says whose it is, and begins right behind that.
+    const rows = excerpt(open === id ? shown : `${gridText(tool)}: ${shown.trimStart()}`, page.resultRows);
     for (const [i, row] of rows.entries()) {
-      const shown = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
-      page.row(paint(isError ? TONE.bad : TONE.quiet, shown));
+      const line = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
+      page.row(paint(isError ? TONE.bad : TONE.quiet, line));
     }
   };
-  const decided = ({
-    tool,
-    allowed,
-    asked,
-    reason,
-  }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
-    // What a rule allowed without asking anybody is no news.
-    if (!asked && allowed) return;
+  const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
     const decision = `${tool} ${allowed ? "allowed when asked" : "refused"}`;
     notice(allowed ? "✓" : "✗", reason === undefined ? decision : `${decision}: ${reason}`, TONE.quiet);
   };
@@ -258,6 +252,8 @@ function eventWriter(page: Page): (event: AgentEvent) => void {
         // The question itself is put by `permission`, which knows the request's id.
         break;
       case "permission_decided":
+        // What a rule allowed without asking anybody is no news.
+        if (!event.asked && event.allowed) return;
         decided(event);
         break;
       case "hook":

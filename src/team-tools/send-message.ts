@@ -53,13 +53,25 @@ export const sendMessage: TeamTool = (tools) => ({
   description: `${FORMS}\n${FORMS_OF[tools.role]}`,
   input,
   access: () => TEAM_ACCESS,
-  summary: (call: Call) => {
-    const to = call.recipient ?? call.to;
-    const what = call.type === "message" ? (call.summary ?? call.content ?? "") : call.type;
-    return to === undefined ? what : `→ ${to}: ${what}`;
-  },
+  summary: (call: Call) => summaryOf(unfolded(call)),
   execute: (call: Call) => refusing(() => send(tools, unfolded(call))),
 });
+
+/** What a person reads of a call. */
+function summaryOf({ type, recipient, summary, content = "", approve }: Call): string {
+  switch (type) {
+    case "message":
+      return recipient === undefined ? (summary ?? content) : `→ ${recipient}: ${summary ?? content}`;
+    case "broadcast":
+      return `→ all: ${summary ?? content}`;
+    case "shutdown_request":
+      return `asks ${recipient ?? "?"} to shut down`;
+    case "shutdown_response":
+      return approve ? "agrees to shut down" : "refuses to shut down";
+    case "plan_approval_response":
+      return `${approve ? "approves" : "rejects"} the plan of ${recipient ?? "?"}`;
+  }
+}
 
 /** The newer form {to, message} as the older one; an object in `message` is a protocol answer. */
 function unfolded(call: Call): Call {

@@ -25,8 +25,14 @@ export const taskUpdate: TeamTool = (tools) => ({
     "Changes a task: claim it (owner = your name, status in_progress), complete it, give it to another, add dependencies or facts.",
   input: input,
   access: () => TEAM_ACCESS,
-  summary: ({ taskId, status, owner }: z.infer<typeof input>) =>
-    [`#${taskId}`, ...(status ? [status] : []), ...(owner ? [`→ ${owner}`] : [])].join(" "),
+  summary: ({ taskId, status, owner, addBlockedBy = [], addBlocks = [] }: z.infer<typeof input>) =>
+    [
+      `#${taskId}`,
+      ...(status ? [status] : []),
+      ...(owner ? [`→ ${owner}`] : []),
+      ...(addBlockedBy.length === 0 ? [] : [`after ${numbers(addBlockedBy)}`]),
+      ...(addBlocks.length === 0 ? [] : [`before ${numbers(addBlocks)}`]),
+    ].join(" "),
   execute: ({ taskId, ...change }: z.infer<typeof input>, context) =>
     refusing(async () => {
       const { ctx } = tools;
@@ -48,4 +54,8 @@ function displayOf(taskId: string, task: Task | undefined): string {
   const waits = task.status === "pending" && task.blockedBy.length > 0;
   const after = waits ? `, after ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : "";
   return `#${taskId} ${task.subject}: ${task.status}${after}`;
+}
+
+function numbers(ids: readonly string[]): string {
+  return ids.map((id) => `#${id}`).join(" ");
 }

@@ -546,6 +546,29 @@ it("TeamDelete leaves the files of a team whose run keeps it, once all have ende
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
 });
 
+it("calls are shown in words: to whom, after what, and what is answered", async () => {
+  const lead = await handsOf(await testTeam(), LEAD_NAME);
+  const shown = (name: string, input: object) => lead.tool(name).summary?.(input);
+  expect([
+    shown("SendMessage", { type: "message", to: "ann", message: "hi", summary: "greets" }),
+    shown("SendMessage", { type: "shutdown_request", recipient: "ann" }),
+    shown("SendMessage", {
+      type: "plan_approval_response",
+      recipient: "ann",
+      approve: true,
+      request_id: "1",
+    }),
+    shown("SendMessage", { type: "shutdown_response", request_id: "1", approve: false, content: "no" }),
+    shown("TaskUpdate", { taskId: "4", owner: "ann", addBlockedBy: ["1", "2"] }),
+  ]).toEqual([
+    "→ ann: greets",
+    "asks ann to shut down",
+    "approves the plan of ann",
+    "refuses to shut down",
+    "#4 → ann after #1 #2",
+  ]);
+});
+
 it("Agent starts nobody in a team that its lead does not lead, by any of its names", async () => {
   const ref = await testTeam();
   const lead = await handsOf(ref, LEAD_NAME);

@@ -24,6 +24,19 @@ function result(id: string, content: string, { isError = false, tool = "Bash" } 
   return { type: "tool_ended", id, tool, content, isError, ms: 1 };
 }
 
+test("a result below its own call needs no name, also where a rule allowed that; below another it begins right behind it", () => {
+  const allowed: AgentEvent = { type: "permission_decided", tool: "Bash", allowed: true, asked: false };
+  const out = pane((view) => {
+    view.event(call("1", "ls"));
+    view.event(allowed);
+    view.event(result("1", "  Tracked: 1\n  Others: 2"));
+    for (const id of ["2", "3"]) view.event(call(id, "ls"));
+    view.event(result("2", "  Tracked: 3"));
+  });
+  expect(out).toContain("● Bash(ls)\n  ⎿   Tracked: 1\n      Others: 2\n");
+  expect(out).toContain("  ⎿ Bash: Tracked: 3\n");
+});
+
 test("a turn reads from top to bottom: who, what was said to it, what it says, calls and their results", () => {
   const out = pane((view) => {
     view.header({ team: "audit", agentType: "researcher", model: "scripted", cwd: "/src/engine" });
