@@ -134,7 +134,7 @@ describe("logs", () => {
     await say("begin");
     const { out } = await teams(["logs", "dev", "--debug"]);
     expect(out).toMatch(/reads a message of team-lead \(5 characters\)/);
-    expect(out).toMatch(/model try 1 failed: 529 overloaded_error \(529\); the next in \d+ ms/);
+    expect(out).toMatch(/model try 1 failed: 529 overloaded_error; the next in \d+ ms/);
     expect(out).toMatch(/permission for Bash: allowed by rules and mode: .*bypassPermissions/);
     expect(out).toMatch(/turn completed/);
     const { lines } = (await teams(["logs", "dev", "--debug", "--json"])).json<{ lines: string[] }>();
