@@ -446,11 +446,11 @@ describe("the status of a team", () => {
 describe("the end of a run", () => {
   it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 0, unsettled: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, onTheWay: 0, unsettled: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
     expect(othersWork(ctx)).toBe(true);
     await deliver(ref, {
       from: LEAD_NAME,
@@ -460,7 +460,7 @@ describe("the end of a run", () => {
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
     await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, onTheWay: 1, unsettled: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
     expect(isRunOver(runFacts(ctx))).toBe(false);
     expect(isRunOver(runFacts(ctx, 1))).toBe(true);
     // A lead that is about to hear what all have said waits for what it has not seen.
@@ -471,7 +471,7 @@ describe("the end of a run", () => {
       "dev shut down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
-    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, onTheWay: 0, unsettled: 0 });
+    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 

@@ -6,6 +6,11 @@ import { eventually } from "../../support/eventually.ts";
 import { personInside } from "../../support/person.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
+interface Member {
+  readonly name: string;
+  readonly pid: number | null;
+}
+
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
 /** A team led by hand, whose one teammate asks for two commands, one after the other, with the sidebar open. */
@@ -68,6 +73,22 @@ describe("what waits for a person (S61)", () => {
     await person.sees(/asks for permission\s+Bash\(touch second\)/, 1_000);
     await answered;
     await teams(["kill", "crew", "--force", "--team", "crew"]);
+  });
+
+  it("is a crash too, whose yes there starts the teammate again, and whose no lets it go (S33)", async () => {
+    const { teams, person } = await asking();
+    const crash = async () => {
+      const { members } = (await teams(["status", "--json"])).json<{ members: Member[] }>();
+      process.kill(members.find(({ name }) => name === "dev")?.pid ?? 0, "SIGKILL");
+      await person.sees(/dev crashed\s+SIGKILL/);
+    };
+    await person.sees(/asks for permission\s+Bash\(touch first\)/);
+    await crash();
+    person.type("a", "Enter");
+    await person.sees("dev is at work again");
+    await crash();
+    person.type("r", "Enter");
+    await person.sees("dev has left the team");
   });
 
   it("is answered once: what somebody else was first with stands", async () => {
