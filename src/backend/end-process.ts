@@ -1,6 +1,14 @@
 import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { ownPid, type ProcessRow, processTable, signalProcess, startedWithAny } from "../os/process-table.ts";
+import {
+  below as allBelow,
+  isTmuxServer,
+  ownPid,
+  type ProcessRow,
+  processTable,
+  signalProcess,
+  startedWithAny,
+} from "../os/process-table.ts";
 
 export interface TreeRoot {
   /** The launch script: what the place runs. */
@@ -66,13 +74,7 @@ export function treeMembers(
   ever: ReadonlyMap<number, string>,
   marked: (pid: number) => boolean,
 ): readonly ProcessRow[] {
-  const children = new Map<number, ProcessRow[]>();
-  for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
-  const below = (start: Iterable<ProcessRow>): Set<ProcessRow> => {
-    const found = new Set(start);
-    for (const row of found) for (const child of children.get(row.pid) ?? []) found.add(child);
-    return found;
-  };
+  const below = (start: Iterable<ProcessRow>): Set<ProcessRow> => allBelow(table, start);
   const top = table.find((row) => row.pid === root.pid);
   const ours = top !== undefined && top.procStart === root.procStart;
   // While a session lives its number is no new process's pid: a stranger with the root's pid means that ours is over.
@@ -95,8 +97,4 @@ export function treeMembers(
   return [...below([...related, ...markedRows])].filter(
     (row) => row.pid !== ownPid && row.pid > 1 && !isTmuxServer(row) && !foreign.has(row),
   );
-}
-
-function isTmuxServer(row: ProcessRow): boolean {
-  return /^tmux: server/.test(row.name) || /(^|\/)tmux$/.test(row.name);
 }

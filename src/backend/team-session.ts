@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { belongsToPane } from "../launch/environment.ts";
+import { COMMAND_VARIABLE } from "../os/end-command.ts";
 import type { Env } from "../os/env.ts";
 import { literal } from "../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../tmux/ids.ts";
@@ -37,7 +38,7 @@ export interface TeamSession {
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
   const seen = await look(server);
   const name = freeSessionName(seen, `teams-${request.team}`);
-  const variables = Object.keys(request.env).filter((key) => !belongsToPane(key));
+  const variables = Object.keys(request.env).filter((key) => !belongsToPane(key) && key !== COMMAND_VARIABLE);
   const env = variables.flatMap((key) =>
     request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
   );

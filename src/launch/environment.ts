@@ -18,10 +18,10 @@ const OF_THE_PANE = new RegExp(`^(${PANE_VARIABLES.join("|").replaceAll("*", ".*
 
 /** Marks of an agent that the caller may itself run in, and of one start of it; nothing of them leaks. */
 const STALE =
-  /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_BELL_FD|TEAMS_TEAM|_)$/;
+  /^(CLAUDECODE|CLAUDE_CODE_CHILD_SESSION|CLAUDE_CODE_ENTRYPOINT|CLAUDE_CODE_SSE_PORT|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD|TEAMS_TEAM|_)$/;
 
 /** What a tmux server must not have of the agent that starts it: it would hand that on to every later pane of the user. */
-const OF_AN_AGENT = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_BELL_FD)$/;
+const OF_AN_AGENT = /^(CLAUDECODE|CLAUDE_CODE_.*|TEAMS_AGENT|TEAMS_INSTANCE|TEAMS_COMMAND|TEAMS_BELL_FD)$/;
 
 /** What every teammate's process finds, ours and `claude` alike (protocol.md section 6). */
 const AGENT_TEAMS: Env = {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { messageOf, systemCode } from "../errors.ts";
 import { pause } from "./clock.ts";
+import { COMMAND_VARIABLE, endCommand } from "./end-command.ts";
 import type { Env } from "./env.ts";
-import { signalProcess } from "./process-table.ts";
 
 export interface CommandOptions {
   readonly cwd: string;
@@ -25,15 +26,13 @@ export interface CommandEnd {
   readonly systemCode?: string;
 }
 
-/** Milliseconds from SIGTERM to SIGKILL. */
-const GRACE_MS = 500;
 /** Milliseconds to read on when the program is gone and something that it left holds its output open. */
 const DRAIN_MS = 200;
 
 /**
  * Runs a program in a session and process group of its own: no controlling terminal, stdin closed behind its input. At the timeout
- * and at the abort the whole group gets SIGTERM, then SIGKILL. What a program leaves running when it ends by itself
- * stays, but is not read any more. Never rejects.
+ * and at the abort it is ended with all that it started. What a program leaves running when it ends by itself
+ * stays, but is not read any more. Rejects only where the system does not show what is to be ended.
  */
 export async function runCommandGroup(
   file: string,
@@ -41,7 +40,8 @@ export async function runCommandGroup(
   options: CommandOptions,
 ): Promise<CommandEnd> {
   if (options.signal.aborted) return { code: undefined, signal: undefined, failure: "aborted" };
-  const begun = begin(file, args, options);
+  const mark = randomUUID();
+  const begun = begin(file, args, { ...options, env: { ...options.env, [COMMAND_VARIABLE]: mark } });
   if ("failure" in begun) return begun;
   const { child } = begun;
   // One that reads nothing closes its end.
@@ -53,7 +53,9 @@ export async function runCommandGroup(
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const first = await before(end, options.timeoutMs, options.signal);
   if (first === undefined) {
-    await killGroup(child, closed);
+    if (child.pid !== undefined) await endCommand(child.pid, mark);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
     const failure = options.signal.aborted ? "aborted" : "timed-out";
     return { ...(await end), failure };
   }
@@ -104,14 +106,4 @@ async function before<T>(event: Promise<T>, ms: number, signal: AbortSignal): Pr
   const first = await Promise.race([event, waited]);
   over.abort();
   return first;
-}
-
-/** The group outlives its first process, so SIGKILL comes also when that one ended at SIGTERM. */
-async function killGroup(child: ChildProcess, closed: Promise<void>): Promise<void> {
-  if (child.pid === undefined) return;
-  signalProcess(-child.pid, "SIGTERM");
-  await Promise.race([closed, pause(GRACE_MS)]);
-  signalProcess(-child.pid, "SIGKILL");
-  child.stdout?.destroy();
-  child.stderr?.destroy();
 }

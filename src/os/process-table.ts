@@ -18,6 +18,19 @@ export interface ProcessRow {
   readonly name: string;
 }
 
+/** These and all that live below them, as the table shows it. */
+export function below(table: readonly ProcessRow[], start: Iterable<ProcessRow>): Set<ProcessRow> {
+  const children = new Map<number, ProcessRow[]>();
+  for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
+  const found = new Set(start);
+  for (const row of found) for (const child of children.get(row.pid) ?? []) found.add(child);
+  return found;
+}
+
+export function isTmuxServer(row: ProcessRow): boolean {
+  return /^tmux: server/.test(row.name) || /(^|\/)tmux$/.test(row.name);
+}
+
 /** Every living process that we may see; zombies are left out. */
 export function processTable(): readonly ProcessRow[] {
   return platform === "linux" ? tableFromProc() : tableFromPs();

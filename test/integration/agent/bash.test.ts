@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -86,7 +87,7 @@ describe("a command", () => {
       ANTHROPIC_BASE_URL: "u",
       TEAMS_AGENT: "ada@team",
     };
-    const { content } = await bash("env | grep -E 'ANTHROPIC|TEAMS' | sort");
+    const { content } = await bash("env | grep -E 'ANTHROPIC|TEAMS_[^C]' | sort");
     expect(content).toBe("ANTHROPIC_BASE_URL=u\nTEAMS_AGENT=ada@team");
   });
 
@@ -195,5 +196,24 @@ describe("the end of a command by force", () => {
     controller.abort();
     expect((await running).content).toMatch(/^Interrupted; .*\nbefore$/);
     await until(gone);
+  });
+
+  test("takes along what left the session, and no tmux server, nor what lives there", async () => {
+    const socket = join(cwd, "s");
+    const tmux = (...words: string[]): string =>
+      execFileSync("tmux", ["-S", socket, ...words], { encoding: "utf8" }).trim();
+    const controller = new AbortController();
+    const panes = `tmux -S '${socket}' -f /dev/null new-session -d 'sleep 600'`;
+    const away = "(setsid bash -c 'echo $$ > parent; exec sleep 600' >/dev/null 2>&1 &)";
+    const running = bash(`${panes}; ${away}; echo $$ > child; sleep 600`, { signal: controller.signal });
+    await until(() => pidIn("child") > 0 && pidIn("parent") > 0);
+    try {
+      controller.abort();
+      await running;
+      expect(gone()).toBe(true);
+      expect(startOf(Number(tmux("display-message", "-p", "#{pane_pid}")))).toBeDefined();
+    } finally {
+      tmux("kill-server");
+    }
   });
 });

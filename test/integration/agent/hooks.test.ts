@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Hooks } from "../../../src/agent/hooks/hooks.ts";
 import { type HookEvent, hooksSetting } from "../../../src/agent/hooks/settings.ts";
 import type { Env } from "../../../src/os/env.ts";
+import { processTable } from "../../../src/os/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -27,6 +28,10 @@ function hooksOf(commands: readonly string[], { event = "Stop", env = {}, timeou
   });
   const run = (input = {}, signal = new AbortController().signal) => own.run(event, input, signal);
   return { cwd, notices, run, file: (name: string) => readFileSync(join(cwd, name), "utf8") };
+}
+
+function isAlive(pid: number): boolean {
+  return processTable().some((row) => row.pid === pid);
 }
 
 describe("a hook", () => {
@@ -81,6 +86,14 @@ describe("a hook", () => {
         return true;
       }
     });
+    expect(existsSync(join(cwd, "late"))).toBe(false);
+  });
+
+  it("at its timeout takes along what left its session", async () => {
+    const stray = `sh -c 'trap "" TERM HUP; echo $$ > stray; sleep 300; touch late'`;
+    const { run, file, cwd } = hooksOf([`(setsid ${stray} >/dev/null 2>&1 &); sleep 300`], { timeout: 1 });
+    expect(await run()).toEqual({ stdout: "" });
+    expect(isAlive(Number(file("stray")))).toBe(false);
     expect(existsSync(join(cwd, "late"))).toBe(false);
   });
 

@@ -19,6 +19,7 @@ test("A teammate has the caller's environment without the caller's pane and with
     CLAUDE_CODE_USE_BEDROCK: "1",
     TEAMS_AGENT: "rev@audit",
     TEAMS_INSTANCE: "old",
+    TEAMS_COMMAND: "old",
     TEAMS_HOME: "/root",
   };
   expect(childEnvironment(caller, { TEAMS_TEAM: "audit" })).toEqual({
@@ -44,6 +45,12 @@ test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("%s is the caller's", (name) =>
 
 test("What outlives an agent has nothing of it, and all that is the user's", () => {
   const user = { PATH: "/bin", TEAMS_HOME: "/r", TERM: "xterm" };
-  const agent = { TEAMS_INSTANCE: "u", TEAMS_AGENT: "a@b", TEAMS_BELL_FD: "3", CLAUDE_CODE_X: "1" };
+  const agent = {
+    TEAMS_INSTANCE: "u",
+    TEAMS_COMMAND: "c",
+    TEAMS_AGENT: "a@b",
+    TEAMS_BELL_FD: "3",
+    CLAUDE_CODE_X: "1",
+  };
   expect(withoutAgent({ ...user, ...agent, CLAUDECODE: "1" })).toEqual(user);
 });
