@@ -32,14 +32,14 @@ export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Tu
     return tool === undefined ? undefined : { tool };
   }
   const texts = messagesIn(newest);
-  // How often somebody is idle, and with what that comes, is of one run alone.
-  const telling = texts.filter((text) => !IDLE.test(text));
+  // How often somebody is idle or the team changes, and with what that comes, is of one run alone.
+  const telling = texts.filter((text) => !OF_ONE_RUN.test(text));
   const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => patternOf(text, run));
   return heard.length === 0 ? undefined : { heard };
 }
 
-/** As the prose of an idle notice begins (protocol/prose.ts). */
-const IDLE = /^\S+ is idle\b/;
+/** As an idle notice begins (protocol/prose.ts), and what is said of a change of the team (worker/roster.ts). */
+const OF_ONE_RUN = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
 /** The first words of a message, where it begins; what is of one run alone may be anything. */
 function patternOf(text: string, run: RunFacts): string {

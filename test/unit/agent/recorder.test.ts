@@ -44,6 +44,23 @@ describe("what a recorded turn waits for", () => {
       ["^One\\.", "^Two\\."],
     ],
     [
+      "each of those that came together, but how the team has changed",
+      [
+        ANSWER,
+        {
+          role: "user" as const,
+          content: [
+            {
+              type: "text" as const,
+              text: `[The team has changed: bob joined. With you in it now: bob.]\n\n${formatEnvelopes([{ from: "bob", body: "One." }])}`,
+            },
+          ],
+          origin: { text: "One.", from: "bob" },
+        },
+      ],
+      ["^One\\."],
+    ],
+    [
       "who is idle, where there is nothing else",
       [ANSWER, together("ada is idle.")],
       ["^ada\\s+is\\s+idle\\."],
