@@ -6,6 +6,7 @@ import { realPathOf } from "../../../src/os/fs.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/archive.ts";
 import { teamsIn } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
 import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -156,17 +157,67 @@ it.each(["tmux", "process", "in-process"])(
         files.some((file) => file.includes(kind)),
         kind,
       ).toBe(true);
-    const parts = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING, "pem1pem1", "pem2 pem2"];
-    const texts = files.map((file) => ({ name: file, text: readFileSync(file, "utf8") }));
-    const leaks = [...texts, ...(await unpacked(readFileSync(archive)))].flatMap(({ name: file, text }) => {
-      return parts.flatMap((part) => (text.includes(part) ? [`${file}: ${around(text, part)}`] : []));
-    });
-    expect(leaks).toEqual([]);
+    const texts = [...files.map(textOf), ...(await unpacked(readFileSync(archive)))];
+    expect(texts.flatMap(leaksIn)).toEqual([]);
     // That it was printed at all.
     const conversations = files.filter((file) => file.includes("teams-sessions"));
     expect(conversations.map((file) => readFileSync(file, "utf8")).join("")).toContain("[secret]");
   },
 );
+
+it("what is asked for, and what is answered, holds no key in any file of ours while it waits and behind it (S75)", async () => {
+  const own = privateTmux({ env: SECRETS });
+  const teams = teamsIn(own.env, own.home);
+  const done = async (...words: string[]) => {
+    const ended = await teams(words);
+    expect(ended.code, ended.err).toBe(0);
+    return ended;
+  };
+  const content = "{{env.DEPLOY_TOKEN}}\n{{env.DB_PASSWORD}}\n";
+  const asks: readonly Turn[] = [
+    { tools: [{ name: "AskUserQuestion", input: { question: "Is it {{env.DEPLOY_TOKEN}}?" } }] },
+    { tools: [{ name: "Write", input: { file_path: "own.txt", content } }] },
+    { tools: [bash(`${both} {{env.DEPLOY_TOKEN}}`)] },
+  ];
+  writeFileSync(join(own.home, "book.json"), JSON.stringify({ version: 1, agents: { dev: asks } }));
+  await done("create", "crew", "-d", `for ${TOKEN}`);
+  const how = ["--permission-mode", "default", "--teammate-mode", "process", "--model", "scripted:book.json"];
+  await done("spawn", "dev", ...how, "--prompt", `Begin with ${TOKEN}.`);
+  const waiting = (kind: string) =>
+    eventually(kind, async () => {
+      const { approvals } = (await done("approvals", "--json")).json<{ approvals: Approval[] }>();
+      return approvals.find((approval) => approval.kind === kind);
+    });
+  // The file is the user's, and holds what the agent was told to write.
+  const ours = () => filesBelow(own.home).filter((file) => !file.endsWith("own.txt"));
+  const leaks = () => ours().map(textOf).flatMap(leaksIn);
+  for (const kind of ["question", "permission", "permission"]) {
+    const { id } = await waiting(kind);
+    expect(leaks(), kind).toEqual([]);
+    await done("approve", id, "--note", `It is ${TOKEN}.`);
+    expect(leaks(), `${kind}, answered`).toEqual([]);
+    await eventually("its end", async () => !(await done("approvals", "--json")).out.includes(id));
+  }
+  await done("wait", "--idle", "--timeout", "30");
+  expect(leaks()).toEqual([]);
+  expect(readFileSync(join(own.home, "own.txt"), "utf8")).toContain(TOKEN);
+  await done("kill", "crew", "--force", "--purge");
+});
+
+interface Approval {
+  readonly id: string;
+  readonly kind: string;
+}
+
+const PARTS = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING, "pem1pem1", "pem2 pem2"];
+
+function textOf(name: string): { readonly name: string; readonly text: string } {
+  return { name, text: readFileSync(name, "utf8") };
+}
+
+function leaksIn({ name, text }: ReturnType<typeof textOf>): string[] {
+  return PARTS.flatMap((part) => (text.includes(part) ? [`${name}: ${around(text, part)}`] : []));
+}
 
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: "utf8" })
