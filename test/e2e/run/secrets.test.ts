@@ -165,7 +165,7 @@ it.each(["tmux", "process", "in-process"])(
   },
 );
 
-it("what is asked for, and what is answered, holds no key in any file of ours while it waits and behind it (S75)", async () => {
+it("what is asked for, and what is answered, holds no key in any file of ours while it waits and afterwards (S75)", async () => {
   const own = privateTmux({ env: SECRETS });
   const teams = teamsIn(own.env, own.home);
   const done = async (...words: string[]) => {
