@@ -214,9 +214,16 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     settings: live,
     spawn: {
       ...plan.spawn,
-      worktrees: worktreeSettings(settings),
-      isPriced: pricesIn(settings),
-      bypassForbidden: bypassForbidden(settings, ctx.env),
+      // As they are when somebody is spawned.
+      get worktrees() {
+        return worktreeSettings(live());
+      },
+      get isPriced() {
+        return pricesIn(live());
+      },
+      get bypassForbidden() {
+        return bypassForbidden(live(), ctx.env);
+      },
     },
     alone: !io.terminal.stdin,
     open: isOpen(lead),

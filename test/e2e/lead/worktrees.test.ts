@@ -356,6 +356,28 @@ it("the result of a run names the worktree that stays at its end", async () => {
   expect(existsSync(join(path, "left.txt"))).toBe(true);
 });
 
+it("a teammate of a running lead has its worktree where the settings say by then", async () => {
+  const p = await person();
+  const trees = join(realpathSync(p.t.home), "trees");
+  const file = join(p.t.root, "settings.json");
+  const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" } };
+  const settings = JSON.stringify({ teams: { worktreeDir: trees } });
+  const lead: Turn[] = [
+    { tools: [{ name: "Bash", input: { command: `echo '${settings}' > '${file}'` } }] },
+    { tools: [agent] },
+    { tools: [{ name: "Bash", input: { command: `ls '${trees}' > '${p.t.home}/seen'` } }] },
+    { say: "done" },
+  ];
+  const playbook = join(p.t.home, "lead.json");
+  writeFileSync(
+    playbook,
+    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
+  );
+  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
+  expect((await p.run([...words, "--teammate-mode", "process", "--json"])).code).toBe(0);
+  expect(readFileSync(join(p.t.home, "seen"), "utf8")).toBe("led-dev\n");
+});
+
 it("a lead's model gives its teammate a worktree by isolation, and TeamDelete names the one that stays", async () => {
   const p = await person();
   const playbook = join(p.t.home, "lead.json");
