@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import { callersServer } from "../backend/servers.ts";
 import { closeTeamSession, openTeamSession, type TeamSession } from "../backend/team-session.ts";
 import { EXIT, TeamError } from "../errors.ts";
 import { pause, systemClock } from "../os/clock.ts";
-import { createTemporaryDirectory } from "../os/create.ts";
 import { runInForeground } from "../os/foreground.ts";
-import { removeTree } from "../os/fs.ts";
+import { removeFile } from "../os/fs.ts";
 import { livenessOf } from "../os/identity.ts";
 import { signalProcess } from "../os/process-table.ts";
 import { optionWords as shellOption, shellWord } from "../os/shell-words.ts";
@@ -20,7 +18,7 @@ import { type AnyCall, longName } from "./command.ts";
 import { homeOf } from "./home.ts";
 import type { LeadPlan } from "./lead-worker.ts";
 import { line } from "./paint.ts";
-import { readReport, resultVariable } from "./run-result.ts";
+import { newResultFile, readReport, resultVariable } from "./run-result.ts";
 
 /** Milliseconds for a lead in a session to begin. */
 const START_TIMEOUT = 15_000;
@@ -49,26 +47,29 @@ export async function leadInSession(
   const { io, out } = call;
   const team = teamDir(plan.team);
   const server = callersServer(io.env);
-  // Heard, so that also a terminal that closes takes the directory with it.
+  // Heard, so that also a terminal that closes takes what was told to it along.
   const signal = io.interruption();
-  const results = createTemporaryDirectory("teams-run-");
-  const resultFile = join(results, "result.json");
+  const home = homeOf(io.env);
+  const resultFile = newResultFile(home.root, team);
+  let isKept = false;
   const attach = `teams attach ${shellOption("--team", team)}`;
   try {
     const goal = how.goal === "" ? [] : ["--", how.goal];
     const session = await openTeamSession(server, {
       team,
       teamTitle: plan.team,
-      rootTag: rootTag(homeOf(io.env).root),
+      rootTag: rootTag(home.root),
       argv: [...io.program, "run", "--team", plan.team, ...optionWords(call.options), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
       ...sizeOf(),
     });
     if (!how.attach) {
       await leadStarted(resultFile, session, signal);
+      isKept = true;
       out.answer(
-        { team, session: session.name, attach: session.attach },
-        () => line`${team} runs in the tmux session ${session.name}. Go there: ${attach}`,
+        { team, session: session.name, attach: session.attach, resultFile },
+        () =>
+          line`${team} runs in the tmux session ${session.name}. Go there: ${attach}   its result, at its end: ${resultFile}`,
       );
       return EXIT.done;
     }
@@ -81,10 +82,11 @@ export async function leadInSession(
       readReport(resultFile)?.kind !== "ended" &&
       !(await wasShown(server, session))
     )
-      await giveUp(server, session, teamRef(homeOf(io.env), plan.team));
+      await giveUp(server, session, teamRef(home, plan.team));
+    isKept = readReport(resultFile)?.kind === "started";
     return sayResult(call, resultFile, attach);
   } finally {
-    removeTree(results);
+    if (!isKept) removeFile(resultFile);
   }
 }
 
@@ -153,7 +155,9 @@ function sayResult({ out }: AnyCall, file: string, attach: string): number {
   const report = readReport(file);
   if (report?.kind !== "ended") {
     // Detached by hand, or its tmux server has ended.
-    out.note(line`The team goes on: ${attach} (where its server has ended: teams resume)`);
+    out.note(
+      line`The team goes on: ${attach} (where its server has ended: teams resume); its result, at its end: ${file}`,
+    );
     return EXIT.done;
   }
   const { result } = report;

@@ -1,8 +1,12 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { ERROR_EXIT, type ErrorCode, TeamError } from "../errors.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import type { Env } from "../os/env.ts";
-import { isMissing, readText } from "../os/fs.ts";
+import { ensureDir, isMissing, readText } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
+import { maskValue, ownSecrets } from "../os/secrets.ts";
+import { formatJson } from "../store/format-json.ts";
 import { failureOf } from "./report.ts";
 
 /** How a run ended: what `teams run --json` prints. */
@@ -29,6 +33,13 @@ export function isInSession(env: Env): boolean {
   return env[RESULT_VARIABLE] !== undefined;
 }
 
+/** Where a lead in a session of its own puts its report: it stays for whoever looks for it after the team has gone. */
+export function newResultFile(root: string, team: string): string {
+  const directory = join(root, "results");
+  ensureDir(directory);
+  return join(directory, `${team}-${randomBytes(2).toString("hex")}.json`);
+}
+
 export function resultVariable(file: string): Env {
   return { [RESULT_VARIABLE]: file };
 }
@@ -38,9 +49,9 @@ export function reportToSession(env: Env, report: LeadReport): void {
   const file = env[RESULT_VARIABLE];
   if (file === undefined) return;
   try {
-    replaceFile(file, JSON.stringify(report));
+    replaceFile(file, formatJson(maskValue(report, ownSecrets())));
   } catch (error) {
-    // Nobody waits any more: the terminal took the file's directory with it.
+    // Nobody waits any more: somebody took the file's directory away.
     if (!isMissing(error)) throw error;
   }
 }

@@ -1,11 +1,22 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside, personOutside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+
+const KEY = "key-0123456789abcdef";
 
 /** Words of a run whose lead writes its goal and its terminal's kind into files. */
 function run(t: PrivateTmux, ...more: readonly string[]): readonly string[] {
@@ -37,6 +48,23 @@ describe("a run in a session of its own", () => {
     const ended = await teamsIn(t.env, t.home)(run(t, "--detach", "-"), { stdin: "Count\nevery file.\n" });
     expect([ended.err, ended.code]).toEqual(["", 0]);
     expect(await goalOf(t)).toBe("Count\nevery file.");
+  });
+
+  it("leaves its result to be read when its team and session have gone", async () => {
+    const t = privateTmux();
+    const turns = [{ say: `Four files. The key is ${KEY}.` }];
+    writeFileSync(join(t.home, "says.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
+    const words = ["run", "--team", "crew", "--playbook", "says.json", "--detach", "--json", "go"];
+    const env = { ...t.env, SOME_API_KEY: KEY };
+    const { resultFile } = (await teamsIn(env, t.home)(words)).json<{ resultFile: string }>();
+    const report = await eventually("the result", () => {
+      const read = JSON.parse(readFileSync(resultFile, "utf8")) as { kind: string };
+      return read.kind === "ended" && read;
+    });
+    // Without what must be in no file (S75), and for nobody else's eyes.
+    expect(report).toMatchObject({ result: { team: "crew", result: "Four files. The key is [secret]." } });
+    expect(statSync(resultFile).mode & 0o777).toBe(0o600);
+    await leaves(t, nothing());
   });
 
   it("is told of in words that reach it, also at another server, when nobody waits for it to begin", async () => {
