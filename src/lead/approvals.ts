@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { operand } from "../os/shell-words.ts";
 import type { RuleDestination } from "../protocol/permission-updates.ts";
+import { isCrashId } from "../protocol/request-ids.ts";
 import { defined } from "../schema/defined.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { sendAnswer, sendGivenAnswer } from "../team/answers.ts";
@@ -12,12 +13,15 @@ import {
   listRequests,
   type RequestRecord,
   readRequest,
+  requestNotFound,
   withdrawAnswer,
 } from "../team/requests.ts";
 import { shownChange } from "../team/shown-change.ts";
 import { type LeadContext, requireLead } from "./context.ts";
-import { type Crash, crashesIn } from "./crashes.ts";
+import { type Crash, crashesAmong } from "./crashes.ts";
+import { type MemberRecords, memberRecords } from "./member-records.ts";
 import { exceeds, leadsMode } from "./modes.ts";
+import { presentInstances } from "./presence.ts";
 
 /** One thing that waits for somebody: a row of `approvals --json` (product.md). */
 export interface Approval {
@@ -55,15 +59,22 @@ export interface ApprovalAnswer {
   readonly decider?: "person" | "model";
 }
 
-/** What waits, oldest first. */
-export function listApprovals(ref: TeamRef): readonly Approval[] {
+/**
+ * What waits, oldest first.
+ * @param members what is known of them, for who has read it already
+ */
+export function listApprovals(ref: TeamRef, members = memberRecords(ref)): readonly Approval[] {
   const asked = listRequests(ref).map((request) => approvalOf(request));
-  return [...asked, ...crashesIn(ref)].sort((a, b) => a.at - b.at);
+  return [...asked, ...crashesAmong(members)].sort((a, b) => a.at - b.at);
+}
+
+function crashBy(members: readonly MemberRecords[], id: string): Crash | undefined {
+  return crashesAmong(members).find((crash) => crash.id === id);
 }
 
 /** @throws TeamError REQUEST_NOT_FOUND */
 export function wholeApproval(ref: TeamRef, id: string): WholeApproval {
-  const crash = crashesIn(ref).find((one) => one.id === id);
+  const crash = isCrashId(id) ? crashBy(memberRecords(ref), id) : undefined;
   if (crash !== undefined) return crash;
   const request = readRequest(ref, id);
   const { payload } = request;
@@ -107,8 +118,7 @@ export async function answerApproval(
   answer: ApprovalAnswer,
 ): Promise<Approval> {
   requireLead(ctx, "approve or reject");
-  const crash = crashesIn(ctx.ref).find((one) => one.id === id);
-  if (crash !== undefined) return crashAnswered(ctx, crash, answer);
+  if (isCrashId(id)) return answerCrashOf(ctx, id, answer);
   const request = readRequest(ctx.ref, id);
   const { decider = "person", always, ...given } = answer;
   const note = given.note && chosen(choicesOf(request), given.note);
@@ -146,12 +156,20 @@ export async function answerApproval(
 }
 
 /** What starts and ends programs is loaded for the few that crash. */
-async function crashAnswered(
+async function answerCrashOf(
   ctx: LeadContext,
-  crash: Crash,
+  id: string,
   { approve, decider }: ApprovalAnswer,
 ): Promise<Approval> {
-  if (decider === "model") throw onlyAPerson(crash.id);
+  const members = memberRecords(ctx.ref);
+  const places = members.flatMap(({ place }) => place ?? []);
+  const present = await presentInstances(ctx, places);
+  const crash = crashBy(
+    members.map((known) => ({ ...known, presentInstances: present })),
+    id,
+  );
+  if (crash === undefined) throw requestNotFound(ctx.ref, id);
+  if (decider === "model") throw onlyAPerson(id);
   const { answerCrash } = await import("./answer-crash.ts");
   await answerCrash(ctx, crash.from, approve);
   return crash;

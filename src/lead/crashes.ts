@@ -1,11 +1,9 @@
-import type { TeamMember } from "../schema/config.ts";
+import { crashId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { readTeam } from "../team/config.ts";
 import { judge } from "../team/liveness.ts";
-import { readExit, readPlace, readStatus } from "../team/records.ts";
-import type { TeamRef } from "../team/ref.ts";
 import { isBeingRestarted } from "../team/restarts.ts";
 import { reasonOf } from "./end-news.ts";
+import type { MemberRecords } from "./member-records.ts";
 
 /** A teammate that crashed: it waits for a person, who has it started again or lets it go. */
 export interface Crash {
@@ -18,20 +16,20 @@ export interface Crash {
 }
 
 /** Whoever has crashed, and was neither started again nor dismissed. No file says so: what is known of its end does. */
-export function crashesIn(ref: TeamRef): readonly Crash[] {
-  return readTeam(ref).members.flatMap((member) => crashOf(ref, member) ?? []);
+export function crashesAmong(members: readonly MemberRecords[]): readonly Crash[] {
+  return members.flatMap((known) => crashOf(known) ?? []);
 }
 
-function crashOf(ref: TeamRef, member: TeamMember): Crash | undefined {
+function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
   const { name, joinedAt } = member;
+  const { status } = records;
   if (name === LEAD_NAME || isBeingRestarted(member)) return undefined;
-  const status = readStatus(ref, name);
-  const { state, exit } = judge(member, { status, place: readPlace(ref, name), exit: readExit(ref, name) });
+  const { state, exit } = judge(member, records);
   if (state !== "crashed") return undefined;
   const last = exit?.lastLines.findLast((line) => line.trim() !== "")?.trim();
   const how = reasonOf(exit).replace(/^ \((.*)\)$/, "$1");
   return {
-    id: `crash-${status?.startedAt ?? joinedAt}@${name}`,
+    id: crashId(name, status?.startedAt ?? joinedAt),
     kind: "crash",
     from: name,
     summary: [how, last].filter(Boolean).join(": ") || "nobody knows why",

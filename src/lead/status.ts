@@ -2,7 +2,7 @@ import { livenessOf } from "../os/identity.ts";
 import type { BudgetLimits, SpentAmount } from "../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../schema/status.ts";
+import type { AgentState, StatusRecord } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { NO_TOKENS } from "../schema/tokens.ts";
@@ -11,12 +11,12 @@ import { readTeam } from "../team/config.ts";
 import { type Deadlock, deadlockOf } from "../team/deadlock.ts";
 import { type AgentExit, judge } from "../team/liveness.ts";
 import { type MailCounts, mailCounts } from "../team/mail-counts.ts";
-import { readExit, readPlace, readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { withLapsedFree } from "../team/task-lease.ts";
 import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
+import { type MemberRecords, memberRecords } from "./member-records.ts";
 import { presentInstances } from "./presence.ts";
 import type { WorktreeLook } from "./worktree-status.ts";
 
@@ -88,7 +88,7 @@ export async function teamStatus(
   const config = readTeam(ctx.ref);
   const broken: string[] = [];
   const tasks = withLapsedFree(listTasks(ctx.ref, (_, id) => broken.push(id)));
-  const records = config.members.map((member) => recordsOf(ctx.ref, member));
+  const records = memberRecords(ctx.ref, config);
   const present = await presentInstances(
     ctx,
     records.flatMap(({ place }) => place ?? []),
@@ -110,7 +110,10 @@ export async function teamStatus(
       config,
       deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
     ),
-    approvals: listApprovals(ctx.ref),
+    approvals: listApprovals(
+      ctx.ref,
+      records.map((known) => ({ ...known, presentInstances: present })),
+    ),
     budget: limits === undefined ? null : { ...limits, spent: spentByTeam(ctx.ref, config) },
   };
 }
@@ -131,18 +134,6 @@ function told({ members, former = [] }: TeamConfig, deadlock: Deadlock | undefin
 function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean | null): boolean {
   if (owner === LEAD_NAME) return lead !== false;
   return members.some(({ name, alive }) => name === owner && alive !== false);
-}
-
-interface MemberRecords {
-  readonly member: TeamMember;
-  readonly status: StatusRecord | undefined;
-  readonly place: PlaceRecord | undefined;
-  readonly exit: ExitRecord | undefined;
-}
-
-function recordsOf(ref: TeamRef, member: TeamMember): MemberRecords {
-  const { name } = member;
-  return { member, status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
 }
 
 /** Whose tasks are in progress, by name. */

@@ -17,6 +17,15 @@ export function questionRequestId(agent: string, now: number): string {
   return `question-${now}@${agent}`;
 }
 
+/** *Ours*: a crash, which a person answers as if it were asked about. @param start when the start that crashed began */
+export function crashId(agent: string, start: number): string {
+  return `crash-${start}@${agent}`;
+}
+
+export function isCrashId(id: string): boolean {
+  return /^crash-\d+@/.test(id);
+}
+
 function lowercase(bytes: Buffer, length: number): string {
   const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
   return [...bytes.subarray(0, length)].map((byte) => alphabet[byte % alphabet.length]).join("");

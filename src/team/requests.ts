@@ -91,7 +91,7 @@ export function listRequests(ref: TeamRef): RequestRecord[] {
 /** @throws TeamError REQUEST_NOT_FOUND when there is none, or its asker has ended */
 export function readRequest(ref: TeamRef, id: string): RequestRecord {
   const request = readRecordFile(ref.paths.request(id).request, requestRecord);
-  if (request === undefined) throw notFound(ref, id);
+  if (request === undefined) throw requestNotFound(ref, id);
   return request;
 }
 
@@ -110,7 +110,7 @@ export async function answerRequest(
   if (entryOf(paths.request) !== undefined) return "answered";
   // Its asker closed it at the same moment: the answer is nobody's.
   removeFile(paths.answer);
-  throw notFound(ref, id);
+  throw requestNotFound(ref, id);
 }
 
 /** Whether somebody's answer is still waited for. */
@@ -146,7 +146,8 @@ export function questionsOf(ref: TeamRef, agent: string): readonly RequestRecord
   return listRequests(ref).filter(({ from, kind }) => from === agent && kind === "question");
 }
 
-function notFound(ref: TeamRef, id: string): TeamError {
+/** Nothing with this id waits. */
+export function requestNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError(
     "REQUEST_NOT_FOUND",
     `Nothing with the id ${JSON.stringify(id)} waits in ${ref.team}.`,
