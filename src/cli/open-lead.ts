@@ -114,6 +114,7 @@ async function openLead(
     write: screen === undefined ? writerOf(call) : (text: string) => screen.write(text),
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
+    deaf: !io.terminal.stdin,
   });
   const calling = notifier({
     settings,

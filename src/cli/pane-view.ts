@@ -16,6 +16,8 @@ export interface PaneViewOptions {
   readonly plain: boolean;
   /** Rings the terminal's bell when it waits for a person, who may look elsewhere. */
   readonly rings?: boolean;
+  /** Nobody can type an answer here: a command alone gives it. */
+  readonly deaf?: boolean;
   /** Shows messages and results whole instead of their first rows. */
   readonly whole?: boolean;
 }
@@ -94,7 +96,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       ring();
     },
     permission(ask) {
-      askOn(page, ask);
+      askOn(page, ask, options.deaf === true);
       ring();
     },
     answer: (text) =>
@@ -110,7 +112,11 @@ export function createPaneView(options: PaneViewOptions): PaneView {
 }
 
 /** Puts a question for a permission: what would run, what that changes, why it asks, and how it is answered. */
-function askOn(page: Page, { id, tool, summary, whose, reason, rules, change }: ShownAsk): void {
+function askOn(
+  page: Page,
+  { id, tool, summary, whose, reason, rules, change }: ShownAsk,
+  deaf: boolean,
+): void {
   const { paint } = page;
   const by = whose === undefined ? "" : `${whose}: `;
   page.notice("▲", `May it run? ${gridText(`${by}${tool}(${summary})`)}`, TONE.attention);
@@ -118,13 +124,17 @@ function askOn(page: Page, { id, tool, summary, whose, reason, rules, change }: 
     page.row(`  ${paint(TONE.quiet, cutToWidth(gridText(text), page.width() - 2))}`);
   for (const row of excerpt(change.join("\n"), page.changeRows, page.width() - 2)) page.row(`  ${row}`);
   if (reason !== "") quietRow(reason);
+  const target = operand(gridText(id));
+  if (deaf) {
+    quietRow(`teams approve ${target}, or: teams reject ${target}`);
+    return;
+  }
   const answers = [
     `${paint("bold", "y")} yes`,
     `${paint("bold", "n")} no`,
     ...(rules.length === 0 ? [] : [`${paint("bold", "a")} always`]),
   ];
-  const elsewhere = `or: teams approve ${operand(gridText(id))}`;
-  page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, elsewhere)}`);
+  page.row(`  ${answers.join("   ")}   ${paint(TONE.quiet, `or: teams approve ${target}`)}`);
   if (rules.length > 0) quietRow(`always: ${rules.join(", ")}`);
 }
 

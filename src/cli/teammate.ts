@@ -107,6 +107,7 @@ function openView(io: Io, member: TeamMember, log: string, inside: Inside | unde
     width: () => process.stdout.columns ?? 80,
     plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
     rings: io.terminal.stdout,
+    deaf: !io.terminal.stdin,
   });
 }
 

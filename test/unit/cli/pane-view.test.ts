@@ -24,6 +24,16 @@ function result(id: string, content: string, { isError = false, tool = "Bash" } 
   return { type: "tool_ended", id, tool, content, isError, ms: 1 };
 }
 
+test("a call that waits names the commands alone where nobody can type an answer", () => {
+  let out = "";
+  const write = (text: string): void => {
+    out += text;
+  };
+  const view = createPaneView({ write, name: "ann", width: () => 80, plain: true, deaf: true });
+  view.permission({ id: "perm-1", tool: "Bash", summary: "ls", reason: "", rules: ["Bash(ls)"], change: [] });
+  expect(out).toBe("▲ May it run? Bash(ls)\n  teams approve perm-1, or: teams reject perm-1\n");
+});
+
 test("a result below its own call needs no name, also where a rule allowed that; below another it begins right behind it", () => {
   const allowed: AgentEvent = { type: "permission_decided", tool: "Bash", allowed: true, asked: false };
   const out = pane((view) => {
