@@ -17,6 +17,8 @@ export interface McpOptions {
   readonly variables: Env;
   /** Hears of each server that cannot be had, once, with its reason. */
   readonly onFailure: (server: string, reason: string) => void;
+  /** Hears of each tool whose name another has already, of a server whose others can be had. */
+  readonly onLeftOut: (server: string, tool: string) => void;
   /** Milliseconds for a server to start and say what it has. */
   readonly startTimeoutMs?: number;
 }
@@ -57,8 +59,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   for (const link of open) {
     for (const described of link.described) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
-      if (tools.has(tool.name))
-        options.onFailure(link.name, `not its tool ${described.name}, whose name is taken`);
+      if (tools.has(tool.name)) options.onLeftOut(link.name, described.name);
       else tools.set(tool.name, tool);
     }
   }

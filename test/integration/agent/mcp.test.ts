@@ -17,15 +17,17 @@ const server = scriptFile("mcp-server");
 async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {
   const cwd = temporaryDirectory();
   const failures: [string, string][] = [];
+  const leftOut: [string, string][] = [];
   const env = { PATH: process.env.PATH };
   const onFailure = (name: string, reason: string): void => void failures.push([name, reason]);
-  const open = await connectServers({ servers, cwd, env, variables: env, onFailure, ...more });
+  const onLeftOut = (name: string, tool: string): void => void leftOut.push([name, tool]);
+  const open = await connectServers({ servers, cwd, env, variables: env, onFailure, onLeftOut, ...more });
   onTestFinished(() => open.close());
   const call = (name: string, input: object, signal = new AbortController().signal): Promise<ToolResult> => {
     const tool = open.tools.find((one) => one.name === name) as AnyTool;
     return tool.execute(input, { signal } as ToolContext);
   };
-  return { ...open, failures, call, names: open.tools.map(({ name }) => name) };
+  return { ...open, failures, leftOut, call, names: open.tools.map(({ name }) => name) };
 }
 
 /** How an entry names a variable. */
@@ -58,6 +60,14 @@ describe("a server over its standard streams", () => {
     });
     expect(await call("mcp__my_server__fail", {})).toEqual({ content: "It cannot be done.", isError: true });
     expect(await call("mcp__my_server__greet", { name: 7 })).toMatchObject({ isError: true });
+  });
+
+  it("is told of by tool where another has their names, and the first is had", async () => {
+    const { names, leftOut, failures } = await connect({ "a b": local().entry, a_b: local().entry });
+    expect(names).toEqual([...new Set(names)]);
+    expect(leftOut.map(([name]) => name)).toEqual(names.map(() => "a_b"));
+    expect(leftOut[0]).toEqual(["a_b", "greet"]);
+    expect(failures).toEqual([]);
   });
 
   it("has the variables that its entry names, those of the agent, and not the key to the model", async () => {
