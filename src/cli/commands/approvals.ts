@@ -1,6 +1,6 @@
 import { type Approval, listApprovals, type WholeApproval, wholeApproval } from "../../lead/approvals.ts";
 import { operand } from "../../os/shell-words.ts";
-import { gridText } from "../../os/terminal-text.ts";
+import { gridText, stripControls } from "../../os/terminal-text.ts";
 import { defineCommand } from "../command.ts";
 import { line } from "../paint.ts";
 import { table } from "../table.ts";
@@ -70,8 +70,9 @@ function numbered(choice: string, at: number): string {
   return `${at + 1}  ${choice}`;
 }
 
+/** With the blanks that a line of code begins with. */
 function indented(text: string): string {
-  return `  ${gridText(text)}`;
+  return `  ${stripControls(text).replaceAll("\t", "    ").replaceAll("\n", "\n  ")}`;
 }
 
 /** How they are answered. */

@@ -170,6 +170,7 @@ describe("a permission that is asked for", () => {
     expect(whole).toMatch(/^permission of dev: Bash\(/);
     expect(whole).toContain(`Answer with: teams approve ${asked.id}   or: teams reject ${asked.id}`);
     expect(whole).toContain("No rule allows");
+    expect(whole).toContain('\n  {\n    "command": ');
     expect((await teams(["approvals", "perm-1"])).code).toBe(3);
     const waited = await teams(["wait", "dev", "--timeout", "0.2"]);
     expect(waited.code).toBe(5);
