@@ -89,10 +89,14 @@ describe("a hook", () => {
     expect(existsSync(join(cwd, "late"))).toBe(false);
   });
 
-  it("at its timeout takes along what left its session", async () => {
+  it("that is ended takes along what left its session", async () => {
     const stray = `sh -c 'trap "" TERM HUP; echo $$ > stray; sleep 300; touch late'`;
-    const { run, file, cwd } = hooksOf([`(setsid ${stray} >/dev/null 2>&1 &); sleep 300`], { timeout: 1 });
-    expect(await run()).toEqual({ stdout: "" });
+    const { run, file, cwd } = hooksOf([`(setsid ${stray} >/dev/null 2>&1 &); sleep 300`]);
+    const turn = new AbortController();
+    const running = run({}, turn.signal);
+    await eventually("its stray", () => existsSync(join(cwd, "stray")) && file("stray") !== "");
+    turn.abort();
+    expect(await running).toEqual({ stdout: "" });
     expect(isAlive(Number(file("stray")))).toBe(false);
     expect(existsSync(join(cwd, "late"))).toBe(false);
   });
