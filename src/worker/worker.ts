@@ -6,10 +6,8 @@ import { TurnCut } from "../agent/turn-cut.ts";
 import { messageOf } from "../errors.ts";
 import { operand } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
-import { choicesOf, chosen } from "../team/choices.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, hasOpen, questionsOf } from "../team/requests.ts";
 import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
 import { actAtOnce } from "./at-once.ts";
@@ -21,6 +19,7 @@ import type { WorkerParts } from "./options.ts";
 import { OwnEvents } from "./own-events.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
+import { Questions } from "./questions.ts";
 import { isNews, Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
 import type { Roster } from "./roster.ts";
@@ -70,6 +69,7 @@ export class Worker {
   readonly #turnEnd: TurnEnd;
   readonly #turns: Turns;
   readonly #answers: GivenAnswers;
+  readonly #questions: Questions;
   readonly #wake = createLatch();
   readonly #shutdowns = new Set<string>();
   #end: WorkerEnd | undefined;
@@ -93,6 +93,7 @@ export class Worker {
     });
     this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
     this.#answers = new GivenAnswers({ ref, plan: this.plan, clock });
+    this.#questions = new Questions(options, this.#answers);
     this.#queue = new Queue(role);
     this.#reports = new TeamReports({
       ...options,
@@ -120,7 +121,7 @@ export class Worker {
       goesOn,
       isCut: () => this.#isCut,
       isPlanOpen: () => this.plan.isWaiting,
-      isQuestionOpen: () => hasOpen(options.ref, options.name, "question"),
+      isQuestionOpen: () => this.#questions.isOpen,
       lookAtBudget: () => this.#budget.look(),
       inBackground: () => this.#inBackground,
     });
@@ -209,7 +210,7 @@ export class Worker {
    */
   async typed(line: string, echoed = false): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
-    const said = this.#answerIn(line);
+    const said = this.#questions.answeredBy(line);
     if (echoed && !this.#turns.isRunning) this.#turns.echoed(said);
     this.#queue.type(said);
     if (this.plan.request !== undefined) this.#options.view.note(keptFor(this.plan.request));
@@ -221,15 +222,6 @@ export class Worker {
   told(text: string): void {
     this.#queue.remark(text);
     this.#wake.set();
-  }
-
-  /** Whoever speaks to it here has answered what it had asked: a choice may be named by its number. */
-  #answerIn(line: string): string {
-    const asked = questionsOf(this.ref, this.name);
-    for (const { id } of asked) closeRequest(this.ref, id);
-    this.#answers.forgetQuestions();
-    const newest = asked.at(-1);
-    return newest === undefined ? line : chosen(choicesOf(newest), line);
   }
 
   /** Something that the agent runs in the background has ended: a turn, behind the one that runs. */
@@ -302,12 +294,7 @@ export class Worker {
 
   /** It has put a question, which does not end its turn. */
   asked(question: string, choices: readonly string[], requestId: string): void {
-    this.#answers.asked(requestId);
-    const { view, role } = this.#options;
-    const numbered = choices.map((choice, at) => `\n${at + 1}  ${choice}`).join("");
-    const typed = choices.length === 0 ? "the answer here" : "the answer or its number here";
-    const answer = `type ${typed}, or: teams approve ${operand(requestId)} --note "…"`;
-    view.waiting(`asks: ${question} (${answer})${numbered}`, role === "teammate" ? "lead" : "person");
+    this.#questions.asked(question, choices, requestId);
   }
 
   /** Somebody has no more for it to do: a turn that runs is ended, and then the worker. */
