@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { homeOf } from "../../../src/cli/home.ts";
+import type { Env } from "../../../src/os/env.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { unreadCount } from "../../../src/team/mailbox.ts";
@@ -12,6 +13,7 @@ import { type Line, played } from "../../support/cast.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
+import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
@@ -52,6 +54,7 @@ interface Left {
   readonly teams: ReturnType<typeof teamsIn>;
   readonly requests: Awaited<ReturnType<typeof startFakeMessagesApi>>["requests"];
   readonly sessionId: string;
+  readonly env: Env;
 }
 
 /** A team whose lead was killed with a turn behind it. */
@@ -70,7 +73,7 @@ async function leftTeam(mode: string): Promise<Left> {
   expect([refused.code, refused.error().code]).toEqual([4, "ALREADY_LEADING"]);
   child.kill("SIGKILL");
   await ended;
-  return { t, ref, teams, requests: api.requests, sessionId: readTeam(ref).leadSessionId };
+  return { t, ref, teams, requests: api.requests, sessionId: readTeam(ref).leadSessionId, env };
 }
 
 describe("a model that takes up a team whose lead was killed (S43, S49, S50)", () => {
@@ -106,6 +109,24 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     expect(startsOf(ref, "ann")).toBe(1);
     expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
     await leaves(t, nothing());
+  });
+
+  it("waits in a terminal for what a person types, with the team as it is", async () => {
+    const { t, ref, env } = await leftTeam("tmux");
+    const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
+    const person = personInside(t, ["run", "--resume", "--no-sidebar"], {
+      env: { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY },
+    });
+    await person.sees("ann: alive");
+    writeFileSync(join(t.home, "go"), "");
+    await person.sees("It has 3 words.");
+    person.type("/status", "Enter");
+    await person.sees("lead runs");
+    expect(startsOf(ref, "ann")).toBe(1);
+    person.type("/exit", "Enter");
+    await person.sees("the run is over, and the team crew deleted");
+    expect(await person.code()).toBe(0);
+    await leaves(t, nothing(["work:cat"]));
   });
 
   it("starts those that lived in its process there again, with their conversations", async () => {
