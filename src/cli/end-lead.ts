@@ -16,10 +16,10 @@ import { keptLines } from "./worktree-text.ts";
 const END_TIMEOUT = 10_000;
 const STOP_TIMEOUT = 5_000;
 
-/** A terminal that was lost is nobody's wish to end anything: the team goes on, as behind a lead that was killed (S43, S51). */
-export async function leave({ ctx, view, inside }: Lead): Promise<void> {
+/** Where nobody wishes to end anything, as with a terminal that was lost, the team goes on as without a lead that was killed (S43, S51). */
+export async function leave({ ctx, view, inside }: Lead, why: string): Promise<void> {
   await inside.hangUp();
-  view.note(`the terminal is gone; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
+  view.note(`${why}; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
   view.end("");
 }
 
@@ -69,7 +69,7 @@ export function conclude(
 ): number {
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
-    const left = plan.keep ? keptText(team) : "The team was ended; nothing of it is left.";
+    const left = fateText(plan, team);
     throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint: left });
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
@@ -95,4 +95,10 @@ function keptText(team: string): string {
 /** For somebody at the terminal: what is typed next is their shell's. */
 function overText(team: string, kept: boolean): string {
   return `the run is over, and the team ${team} ${kept ? "kept" : "deleted"}`;
+}
+
+function fateText({ keep, takesUp }: LeadPlan, team: string): string {
+  if (takesUp !== undefined)
+    return `The team is left as it is: teams run --resume ${optionWords("--team", team)}`;
+  return keep ? keptText(team) : "The team was ended; nothing of it is left.";
 }

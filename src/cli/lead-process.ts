@@ -39,10 +39,21 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     stopReading();
     await watch.end();
     for (const stop of lead.ends) await stop();
-    if (signal.reason === HANGUP) await leave(lead);
+    if (signal.reason === HANGUP) await leave(lead, "the terminal is gone");
+    else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
+      await leave(lead, "it could not be led on");
     else kept = await finish(lead, end, sidebar, worker.lastText);
   }
   return conclude(lead, { end, kept }, worker);
+}
+
+/** A team that was there before is nobody's to end for want of a lead. */
+function couldNotLead(
+  { plan }: Lead,
+  how: { readonly end: WorkerEnd; readonly signal: AbortSignal; readonly failure: string | undefined },
+): boolean {
+  if (plan.takesUp === undefined || how.signal.aborted) return false;
+  return how.end === "stopped" || how.failure !== undefined;
 }
 
 async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean> {

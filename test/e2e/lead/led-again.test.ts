@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { homeOf } from "../../../src/cli/home.ts";
 import type { Env } from "../../../src/os/env.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { livenessOfAgent } from "../../../src/team/alive.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
@@ -127,6 +128,25 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await person.sees("the run is over, and the team crew deleted");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("leaves it as it is where it cannot lead it", async () => {
+    const { t, ref, teams } = await leftTeam("tmux");
+    const { pid } = readStatus(ref, "ann")?.process ?? {};
+    writeFileSync(join(t.home, "go"), "");
+    const api = await startFakeMessagesApi([], { key: "another" });
+    onTestFinished(() => api.close());
+    const refused = await teams(["run", "--resume", "--json", "Go on"], {
+      env: { ANTHROPIC_BASE_URL: api.url },
+    });
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.err.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      error: { code: "MODEL_ERROR", hint: expect.stringContaining("left as it is") },
+    });
+    expect(livenessOfAgent(ref, "ann")).toBe("alive");
+    expect(readStatus(ref, "ann")?.process.pid).toBe(pid);
+    expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+    await leaves(t, nothing());
   });
 
   it("starts those that lived in its process there again, with their conversations", async () => {
