@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
@@ -212,17 +212,30 @@ interface Approval {
 const PARTS = [TOKEN.slice(0, 13), TOKEN.slice(7), "hunter2hunter2", SETTING, "pem1pem1", "pem2 pem2"];
 
 function textOf(name: string): { readonly name: string; readonly text: string } {
-  return { name, text: readFileSync(name, "utf8") };
+  return { name, text: unlessGone(() => readFileSync(name, "utf8")) ?? "" };
 }
 
 function leaksIn({ name, text }: ReturnType<typeof textOf>): string[] {
   return PARTS.flatMap((part) => (text.includes(part) ? [`${name}: ${around(text, part)}`] : []));
 }
 
+/** What lies below a directory in which others are at work. */
 function filesBelow(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .map((name) => join(directory, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  return (unlessGone(() => readdirSync(directory)) ?? []).flatMap((name) => {
+    const path = join(directory, name);
+    const look = lstatSync(path, { throwIfNoEntry: false });
+    return look?.isDirectory() ? filesBelow(path) : look?.isFile() ? [path] : [];
+  });
+}
+
+/** A lock or a file that is being written may be gone before it is looked into. */
+function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 function around(text: string, part: string): string {
