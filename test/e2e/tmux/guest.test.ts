@@ -195,6 +195,10 @@ describe("run in a terminal that is no tmux", () => {
     await person.sees("teams attach --team crew");
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
+    await eventually("the first one's word", () =>
+      t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the team"),
+    );
+    t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
     await eventually("the session's end", () => panesOf(t).length === 0);
     await leaves(t, nothing());
   });
