@@ -23,9 +23,9 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       note(`reads a message of ${from} (${text.length} characters)`);
       view.received(from, text, color);
     },
-    queued(from) {
+    queued(from, line) {
       note(`queued: a message of ${from}, for after this turn`);
-      view.queued(from);
+      view.queued(from, line);
     },
     typed(line) {
       note(`reads a typed line (${line.length} characters)`);

@@ -15,7 +15,7 @@ const MEANT_MS = 3_000;
  * @returns ends the reading, and gives the terminal back
  */
 export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () => void {
-  const { call, screen, view } = lead;
+  const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
   const endings = atTheSecond(() => view.note("Ctrl-C once more ends the team"), signal);
@@ -30,6 +30,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
     mayInterrupt: endings.press,
     problem,
   };
+  if (typing !== undefined) return readTypedLines(typing.echo, ofLead, typing.editor);
   if (screen === undefined) return readTypedLines(io.terminal.stdout ? io.out : io.err, ofLead);
   const stopShowing = showTeammates(screen, signal);
   const stopReading = readTypedLines(

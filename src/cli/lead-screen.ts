@@ -6,7 +6,7 @@ import { isThere, readTeam } from "../team/config.ts";
 import { readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { readTasks } from "../team/tasks.ts";
-import { type LineEditor, lineEditor, type ViewKey } from "./line-editor.ts";
+import type { LineEditor, ViewKey } from "./line-editor.ts";
 import { painter } from "./pane-paper.ts";
 import {
   afterKey,
@@ -17,6 +17,7 @@ import {
   type TeamView,
   type ViewFacts,
 } from "./team-view.ts";
+import { type TypingRow, typingRow } from "./typing-row.ts";
 
 export interface LeadScreenOptions {
   readonly ref: TeamRef;
@@ -38,6 +39,9 @@ export interface LeadScreen {
   write(text: string): void;
   /** What is typed, as it is typed. */
   echo(text: string): void;
+  /** This line for the lead waits for the turn that runs. */
+  hold(line: string): void;
+  release(line: string): void;
   key(key: ViewKey): void;
   /** @returns whether it was for the lead */
   escape(): boolean;
@@ -87,20 +91,28 @@ export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => vo
 }
 
 class Screen implements LeadScreen {
-  readonly editor = lineEditor();
   readonly #options: LeadScreenOptions;
+  /** The lead's own paper, with what is typed below it. */
+  readonly #paper: TypingRow;
   #view: TeamView = LEAD_VIEW;
   #held = "";
   #cancel: (() => void) | undefined;
 
   constructor(options: LeadScreenOptions) {
     this.#options = options;
+    const { out, size, plain } = options;
+    this.#paper = typingRow({ out, plain, width: () => size().width });
+  }
+
+  get editor(): LineEditor {
+    return this.#paper.editor;
   }
 
   write(text: string): void {
     // A bell draws nothing, and is for now.
     if (this.#view.at === "lead" || text === BELL) {
-      this.#options.out(text);
+      if (text === BELL) this.#options.out(text);
+      else this.#paper.write(text);
       return;
     }
     this.#held += text;
@@ -110,8 +122,16 @@ class Screen implements LeadScreen {
   }
 
   echo(text: string): void {
-    if (this.#view.at === "lead") this.#options.out(text);
+    if (this.#view.at === "lead") this.#paper.echo(text);
     else this.changed();
+  }
+
+  hold(line: string): void {
+    this.#paper.hold(line);
+  }
+
+  release(line: string): void {
+    this.#paper.release(line);
   }
 
   key(key: ViewKey): void {
@@ -158,7 +178,10 @@ class Screen implements LeadScreen {
     const before = this.#view;
     if (view.at !== before.at) this.#dropTyped();
     this.#view = view;
-    if (before.at === "lead" && view.at !== "lead") this.#options.out(ENTER);
+    if (before.at === "lead" && view.at !== "lead") {
+      this.#paper.pause();
+      this.#options.out(ENTER);
+    }
     if (view.at !== "lead") {
       this.#draw();
       return;
@@ -168,13 +191,15 @@ class Screen implements LeadScreen {
     this.#cancel = undefined;
     const held = this.#held;
     this.#held = "";
-    this.#options.out(`${LEAVE}${held}`);
+    this.#options.out(LEAVE);
+    this.#paper.resume();
+    if (held !== "") this.#paper.write(held);
   }
 
   /** A line that was begun for one is not meant for another. */
   #dropTyped(): void {
     for (const typed of this.editor.clear()) {
-      if (typed.kind === "echo" && this.#view.at === "lead") this.#options.out(typed.text);
+      if (typed.kind === "echo" && this.#view.at === "lead") this.#paper.echo(typed.text);
     }
   }
 

@@ -35,6 +35,7 @@ import { pricesIn } from "./prices.ts";
 import { bypassForbidden, furtherDirectories, worktreeSettings } from "./settings.ts";
 import type { SharedParts } from "./subagents.ts";
 import { openSurroundings } from "./surroundings.ts";
+import type { TypingRow } from "./typing-row.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a run was asked to be; everything in it has been checked. */
@@ -90,6 +91,8 @@ export interface Lead {
   readonly inside: InProcessBackend;
   /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
   readonly screen: LeadScreen | undefined;
+  /** Where a person types on its own terminal; undefined where nobody looks, or the screen has it. */
+  readonly typing: TypingRow | undefined;
   /** It has made its team anew. */
   teamMade: () => Promise<void>;
   /** What it has started for itself, to be ended with it. */

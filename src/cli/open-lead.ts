@@ -26,6 +26,7 @@ import { createPaneView, type PaneView } from "./pane-view.ts";
 import { permittedMode } from "./permitted-mode.ts";
 import { runInside } from "./run-inside.ts";
 import { takeUp } from "./take-up.ts";
+import { typingRow } from "./typing-row.ts";
 
 /** Opens the lead of a team that is made for it, or of one whose lead has ended. */
 export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
@@ -108,10 +109,15 @@ async function openLead(
     inProcess: inside,
   });
   const place = await ctx.backends.choose(plan.spawn.mode ?? "auto", "run");
-  const screen = place.backend === inside ? screenOf(call, ref, inside, paper.plain) : undefined;
+  const isLookedAt = isTerminal(call);
+  const screen =
+    isLookedAt && place.backend === inside ? screenOf(call, ref, inside, paper.plain) : undefined;
+  const typing = isLookedAt && screen === undefined ? typingRow({ ...paper, out: io.out }) : undefined;
+  const ownPaper = screen ?? typing;
   const pane = createPaneView({
     ...paper,
-    write: screen === undefined ? writerOf(call) : (text: string) => screen.write(text),
+    write: ownPaper === undefined ? writerOf(call) : (text) => ownPaper.write(text),
+    typing: ownPaper,
     name: LEAD_NAME,
     rings: io.terminal.stdout && !call.out.json,
     deaf: !io.terminal.stdin,
@@ -151,19 +157,18 @@ async function openLead(
     children,
     inside,
     screen,
+    typing,
     teamMade: async () => undefined,
     ends: [async () => calling.close()],
   };
 }
 
-/** Where a person sits at both ends, and sees what the lead does. */
-function screenOf(
-  { io, out, options }: AnyCall,
-  ref: TeamRef,
-  inside: InProcessBackend,
-  plain: boolean,
-): LeadScreen | undefined {
-  if (!io.terminal.stdin || !io.terminal.stdout || out.json || options.quiet) return undefined;
+/** Whether a person sits at both ends, and sees what the lead does. */
+function isTerminal({ io, out, options }: AnyCall): boolean {
+  return io.terminal.stdin && io.terminal.stdout && !out.json && !options.quiet;
+}
+
+function screenOf({ io }: AnyCall, ref: TeamRef, inside: InProcessBackend, plain: boolean): LeadScreen {
   const size = () => ({ width: process.stdout.columns ?? 80, height: process.stdout.rows ?? 24 });
   return leadScreen({ ref, inside, out: io.out, size, plain });
 }

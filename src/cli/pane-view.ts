@@ -4,6 +4,7 @@ import { paletteIndex, TONE } from "../os/terminal-colors.ts";
 import { type ControlStripper, controlStripper, cutToWidth, gridText } from "../os/terminal-text.ts";
 import type { ShownAsk, WorkerView } from "../worker/view.ts";
 import { type Block, excerpt, type Ink, type Paint, painter, paper } from "./pane-paper.ts";
+import type { TypingRow } from "./typing-row.ts";
 
 export interface PaneViewOptions {
   write(text: string): void;
@@ -20,6 +21,8 @@ export interface PaneViewOptions {
   readonly deaf?: boolean;
   /** Shows messages and results whole instead of their first rows. */
   readonly whole?: boolean;
+  /** Where a person types, and sees what of that waits. */
+  readonly typing?: Pick<TypingRow, "hold" | "release"> | undefined;
 }
 
 /** Who is at work here, for the first lines of a pane. */
@@ -85,8 +88,12 @@ export function createPaneView(options: PaneViewOptions): PaneView {
       page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
       for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
     },
-    queued: (from) => page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet)),
+    queued(from, line) {
+      if (line !== undefined && options.typing !== undefined) return options.typing.hold(line);
+      return page.aside(() => notice("◂", `queued: message from ${from}`, TONE.quiet));
+    },
     typed(line) {
+      options.typing?.release(line);
       page.begin("message");
       page.row(paint("bold", `› ${gridText(line)}`));
     },

@@ -5,6 +5,7 @@ import type { Task } from "../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../sidebar/words.ts";
 import type { ViewKey } from "./line-editor.ts";
 import type { Ink, Paint } from "./pane-paper.ts";
+import { lineEnd } from "./typing-row.ts";
 
 /** What a lead's pane shows: its own paper, its teammates with one selected, one of them, or the tasks. */
 export interface TeamView {
@@ -158,7 +159,7 @@ function agentFrame({ back }: TeamView, agent: ShownAgent, sheet: Sheet, line: s
   const end = Math.max(Math.min(room, agent.lines.length), agent.lines.length - back);
   const shown = agent.lines.slice(Math.max(0, end - room), end);
   const filled = [...shown, ...Array<string>(room - shown.length).fill("")];
-  const input = typedEnd(line, width - 3);
+  const input = lineEnd(line, width - 3);
   const prompt = isOver(agent.state) ? paint(TONE.quiet, "it has ended") : `${paint("bold", "›")} ${input}`;
   const cursor = isOver(agent.state) ? {} : { cursor: 2 + displayWidth(input) };
   return { rows: [head, rule(sheet), ...filled, rule(sheet), prompt], ...cursor };
@@ -199,13 +200,6 @@ function rule({ width, paint }: Sheet): string {
 function agentFacts({ state, activity }: ShownAgent): string {
   const word = WORDS[state];
   return activity === "" || state !== "active" ? word : gridText(activity);
-}
-
-/** What is typed, or its end where that is too long for one row. */
-function typedEnd(line: string, width: number): string {
-  let shown = line.replaceAll("\n", "⏎");
-  while (displayWidth(shown) > width) shown = shown.slice(1);
-  return shown;
 }
 
 const WORDS: Readonly<Record<InProcessState, string>> = {

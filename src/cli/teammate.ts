@@ -20,12 +20,15 @@ import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
 import { snapshotOf } from "./snapshots.ts";
 import type { SharedParts } from "./subagents.ts";
 import { readTypedLines } from "./typed-lines.ts";
+import { type TypingRow, typingRow } from "./typing-row.ts";
 
 interface Self extends ReadyTeammate {
   readonly config: TeamConfig;
   readonly member: TeamMember;
   readonly io: Io;
   readonly view: PaneView;
+  /** Where a person types; undefined without a terminal of its own. */
+  readonly typing: TypingRow | undefined;
   /** Read at the first need. */
   settings?: LiveSettings;
   /** What it has started, to be ended with it. */
@@ -38,10 +41,10 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const { ref, flags, sessionId, bell, status, signal } = ready;
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const pane = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
+  const { pane, typing } = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
   const logged = debugged(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = notifying(logged, member.name, () => openNotifier(self));
-  const self: Self = { ...ready, config, member, io, view, ends: [] };
+  const self: Self = { ...ready, config, member, io, view, typing, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
   const mode = firstMode(self);
   view.header({
@@ -84,31 +87,61 @@ function titleOf({ name, displayName }: TeamConfig): string {
 }
 
 /** From its terminal; where it has none of its own, somebody hands it on, who has not shown it here. */
-function readLines(worker: Worker, { io, inside, view }: Self): () => void {
+function readLines(worker: Worker, { io, inside, view, typing }: Self): () => void {
   if (inside === undefined) {
-    return readTypedLines(io.terminal.stdout ? io.out : io.err, {
-      line: (line) => worker.typed(line, true),
+    const handlers = {
+      line: (line: string) => worker.typed(line),
       escape: () => void worker.interrupt(),
-      problem: (error) => view.error(messageOf(error)),
-    });
+      problem: (error: unknown) => view.error(messageOf(error)),
+    };
+    return typing === undefined
+      ? readTypedLines(io.err, handlers)
+      : readTypedLines(typing.echo, handlers, typing.editor);
   }
   inside.reach({ typed: (line) => worker.typed(line), interrupt: () => worker.interrupt() });
   return () => undefined;
 }
 
 /** @param log what it writes where it has no terminal */
-function openView(io: Io, member: TeamMember, log: string, inside: Inside | undefined): PaneView {
+function openView(
+  io: Io,
+  member: TeamMember,
+  log: string,
+  inside: Inside | undefined,
+): { readonly pane: PaneView; readonly typing: TypingRow | undefined } {
   const { name, color } = member;
-  if (inside !== undefined) return createPaneView({ ...inside, name, color });
-  return createPaneView({
-    write: io.terminal.stdout ? io.out : writerToLog(io.out, log),
-    name,
-    color,
-    width: () => process.stdout.columns ?? 80,
-    plain: !io.terminal.stdout || Boolean(io.env.NO_COLOR),
-    rings: io.terminal.stdout,
-    deaf: !io.terminal.stdin,
-  });
+  if (inside !== undefined) return { pane: createPaneView({ ...inside, name, color }), typing: undefined };
+  const width = (): number => process.stdout.columns ?? 80;
+  if (!io.terminal.stdout) {
+    const write = writerToLog(io.out, log);
+    return {
+      pane: createPaneView({
+        write,
+        name,
+        color,
+        width,
+        plain: true,
+        rings: false,
+        deaf: !io.terminal.stdin,
+      }),
+      typing: undefined,
+    };
+  }
+  const plain = Boolean(io.env.NO_COLOR);
+  const typing = typingRow({ out: io.out, width, plain });
+  return {
+    pane: createPaneView({
+      write: typing.write,
+      typing,
+      name,
+      color,
+      width,
+      plain,
+      rings: true,
+      deaf: !io.terminal.stdin,
+    }),
+    typing,
+  };
 }
 
 /**

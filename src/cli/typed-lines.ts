@@ -40,7 +40,7 @@ export interface TypingHandlers {
  * Hands on each line that a person types into this process's terminal, and the escape key as it is pressed. The terminal
  * hands on every key for that, and is set back at the end. Without a terminal nothing is read: what stdin holds then is
  * nobody's typing.
- * @param write shows what is typed
+ * @param write shows what is typed, and gives the terminal its orders
  * @param editor holds the line that is typed
  * @returns ends the reading
  */
@@ -118,6 +118,7 @@ export function readTypedLines(
   return () => {
     forget();
     forgetStop();
+    take(editor.clear());
     write(PASTES_OFF);
     process.off("SIGCONT", takeTerminal);
     stdin.off("data", onData);

@@ -36,8 +36,6 @@ export interface TurnsOptions {
 /** Runs the turns of a worker, one at a time, and knows the one that runs. */
 export class Turns {
   readonly #options: TurnsOptions;
-  /** Lines that stand on the terminal where they were typed. */
-  readonly #echoed = new Set<string>();
   #ends: AbortController | undefined;
   #keys: readonly string[] = [];
 
@@ -58,11 +56,6 @@ export class Turns {
   end(reason: unknown): boolean {
     this.#ends?.abort(reason);
     return this.#ends !== undefined;
-  }
-
-  /** The terminal has shown this line: its turn does not show it again. */
-  echoed(line: string): void {
-    this.#echoed.add(line);
   }
 
   /** Ends first what an earlier process was killed in: who sent it has been told that it was delivered. */
@@ -101,7 +94,7 @@ export class Turns {
         view.received(message.from, text, message.color);
       }
       for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
-      for (const line of typed) if (!this.#echoed.delete(line)) view.typed(line);
+      for (const line of typed) view.typed(line);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
       const agent = await this.#options.agent();
       const news = this.#options.news();

@@ -21,7 +21,7 @@ export interface WorkerView {
   /** A message begins a turn. */
   received(from: string, text: string, color?: string): void;
   /** A message came while a turn runs; it waits. */
-  queued(from: string): void;
+  queued(from: string, line?: string): void;
   /** A person's line, typed here. */
   typed(line: string): void;
   idle(): void;

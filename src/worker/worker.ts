@@ -204,17 +204,13 @@ export class Worker {
     return end;
   }
 
-  /**
-   * A line that a person typed in the pane: the answer to an open question, else a user message.
-   * @param echoed the terminal has shown it; where it starts a turn at once, it is not shown again
-   */
-  async typed(line: string, echoed = false): Promise<void> {
+  /** A line that a person typed in the pane: the answer to an open question, else a user message. */
+  async typed(line: string): Promise<void> {
     if (this.desk.isOpen && (await this.desk.typed(line))) return;
     const said = this.#questions.answeredBy(line);
-    if (echoed && !this.#turns.isRunning) this.#turns.echoed(said);
     this.#queue.type(said);
     if (this.plan.request !== undefined) this.#options.view.note(keptFor(this.plan.request));
-    else if (this.#turns.isRunning) this.#options.view.queued("you");
+    else if (this.#turns.isRunning) this.#options.view.queued("you", said);
     this.#wake.set();
   }
 
