@@ -121,3 +121,27 @@ it("a run with --delegate gives its teammates the mode that it was given, and it
   expect(person.screen()).not.toContain("permission mode is now");
   expect([existsSync(join(t.home, "lead.md")), existsSync(join(t.home, "ada.md"))]).toEqual([false, true]);
 });
+
+it("what is typed while the lead speaks stands below its words, and is shown as waiting", async () => {
+  const t = privateTmux();
+  const words = "one two three four five six seven eight nine ten ".repeat(4).trim();
+  const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], paceMs: 400 };
+  const done = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Heard." }] };
+  const api = await startFakeMessagesApi([slow, done]);
+  onTestFinished(() => api.close());
+  const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+  const person = personInside(t, ["run", "--team", "crew", "--no-sidebar"], { env });
+  await person.sees("what is to be done?");
+  person.type("speak", "Enter");
+  await person.sees("one two");
+  person.type("half a li");
+  await person.sees(/^› half a li$/m);
+  person.type("ne", "Enter");
+  await person.sees(/^› half a line {2}\(queued\)$/m);
+  await person.sees("Heard.");
+  const screen = t.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", person.pane);
+  expect(screen.replace(/\s+/g, " ")).toContain(`${words} › half a line Heard.`);
+  expect(screen).not.toContain("(queued)");
+  person.type("C-d");
+  expect(await person.code()).toBe(0);
+});
