@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
 import { realPathOf } from "../../../src/os/fs.ts";
@@ -188,8 +188,8 @@ it("what is asked for, and what is answered, holds no key in any file of ours wh
       const { approvals } = (await done("approvals", "--json")).json<{ approvals: Approval[] }>();
       return approvals.find((approval) => approval.kind === kind);
     });
-  // The file is the user's, and holds what the agent was told to write.
-  const ours = () => filesBelow(own.home).filter((file) => !file.endsWith("own.txt"));
+  // The file is the user's, and holds what the agent was told to write; so does the one beside it that becomes it.
+  const ours = () => filesBelow(own.home).filter((file) => !/^\.?own\.txt/.test(basename(file)));
   const leaks = () => ours().map(textOf).flatMap(leaksIn);
   for (const kind of ["question", "permission", "permission"]) {
     const { id } = await waiting(kind);
