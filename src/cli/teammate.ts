@@ -86,7 +86,7 @@ function titleOf({ name, displayName }: TeamConfig): string {
   return displayName === undefined || displayName === name ? name : `${displayName} (${name})`;
 }
 
-/** From its terminal; where it has none of its own, somebody hands it on, who has not shown it here. */
+/** From its terminal; where it has none of its own, somebody hands it on. */
 function readLines(worker: Worker, { io, inside, view, typing }: Self): () => void {
   if (inside === undefined) {
     const handlers = {
