@@ -16,9 +16,9 @@ export const program: Bench = {
     const files = loadedWith(named("files", ready), start);
     const work = loadedWith(named("work", ready), ready);
     return [
-      figure("any command, at least", start, 98_500),
-      figure("a command that reads a team, at least", files, 284_000),
-      figure("a teammate, until it is ready", ready, 125_000),
+      figure("any command, at least", start, 78_000),
+      figure("a command that reads a team, at least", files, 226_000),
+      figure("a teammate, until it is ready", ready, 101_000),
       figure("a teammate, until it waits for its first turn", work, 443_000),
     ];
   },
