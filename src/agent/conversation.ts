@@ -75,7 +75,7 @@ export function sendable(messages: readonly ConversationMessage[]): Conversation
   return sent;
 }
 
-const REFUSED_TURN = "[A turn stood here that you refused to go on with; it is left out.]";
+const REFUSED_TURN = "[There was a turn here that you refused to continue; it is left out.]";
 
 /** Every tool call has a result right behind it: those that are missing are said to be lost. What was refused was called by nobody. */
 export function closeDangling(messages: readonly ConversationMessage[]): ConversationMessage[] {

@@ -62,7 +62,7 @@ export function decide(question: PermissionQuestion): PermissionDecision {
     all.find(({ behavior }) => behavior === "ask");
   if (strictest === undefined) return decision;
   return strictest.behavior === "ask" && question.mode === "dontAsk"
-    ? deny(`${strictest.reason} In the mode dontAsk that is a refusal.`)
+    ? deny(`${strictest.reason} In dontAsk mode that is a refusal.`)
     : strictest;
 }
 
@@ -122,8 +122,8 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (refused !== undefined) return part(refused);
   const asked = refusingRule(rules.ask, subject);
   if (asked !== undefined) return part(guard(`The rule ${asked} asks first.`));
-  if (isTeams) return part(allow("It acts on the team alone."));
-  if (mode === "bypassPermissions") return part(allow("The mode bypassPermissions asks for nothing."));
+  if (isTeams) return part(allow("It acts only on the team."));
+  if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
   if (access.kind === "write" && !isThePlan(question, resolved)) {
@@ -266,7 +266,7 @@ function resolveAll(question: PermissionQuestion): Resolved {
 function refusedByMode(question: PermissionQuestion, resolved: Resolved): PermissionDecision | undefined {
   const { mode, access, coordinator = false } = question;
   if (mode === "delegate" && coordinator) {
-    return deny("In the mode delegate the lead only coordinates; give this to a teammate.");
+    return deny("In delegate mode the lead only coordinates; give this to a teammate.");
   }
   const reads = access.kind === "read" || access.kind === "host";
   if (mode !== "plan" || reads || isThePlan(question, resolved)) return undefined;

@@ -198,7 +198,7 @@ async function askAsItIs(
     if (now.behavior === "allow" || isSame) return { answer, decision: shown };
     shown = now;
   }
-  const reason = `What it leads to was another each time that it had been allowed. ${shown.reason}`;
+  const reason = `It led somewhere else each time after it had been allowed. ${shown.reason}`;
   return { answer: { allowed: false }, decision: { ...shown, reason } };
 }
 

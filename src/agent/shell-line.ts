@@ -128,7 +128,7 @@ class Reading {
       (part) => part.type === "Redirect" && part.operator.startsWith("&>"),
     );
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
-      this.fail("it goes on behind &>");
+      this.fail("it continues after &>");
     }
     this.commands.push(words);
   }
@@ -154,7 +154,7 @@ class Reading {
     this.#covered.push(redirect);
     const { target } = redirect.type === "Redirect" ? redirect : { target: undefined };
     if (redirect.type !== "Redirect" || target === undefined || isNamed(redirect)) {
-      this.fail("it redirects to what is no file, or only the shell knows which");
+      this.fail("it redirects to what is not a file, or to one that only the shell knows");
       return;
     }
     const { operator } = redirect;

@@ -35,8 +35,8 @@ const NOT_RUN = "Not run: the turn was interrupted before it.";
 const CUT_OFF = "Interrupted before it ended.";
 const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
 const CUT_INPUT =
-  "The call was cut off where your answer reached its longest, and was not made. Make it again with less in it, or in several parts.";
-const BROKEN_INPUT = "The input of the call was no whole JSON, so that the call was not made. Make it again.";
+  "The call was cut off where your answer reached its maximum length, and was not made. Make it again with less in it, or in several parts.";
+const BROKEN_INPUT = "The input of the call was not complete JSON, so the call was not made. Make it again.";
 /** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
 const MAX_SIDE_BY_SIDE = 16;
 /** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */

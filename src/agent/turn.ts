@@ -52,9 +52,9 @@ const TOO_MANY: Ending = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
 };
-const TOO_LONG = `The answer was cut at the model's longest ${MAX_CONTINUATIONS + 1} times.`;
+const TOO_LONG = `The answer reached the model's maximum length ${MAX_CONTINUATIONS + 1} times.`;
 const REFUSED = "The model refused to answer.";
-const CONTINUE = "Your answer was cut at its longest. Go on exactly where it ended.";
+const CONTINUE = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
  * Runs a turn to its end: the model is called and the tools that it asks for are run, until it has nothing more to ask, is

@@ -33,7 +33,7 @@ export function proseOf(message: ProtocolMessage): string {
       );
     case "plan_approval_response":
       return message.approved
-        ? `Your plan (${message.requestId}) is approved${message.feedback ? `: ${sentence(message.feedback)}` : "."} Go on with it.`
+        ? `Your plan (${message.requestId}) is approved${message.feedback ? `: ${sentence(message.feedback)}` : "."} You are out of plan mode: carry it out.`
         : `Your plan (${message.requestId}) is rejected: ${sentence(message.feedback || "no reason given")} Change the plan file, then call ExitPlanMode again.`;
     case "question_request":
       return lines(
@@ -85,9 +85,7 @@ function idleProse(message: MessageOf<"idle_notification">): string {
 
 function idleCause({ idleReason, failureReason }: MessageOf<"idle_notification">): string {
   if (idleReason === "failed") return ` after a failure: ${failureReason ?? "no reason given"}`;
-  return idleReason === "interrupted"
-    ? ": somebody has interrupted its turn, and may have more to say to it"
-    : "";
+  return idleReason === "interrupted" ? ": somebody interrupted its turn, and may tell it more" : "";
 }
 
 /** `[to ada] found it`, as peers write it. */

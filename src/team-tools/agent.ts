@@ -28,7 +28,7 @@ const input = z.object({
     .string()
     .check(
       z.maxLength(100_000),
-      z.describe("What it is to do, whole: it knows nothing of your conversation"),
+      z.describe("All of what it is to do: it knows nothing of your conversation"),
     ),
   description: z._default(z.string(), "").check(z.describe("Three to five words")),
   subagent_type: z
@@ -39,14 +39,14 @@ const input = z.object({
     .check(
       z.describe("The teammate's name in the team; without one it is a subagent that returns its result"),
     ),
-  team_name: z.optional(z.string()).check(z.describe("Your own team, which it is without this")),
+  team_name: z.optional(z.string()).check(z.describe("Your own team; leave it out")),
   model: z.optional(z.string()).check(z.describe("haiku, sonnet, opus, an id, or inherit (default)")),
   mode: z
     .optional(permissionMode)
     .check(z.describe("Permission mode; yours by default, and no more than yours")),
   plan_mode_required: z
     .optional(z.boolean())
-    .check(z.describe("Of a teammate: it acts only after you approved its plan")),
+    .check(z.describe("For a teammate: it acts only after you have approved its plan")),
   allowedTools: z
     .optional(z.array(z.string()))
     .check(z.describe("Rules for what it may do unasked, like Read or Bash(npm test:*)")),
@@ -55,10 +55,10 @@ const input = z.object({
     .check(z.describe("Rules for what it may never do, of the same form")),
   run_in_background: z
     .optional(z.boolean())
-    .check(z.describe("Of a subagent: go on at once; you are told when it has ended")),
+    .check(z.describe("For a subagent: return at once; you are told when it has ended")),
   isolation: z
     .optional(z.enum(["worktree"]))
-    .check(z.describe("Of a teammate: it works on a branch of its own, in its own git worktree")),
+    .check(z.describe("For a teammate: it works on a branch of its own, in its own git worktree")),
 });
 
 type Call = z.infer<typeof input>;
@@ -74,8 +74,8 @@ export const agent: TeamTool = (own) => ({
   alias: "Task",
   description: `${
     own.role === "lead"
-      ? "With a name: starts a teammate, an agent of its own that works beside you and reports by messages; the call returns when it is ready. Without one: runs a subagent with a context of its own, and returns its result; several in one message run side by side."
-      : "Runs a subagent with a context of its own on one piece of work, and returns its result. Several in one message run side by side."
+      ? "With a name: starts a teammate, a separate agent that works beside you and reports by messages; the call returns when it is ready. Without one: runs a subagent with a context of its own, and returns its result; several in one message run at the same time."
+      : "Runs a subagent with a context of its own on one piece of work, and returns its result. Several in one message run at the same time."
   }
 
 Agent types:
@@ -106,7 +106,7 @@ function requireHands({ role, worker }: TeamToolContext): void {
   if (role !== "lead" || worker.plan.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
-    "In the mode delegate the lead only coordinates; nothing was started.",
+    "In delegate mode the lead only coordinates; nothing was started.",
     { hint: "Give it a name: it is a teammate then." },
   );
 }
@@ -137,7 +137,7 @@ function requireOwnTeam(wanted: string | undefined, { ref }: LeadContext): void 
   if (wanted === undefined || wanted === ref.team || wanted === displayName) return;
   throw new TeamError(
     "TEAM_NOT_FOUND",
-    `You lead ${displayName ?? ref.team}, and no team ${wanted}; nothing was started.`,
+    `You lead ${displayName ?? ref.team}, not ${wanted}; nothing was started.`,
     {
       hint: "Leave team_name out.",
     },
@@ -251,5 +251,5 @@ function resultOf(agentType: string, result: SubagentResult): ToolResult {
   };
   if (outcome === "completed") return { content: text === "" ? "(It ended without a word.)" : text, data };
   const why = failure ?? "It was interrupted.";
-  return { content: text === "" ? why : `${why} It had said by then:\n${text}`, data, isError: true };
+  return { content: text === "" ? why : `${why} Before that it said:\n${text}`, data, isError: true };
 }

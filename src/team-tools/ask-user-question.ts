@@ -12,14 +12,14 @@ const input = z.object({
     .check(z.minLength(1), z.maxLength(10_000), z.describe("All that the person needs to answer it")),
   choices: z
     .optional(z.array(z.string()).check(z.maxLength(20)))
-    .check(z.describe("Answers to choose from; another one can be given all the same")),
+    .check(z.describe("Answers to choose from; the person can give another one")),
 });
 
 /** A question opens a request and ends nothing: its answer comes as a message (protocol.md sections 4 and 8). */
 export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
   name: "AskUserQuestion",
   description:
-    "Asks the person something. The answer comes to you as a message; end your turn if you cannot go on without it.",
+    "Asks the person something. The answer comes to you as a message; end your turn if you cannot continue without it.",
   input,
   access: () => TEAM_ACCESS,
   summary: ({ question }: z.infer<typeof input>) => question,

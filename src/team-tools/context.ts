@@ -79,7 +79,7 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   TASK_NOT_FOUND: "TaskList shows the tasks.",
   TASK_BLOCKED: "TaskList shows what it waits for.",
   CYCLE: "TaskList shows what waits for what.",
-  RECIPIENT_INACTIVE: "Give its work to another.",
+  RECIPIENT_INACTIVE: "Give its work to another teammate.",
 };
 
 /** @returns undefined where the hint is a command for a person's shell */

@@ -22,13 +22,13 @@ const input = z.object({
       "message",
     )
     .check(z.describe("message if not given")),
-  recipient: z.optional(z.string()).check(z.describe("Whom it is for: a member's name")),
+  recipient: z.optional(z.string()).check(z.describe("The member's name")),
   content: z
     .optional(z.string().check(z.maxLength(MAX_MESSAGE)))
     .check(z.describe("The message, the reason of a refusal, feedback on a plan")),
   summary: z.optional(z.string()).check(z.describe("Five to ten words, shown to people")),
-  request_id: z.optional(z.string()).check(z.describe("The request that is answered")),
-  approve: z.optional(z.boolean()).check(z.describe("Yes or no to that request")),
+  request_id: z.optional(z.string()).check(z.describe("Id of the request that this answers")),
+  approve: z.optional(z.boolean()).check(z.describe("Your answer to that request")),
   to: z.optional(z.string()).check(z.describe("The same as recipient")),
   message: z
     .optional(z.union([z.string().check(z.maxLength(MAX_MESSAGE)), z.record(z.string(), z.unknown())]))
@@ -36,7 +36,7 @@ const input = z.object({
 });
 type Call = z.infer<typeof input>;
 
-const FORMS = `Sends a message to a member, or to all. What you write as plain text is no message.
+const FORMS = `Sends a message to a member, or to all. Text outside of this tool is not a message.
 - {type: "message", recipient, content, summary}: to one member.
 - {type: "broadcast", content, summary}: to everybody; only for what all must know.`;
 
@@ -126,7 +126,7 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
   });
   if (target.name !== LEAD_NAME) worker.talkedTo(target.name, call.summary ?? content.slice(0, 80));
   const later = sent.queuedForRestart
-    ? ` ${target.name} does not run; it reads it when it is started again.`
+    ? ` ${target.name} is not running; it reads it when it is started again.`
     : "";
   const message = `Message sent to ${target.name}.${later}`;
   return answer({
@@ -175,7 +175,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   return {
     ...answer({
       success: true,
-      message: approve ? "You shut down now." : "Refused; you go on.",
+      message: approve ? "You shut down now." : "Refused; you keep working.",
       request_id: requestId,
     }),
     endTurn: approve,

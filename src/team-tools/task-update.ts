@@ -13,7 +13,9 @@ const input = z.object({
   owner: z.optional(z.string()).check(z.describe("A member's name; an empty one leaves it without an owner")),
   subject: z.optional(z.string().check(z.minLength(1))).check(z.describe("A new subject")),
   description: z.optional(z.string()).check(z.describe("A new description")),
-  activeForm: z.optional(z.string()).check(z.describe("What its owner is doing while at it")),
+  activeForm: z
+    .optional(z.string())
+    .check(z.describe("What its owner does, for its status: “Counting files”")),
   addBlocks: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that wait for this one")),
   addBlockedBy: z.optional(z.array(z.coerce.string())).check(z.describe("Tasks that this one waits for")),
   metadata: z.optional(extra).check(z.describe("Merged into what is there; null removes a key")),

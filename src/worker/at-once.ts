@@ -61,6 +61,6 @@ function setMode(wanted: string, { plan, view }: AtOnceParts): void {
     return;
   }
   const why = plan.setMode(mode.data);
-  const told = why === undefined ? "is now" : `is forbidden by ${why}, and not`;
+  const told = why === undefined ? "is now" : `is forbidden by ${why}: it is not`;
   view.note(`permission mode ${told} ${mode.data}`);
 }

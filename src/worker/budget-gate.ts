@@ -81,8 +81,8 @@ function sentenceOf(
   text: string,
 ): string {
   const whose = member === undefined ? "The team" : member;
-  if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of the budget: ${text}.`;
+  if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of its budget: ${text}.`;
   const target = member === undefined ? optionWords("--team", team) : operand(`${member}@${team}`);
-  const who = member === undefined ? "nobody in it goes on" : "it goes on with nothing";
-  return `${whose} has used up the budget (${text}): ${who} until there is more. A person gives it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
+  const who = member === undefined ? "all of it stops" : "it stops";
+  return `${whose} has used up its budget (${text}): ${who} until there is more. A person gives it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }

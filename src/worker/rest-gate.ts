@@ -35,7 +35,7 @@ export class RestGate {
     for (const [event, input] of this.#questions()) {
       if (!hooks.has(event)) continue;
       if (this.#sentOn >= maxContinuations) {
-        notice(event, `not asked: hooks have sent it on ${maxContinuations} times in a row`);
+        notice(event, `not asked: hooks have made it continue ${maxContinuations} times in a row`);
         return undefined;
       }
       const again = { stop_hook_active: this.#sentOn > 0 };

@@ -72,7 +72,7 @@ export class TeamReports {
   throttled(reason: string): Promise<void> {
     const { name } = this.#options;
     return this.#tellLead({
-      text: `The model's server lets ${name} wait (${reason}). It goes on by itself as soon as it may; nothing is to be done.`,
+      text: `The model's server makes ${name} wait (${reason}). It continues by itself as soon as it may; there is nothing to do.`,
       summary: `${name} waits for the model's server`,
     });
   }

@@ -71,8 +71,8 @@ export class Turns {
       return status.happened("turn_ended", "");
     }
     const { restoredKeys: keys } = agent;
-    view.note("goes on with the turn in which its process ended");
-    status.happened("turn_started", "goes on with what it was doing", keys.length);
+    view.note("continues the turn in which its process ended");
+    status.happened("turn_started", "continues what it was doing", keys.length);
     await this.#inTurn(keys, async (signal) => {
       if (cut === "given-up") {
         view.error(GIVEN_UP);

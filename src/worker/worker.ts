@@ -46,7 +46,7 @@ const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
 /** What an agent reads whose plan waited when it was taken out of plan mode. */
 const PLAN_RELEASED =
-  "[said by the system]\nYour permission mode was changed: your plan needs no approval any more. Go on with it.";
+  "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
 
 /**
  * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public

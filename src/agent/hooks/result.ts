@@ -39,7 +39,7 @@ export type HookResult =
       readonly ends: boolean;
     };
 
-const UNREADABLE = "its answer is longer than what is read of one, so that it counts as a refusal";
+const UNREADABLE = "its answer is too long to be read whole, so it counts as a refusal";
 
 /** Characters of a hook's words that a model or a person reads. */
 const MAX_WORDS = 10_000;
@@ -70,7 +70,7 @@ export function hookResult(end: HookEnd): HookResult {
   const { code, signal, failure, message } = end;
   switch (failure) {
     case "timed-out":
-      return { kind: "error while running", text: "was not done at its timeout, and was ended" };
+      return { kind: "error while running", text: "ran past its timeout and was ended" };
     case "aborted":
       return { kind: "error while running", text: "was interrupted" };
     case "not-started":

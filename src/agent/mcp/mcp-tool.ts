@@ -57,7 +57,7 @@ export function mcpTool(server: string, described: Described, call: CallTool): A
 export function toolResult(answer: unknown): ToolResult {
   const parsed = callAnswer.safeParse(answer);
   if (!parsed.success)
-    return { content: "The server's answer is none that the protocol knows.", isError: true };
+    return { content: "The server's answer is not one that the protocol knows.", isError: true };
   const { content, structuredContent, isError = false } = parsed.data;
   const texts = content.map(textOfBlock).filter((text) => text !== "");
   const text =
@@ -81,7 +81,7 @@ function textOfBlock(block: Readonly<Record<string, unknown>>): string {
   if (block.type === "resource_link") return `${block.name ?? ""} ${block.uri ?? ""}`.trim();
   if (block.type === "resource") {
     const { text, uri } = (block.resource ?? {}) as { text?: unknown; uri?: unknown };
-    return typeof text === "string" ? text : `[resource ${String(uri)}, which is no text, is not shown]`;
+    return typeof text === "string" ? text : `[resource ${String(uri)}, which is not text, is not shown]`;
   }
   const bytes = typeof block.data === "string" ? `, ${Math.floor((block.data.length * 3) / 4)} bytes` : "";
   return `[${block.type}${bytes}, not shown]`;

@@ -91,7 +91,7 @@ async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions):
     );
   }
   if (baseUrl !== undefined && !/^https?:/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
-    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is no http address: ${baseUrl}`);
+    throw new ModelError("invalid_request", `ANTHROPIC_BASE_URL is not an http address: ${baseUrl}`);
   }
   // The SDK takes one credential; without any it would look for one elsewhere, which a server of one's own does not need.
   const key = apiKey || (authToken ? undefined : "none");
@@ -158,8 +158,7 @@ function isPage({ headers }: Response): boolean {
   return /^text\/html/i.test(headers.get("content-type") ?? "");
 }
 
-const NO_API =
-  "The server answers with a web page, not as a model's server does; see whether ANTHROPIC_BASE_URL is right";
+const NO_API = "The server answered with a web page, as no model's server does; check ANTHROPIC_BASE_URL";
 
 /** What the SDK's errors have, of which its classes are only known once it is loaded. */
 interface ApiErrorLike {

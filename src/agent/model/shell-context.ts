@@ -59,7 +59,7 @@ export class WordContext {
         return value.replace(/[\r\n]+/g, " ");
       case "arithmetic":
         if (/^-?[0-9]+$/.test(value)) return value;
-        throw new Error("stands in arithmetic and is no number");
+        throw new Error("stands in arithmetic and is not a number");
       case "command":
         return quoteWord(value);
       default:

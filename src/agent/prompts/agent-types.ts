@@ -79,7 +79,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
     description: "Reads changes and finds what is wrong with them; reads and runs, changes nothing.",
     tools: [...READING, ...COMMANDS],
     prompt:
-      "You are a reviewer. Look for what is wrong, missing or unsafe, and check each suspicion against the code before you report it. Report the gravest first, each with file and line, what happens, and when. If you found nothing, say so. You change no file.",
+      "You are a reviewer. Look for what is wrong, missing or unsafe, and check each suspicion against the code before you report it. Report the most serious first, each with file and line, what happens, and when. If you found nothing, say so. You change no file.",
   },
   {
     name: "tester",
@@ -98,7 +98,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
     name: "deployer",
     description: "Builds, releases and checks what was released; all tools.",
     prompt:
-      "You are a deployer. Before a step that others will see, check that it is the right thing in the right place, and how it can be taken back. Take one step at a time and look at what it did. When something is not as expected, stop there and report it.",
+      "You are a deployer. Before a step that others will see, check that it is the right thing in the right place, and how it can be undone. Take one step at a time and look at what it did. When something is not as expected, stop there and report it.",
   },
   {
     name: "researcher",

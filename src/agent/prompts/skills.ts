@@ -87,7 +87,7 @@ function inputFor(skills: readonly Skill[]): z.ZodMiniType<SkillInput> {
   const isOne = (name: string): boolean => names.includes(name);
   return z.object({
     skill: z.string().check(z.refine(isOne, none), z.describe("Its name, as it is listed")),
-    args: z.optional(z.string()).check(z.describe("What it is to be used on")),
+    args: z.optional(z.string()).check(z.describe("What to use it on")),
   });
 }
 
@@ -96,7 +96,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
   return {
     name: "Skill",
     description:
-      "Loads one of the listed skills: the text that says how it is done. Do as it says, with the tools that you have; files that it names lie in the directory that comes with it.",
+      "Loads one of the listed skills: the text that says how it is done. Do as it says, with the tools that you have; files that it names are in the directory given with it.",
     input: inputFor(skills),
     parallel: true,
     access: ({ skill }) => ({
@@ -110,7 +110,7 @@ export function skillTool(skills: readonly Skill[]): Tool<SkillInput> {
       const file = readTextFile(found.path);
       if (file.flaw !== undefined) return failed(file.flaw);
       const { body } = readDocument(file.text);
-      const asked = args === undefined ? "" : `\n\nIt is to be used on: ${args}`;
+      const asked = args === undefined ? "" : `\n\nUse it on: ${args}`;
       return {
         content: `Its directory: ${join(found.path, "..")}\n\n${body}${asked}`,
         data: { path: found.path },

@@ -94,7 +94,7 @@ function toolsIn(value: unknown): readonly string[] | undefined {
   const names = rulesIn("tools", value);
   const rule = names?.find((name) => parseRule(name)?.pattern !== undefined || !/^[\w.*-]+$/.test(name));
   if (rule === undefined) return names;
-  throw new Error(`its tools are names, and ${JSON.stringify(rule)} is none`);
+  throw new Error(`its tools are names, and ${JSON.stringify(rule)} is not one`);
 }
 
 /** What does not say clearly what is had, or not had, must not come out as more. */
@@ -104,14 +104,14 @@ function rulesIn(field: string, value: unknown): readonly string[] | undefined {
   const isList = Array.isArray(list) && list.every((one): one is string => typeof one === "string");
   const rules = isList ? toolList(list) : undefined;
   if (rules === undefined || rules.some((rule) => parseRule(rule) === undefined))
-    throw new Error(`its ${field} are no list of tools`);
+    throw new Error(`its ${field} are not a list of tools`);
   return rules;
 }
 
 function modelIn(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const name = textOfField(value);
-  if (name === undefined) throw new Error("its model is no name");
+  if (name === undefined) throw new Error("its model is not a name");
   if (name !== "inherit" && !isScripted(name)) resolveModelName(name);
   return name;
 }
@@ -120,11 +120,11 @@ function modeIn(value: unknown): PermissionMode | undefined {
   if (value === undefined) return undefined;
   const { data } = permissionMode.safeParse(value);
   if (data !== undefined && data !== "delegate") return data;
-  throw new Error(`its permissionMode is none of ${MODES}`);
+  throw new Error(`its permissionMode is not ${MODES}`);
 }
 
 function scopeIn(value: unknown): NotesScope | undefined {
   if (value === undefined) return undefined;
   if (value === "user" || value === "project" || value === "local") return value;
-  throw new Error("its memory is none of user, project or local");
+  throw new Error("its memory is not user, project or local");
 }

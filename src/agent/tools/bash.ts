@@ -29,18 +29,18 @@ const input = z.object({
     .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
     .check(
       z.describe(
-        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; in the background as long as it takes, if not given`,
+        `Milliseconds, ${DEFAULT_TIMEOUT} if not given, at most ${MAX_TIMEOUT}; in the background no limit if not given`,
       ),
     ),
   run_in_background: z
     .optional(z.boolean())
-    .check(z.describe("Start it and go on at once: for what takes long, or runs until it is stopped")),
+    .check(z.describe("Start it and return at once: for what takes long, or runs until it is stopped")),
   description: z.optional(z.string()).check(z.describe("What it does, in five to ten words")),
 });
 
 export const bashTool: Tool<z.infer<typeof input>> = {
   name: "Bash",
-  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with a task id: TaskOutput reads what it prints and can wait for its end, TaskStop ends it, and it ends with you. Do not use & for that. Quote paths with spaces.`,
+  description: `Runs a command in a shell and returns what it prints. Each call starts in the working directory with the user's functions and aliases; nothing else is kept between calls. There is no terminal and no input. With run_in_background it returns at once with an id: TaskOutput reads what it prints and can wait for its end, TaskStop ends it, and it is ended when you end. Do not use & for that. Quote paths with spaces.`,
   input,
   access: ({ command }) => ({ kind: "command", command }),
   summary: ({ command }) => oneLine(command),

@@ -9,13 +9,13 @@ const input = z.object({
     .string()
     .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),
   new_string: z.string().check(z.describe("The text to put there")),
-  replace_all: z.optional(z.boolean()).check(z.describe("Replace every occurrence instead of the only one")),
+  replace_all: z.optional(z.boolean()).check(z.describe("Replace every occurrence, however many there are")),
 });
 
 export const editTool: Tool<z.infer<typeof input>> = {
   name: "Edit",
   description:
-    "Replaces a text in a file by another. The old text must be exact, with its indentation, and must occur once, unless replace_all is set: take in enough lines around it to make it unique. The file must have been read first.",
+    "Replaces text in a file. The old text must match exactly, with its indentation, and must occur once, unless replace_all is set: include enough lines around it to make it unique. The file must have been read first.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -36,7 +36,7 @@ export const editTool: Tool<z.infer<typeof input>> = {
       return failed(`old_string does not occur in ${path}; read the lines again and copy it exactly.`);
     if (count > 1 && !replace_all) {
       return failed(
-        `old_string occurs ${count} times in ${path}; take in more lines around it, or set replace_all.`,
+        `old_string occurs ${count} times in ${path}; include more lines around it, or set replace_all.`,
       );
     }
     const line = file.text.slice(0, file.text.indexOf(from)).split("\n").length;

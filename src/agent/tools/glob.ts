@@ -30,7 +30,7 @@ export const globTool: Tool<Input> = {
   summary: ({ pattern, path }) => (path === undefined ? pattern : `${pattern} in ${path}`),
   async execute(value, context) {
     const { directory, glob } = placeOf(value, context);
-    if (lookAt(directory).kind !== "directory") return failed(`${directory} is no directory.`);
+    if (lookAt(directory).kind !== "directory") return failed(`${directory} is not a directory.`);
     const matches = picomatch(glob, { dot: true });
     const names = await listFiles(directory, context);
     let paths: string[];

@@ -30,10 +30,10 @@ const input = z.object({
   "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
   head_limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`At most so many, ${DEFAULT_LIMIT} if not given`)),
+    .check(z.describe(`How many results at most, ${DEFAULT_LIMIT} if not given`)),
   offset: z
     .optional(z.int().check(z.minimum(0)))
-    .check(z.describe("How many to skip, to go on where an answer ended")),
+    .check(z.describe("How many to skip, to continue where an answer ended")),
   multiline: z.optional(z.boolean()).check(z.describe("Let the pattern go over line ends")),
 });
 type Input = z.infer<typeof input>;
@@ -41,7 +41,7 @@ type Input = z.infer<typeof input>;
 export const grepTool: Tool<Input> = {
   name: "Grep",
   description:
-    "Searches the content of files with a regular expression. Binary files are never searched, nor ignored files in a git repository.",
+    "Searches the content of files with a regular expression. Binary files are never searched, nor files that git ignores.",
   input,
   parallel: true,
   access: ({ path = "." }, context) => ({ kind: "read", paths: [absolutePath(path, context)] }),
@@ -50,10 +50,10 @@ export const grepTool: Tool<Input> = {
   async execute(value, context) {
     const path = absolutePath(value.path ?? ".", context);
     const { kind } = lookAt(path);
-    if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is no file.`);
+    if (kind !== "file" && kind !== "directory") return failed(`${path} does not exist, or is not a file.`);
     if (value.type !== undefined && globOfType(value.type) === undefined) {
       return failed(
-        `There is no kind of files ${value.type} here; use glob, or one of: ${FILE_TYPES.join(", ")}.`,
+        `There is no file type ${value.type} here; use glob, or one of: ${FILE_TYPES.join(", ")}.`,
       );
     }
     const query = {
@@ -79,7 +79,7 @@ export const grepTool: Tool<Input> = {
     const rest =
       end < all.length
         ? [
-            `(${offset === 0 ? "the first" : `${offset + 1} to`} ${end} of ${all.length}; narrow the search, or go on with offset ${end})`,
+            `(${offset === 0 ? "the first" : `${offset + 1} to`} ${end} of ${all.length}; narrow the search, or continue with offset ${end})`,
           ]
         : [];
     const none = all.length === 0 ? "Nothing matches." : `There are ${all.length}; there are no more.`;

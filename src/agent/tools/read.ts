@@ -56,7 +56,7 @@ function describe(path: string, total: number, offset: number, shown: readonly s
   );
   const last = offset + shown.length - 1;
   const rest =
-    last < total ? [`(lines ${offset} to ${last} of ${total}; go on with offset ${last + 1})`] : [];
+    last < total ? [`(lines ${offset} to ${last} of ${total}; continue with offset ${last + 1})`] : [];
   return [...numbered, ...rest].join("\n");
 }
 

@@ -10,11 +10,11 @@ const MAX_WAIT = 600_000;
 /** What an agent started itself is its own: to look at it or end it needs nobody's leave. */
 const OWN_ACCESS = { kind: "team" } as const;
 
-const taskId = z.string().check(z.minLength(1), z.describe("The id that the start of the task gave"));
+const taskId = z.string().check(z.minLength(1), z.describe("The id that was given at its start"));
 
 const outputInput = z.object({
   task_id: taskId,
-  block: z.optional(z.boolean()).check(z.describe("Wait for its end, which is what happens if not given")),
+  block: z.optional(z.boolean()).check(z.describe("Wait for its end, true if not given")),
   timeout: z
     .optional(z.number().check(z.minimum(0), z.maximum(MAX_WAIT)))
     .check(z.describe(`Milliseconds to wait, ${DEFAULT_WAIT} if not given, at most ${MAX_WAIT}`)),
@@ -23,7 +23,7 @@ const outputInput = z.object({
 export const taskOutputTool: Tool<z.infer<typeof outputInput>> = {
   name: "TaskOutput",
   description:
-    "Shows what a task in the background has put out, and whether it still runs. It waits for the task's end unless block is false.",
+    "Shows the output of a command or subagent in the background, and whether it still runs. It waits for its end unless block is false. Tasks of the team's list have no output.",
   input: outputInput,
   parallel: true,
   access: () => OWN_ACCESS,
@@ -38,7 +38,7 @@ const stopInput = z.object({ task_id: taskId });
 
 export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
   name: "TaskStop",
-  description: "Ends a task in the background, with everything that it started.",
+  description: "Ends a command or subagent in the background, with everything that it started.",
   input: stopInput,
   access: () => OWN_ACCESS,
   summary: ({ task_id }) => task_id,
@@ -53,7 +53,7 @@ export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
 
 function unknownTask(id: string): ToolResult {
   return failed(
-    `There is no task ${id} in the background. What ran there when the agent was started again has ended with the one before.`,
+    `Nothing runs in the background as ${id}. What ran there before the agent was started again has ended.`,
   );
 }
 

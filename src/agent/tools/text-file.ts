@@ -35,7 +35,7 @@ export function readTextFile(path: string): TextFile {
 function flawOf(path: string, look: FileLook): string | undefined {
   if (look.kind === "missing") return `${path} does not exist.`;
   if (look.kind === "directory") return `${path} is a directory; use Glob to see what is in it.`;
-  if (look.kind === "special") return `${path} is no regular file; it is not opened.`;
+  if (look.kind === "special") return `${path} is not a regular file; it is not opened.`;
   if (IMAGES.has(extname(path).toLowerCase())) return `${path} is an image; only text can be read.`;
   if (look.size > MAX_FILE) {
     return `${path} has ${look.size} bytes, more than can be read at once (${MAX_FILE}); use Grep, or Bash for a part of it.`;

@@ -74,7 +74,7 @@ async function follow(
     if (location === null) return await readPage(url, answer);
     await answer.body?.cancel();
     const to = URL.canParse(location, url.href) ? webAddress(new URL(location, url).href) : undefined;
-    if (to === undefined) return flaw(`${url.href} leads to ${location}, which is no address to be fetched.`);
+    if (to === undefined) return flaw(`${url.href} leads to ${location}, which cannot be fetched.`);
     if (!isSamePlace(url, to)) return { kind: "elsewhere", url, to };
     url = to;
   }
@@ -91,7 +91,7 @@ async function readPage(url: URL, answer: Response): Promise<WebPage> {
   const [type = "", ...parameters] = (answer.headers.get("content-type") ?? "").toLowerCase().split(";");
   const { bytes, isCut } = await readBytes(answer);
   const named = type.trim();
-  const about = `${url.href} is ${named === "" ? "no text" : named}`;
+  const about = `${url.href} is ${named === "" ? "not text" : named}`;
   if (/^image\/(?!svg)/.test(named)) return flaw(`${about}, an image; only text can be read.`);
   if (bytes.subarray(0, SNIFFED).includes(0) || /^(audio|video|font)\/|\/(pdf|zip)$/.test(named)) {
     return flaw(`${about}, a binary file; only text can be read.`);

@@ -11,7 +11,7 @@ const input = z.object({
 export const writeTool: Tool<z.infer<typeof input>> = {
   name: "Write",
   description:
-    "Writes a whole file, with the directories above it. A file that exists must have been read first, and is replaced.",
+    "Writes a whole file, and makes the directories above it. A file that exists is replaced, and must have been read first.",
   input,
   access: ({ file_path }, context) => ({ kind: "write", paths: [absolutePath(file_path, context)] }),
   summary: ({ file_path }) => file_path,
@@ -19,7 +19,7 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     const path = absolutePath(file_path, context);
     const look = lookAt(path);
     if (look.kind === "directory") return failed(`${path} is a directory; nothing was written.`);
-    if (look.kind === "special") return failed(`${path} is no regular file; nothing was written.`);
+    if (look.kind === "special") return failed(`${path} is not a regular file; nothing was written.`);
     const flaw = look.kind === "file" ? unseenFlaw(path, look, context) : undefined;
     if (flaw !== undefined) return failed(flaw);
     writeOwn(path, content, context);

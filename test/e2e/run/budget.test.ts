@@ -41,7 +41,7 @@ it("a run whose team has used up its budget stands until a command gives it more
     out += String(bytes);
   });
   await inState("team-lead", "paused");
-  expect(out).toContain("has used up the budget (100 of 100 tokens)");
+  expect(out).toContain("has used up its budget (100 of 100 tokens)");
   expect(out).not.toContain("the goal is reached");
   expect((await teams(["budget", "--team", "crew", "--max-tokens", "1000"])).code).toBe(0);
   expect(await ended).toBe(0);

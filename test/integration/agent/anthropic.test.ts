@@ -247,8 +247,8 @@ describe("a call that fails", () => {
   });
 
   test.each([
-    [200, "text/html; charset=utf-8", /^The server answers with a web page.*ANTHROPIC_BASE_URL/],
-    [404, "text/html", /^404 The server answers with a web page.*ANTHROPIC_BASE_URL/],
+    [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
+    [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/plain", /^404 page not found$/],
   ])("a server that is no model's (%i, %s) is said at once", async (status, type, message) => {
     let asked = 0;

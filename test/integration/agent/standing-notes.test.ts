@@ -144,7 +144,7 @@ describe("skills", () => {
     const use = (skill: string, args?: string) =>
       tool.execute({ skill, ...(args === undefined ? {} : { args }) }, {} as ToolContext);
     expect(await use("release", "1.2")).toMatchObject({
-      content: expect.stringMatching(/Tag it\.\n\nIt is .* 1\.2$/),
+      content: expect.stringMatching(/Tag it\.\n\nUse it on: 1\.2$/),
     });
     expect(await use("plain")).toMatchObject({ content: expect.stringContaining("Just do it.") });
     expect(await use("../release")).toMatchObject({ isError: true });

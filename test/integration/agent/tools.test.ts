@@ -62,7 +62,7 @@ describe("Read", () => {
       "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour",
     );
     const part = await use(readTool, { file_path: at("a"), offset: 2, limit: 2 });
-    expect(part.content).toBe("     2\ttwo\n     3\tthree\n(lines 2 to 3 of 4; go on with offset 4)");
+    expect(part.content).toBe("     2\ttwo\n     3\tthree\n(lines 2 to 3 of 4; continue with offset 4)");
     expect(part.data).toMatchObject({ totalLines: 4, startLine: 2 });
   });
 
@@ -86,7 +86,7 @@ describe("Read", () => {
       "photo.PNG": "is an image",
       binary: "is a binary file",
       paper: "is a binary file",
-      pipe: "no regular file",
+      pipe: "not a regular file",
       ".": "is a directory",
       nothing: "does not exist",
     };
@@ -358,11 +358,11 @@ describe("Grep", () => {
       "a.txt-1-1\na.txt:2:2 x\na.txt-3-3\n--\na.txt-5-5\na.txt:6:6 x\na.txt-7-7",
     );
     expect((await use(grepTool, { ...lines, "-n": false, "-A": 1, head_limit: 2 })).content).toBe(
-      "a.txt:2 x\na.txt-3\n(the first 2 of 5; narrow the search, or go on with offset 2)",
+      "a.txt:2 x\na.txt-3\n(the first 2 of 5; narrow the search, or continue with offset 2)",
     );
     const further = { ...lines, "-n": false, "-A": 1, head_limit: 2 };
     expect((await use(grepTool, { ...further, offset: 2 })).content).toBe(
-      "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or go on with offset 4)",
+      "--\na.txt:6 x\n(3 to 4 of 5; narrow the search, or continue with offset 4)",
     );
     expect((await use(grepTool, { ...further, offset: 4 })).content).toBe("a.txt-7");
     expect((await use(grepTool, { ...further, offset: 9 })).content).toBe("There are 5; there are no more.");

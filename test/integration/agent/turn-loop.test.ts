@@ -337,7 +337,7 @@ describe("permissions", () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
-      expect(resultsOf(ada.messages)[0]).toContain("another each time");
+      expect(resultsOf(ada.messages)[0]).toContain("somewhere else each time");
       expect(existsSync(join(home, "three/notes.md"))).toBe(false);
     });
   });
@@ -585,7 +585,7 @@ describe("over the Messages API", () => {
     try {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
       expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
-      expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("reached its longest")]);
+      expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("reached its maximum length")]);
     } finally {
       await api.close();
     }
@@ -604,7 +604,7 @@ describe("over the Messages API", () => {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
       expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
       expect(resultsOf(ada.messages)).toEqual([
-        "The input of the call was no whole JSON, so that the call was not made. Make it again.",
+        "The input of the call was not complete JSON, so the call was not made. Make it again.",
       ]);
     } finally {
       await api.close();

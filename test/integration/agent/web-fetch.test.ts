@@ -197,7 +197,7 @@ describe("a redirection", () => {
       const url = await serve((_, response) => response.writeHead(302, { location }).end());
       const result = await get(url);
       expect(result).toMatchObject({ isError: true });
-      expect(result.content).toContain("no address to be fetched");
+      expect(result.content).toContain("which cannot be fetched");
     },
   );
 

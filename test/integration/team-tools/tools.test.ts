@@ -306,7 +306,7 @@ describe("a shutdown by SendMessage", () => {
       () => running.shown.filter((line) => line.startsWith("ended Send")).length === 2,
     );
     const [first, second] = running.shown.filter((line) => line.startsWith("ended Send"));
-    expect(first).toContain("Refused; you go on.");
+    expect(first).toContain("Refused; you keep working.");
     expect(second).toContain("REQUEST_NOT_FOUND");
     const answers = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
       protocol?.type === "shutdown_rejected" ? [protocol] : [],

@@ -56,9 +56,9 @@ describe("a member's budget", () => {
     await eventually("the pause", () => isPaused(ref));
     expect([made("first"), made("second")]).toEqual([true, true]);
     expect(await notices(ref)).toEqual([
-      "dev has used 85 % of the budget: 850 of 1,000 tokens.",
+      "dev has used 85 % of its budget: 850 of 1,000 tokens.",
       expect.stringMatching(
-        /^dev has used up the budget \(1,050 of 1,000 tokens\).*teams budget dev@crew --max-tokens/,
+        /^dev has used up its budget \(1,050 of 1,000 tokens\).*teams budget dev@crew --max-tokens/,
       ),
     ]);
     expect(dev.shown.filter((line) => line.startsWith("waiting: dev has used"))).toHaveLength(2);
@@ -85,7 +85,7 @@ describe("a member's budget", () => {
     await send(ref, "begin");
     await eventually("its end", () => isIdle(ref));
     expect(await notices(ref)).toEqual([
-      expect.stringContaining("has used up the budget (100 of 100 tokens)"),
+      expect.stringContaining("has used up its budget (100 of 100 tokens)"),
     ]);
     await send(ref, "again");
     await eventually("the pause", () => isPaused(ref));
@@ -159,11 +159,11 @@ describe("a budget of money", () => {
     await send(ref, "begin");
     await eventually("the pause", () => isPaused(ref));
     expect(await notices(ref)).toEqual([
-      expect.stringMatching(/^dev has used up the budget \(\$1\.00 of \$1\.00\)/),
+      expect.stringMatching(/^dev has used up its budget \(\$1\.00 of \$1\.00\)/),
     ]);
     await raise(ref, "dev", { maxCostUsd: 1.6 });
     await eventually("its end", () => dev.worker.lastText === "done" && isIdle(ref));
-    expect((await notices(ref)).at(-1)).toBe("dev has used 93 % of the budget: $1.50 of $1.60.");
+    expect((await notices(ref)).at(-1)).toBe("dev has used 93 % of its budget: $1.50 of $1.60.");
   });
 });
 
@@ -187,7 +187,7 @@ describe("a team's budget", () => {
     const used = (await notices(ref)).filter((text) => text.startsWith("The team"));
     expect(used).toEqual([
       expect.stringMatching(
-        /^The team has used up the budget \(1,000 of 1,000 tokens\).*teams budget --team crew/,
+        /^The team has used up its budget \(1,000 of 1,000 tokens\).*teams budget --team crew/,
       ),
     ]);
     await raise(ref, undefined, { maxTokens: 2_000 });
@@ -226,7 +226,7 @@ describe("a team's budget", () => {
       turns: [turn(850, { say: "the goal is reached" }), turn(1, { say: "and this" })],
     });
     await lead.worker.typed("begin");
-    const warning = "The team has used 85 % of the budget: 850 of 1,000 tokens.";
+    const warning = "The team has used 85 % of its budget: 850 of 1,000 tokens.";
     await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
     // What is behind it in the inbox has its turn, so it has been looked at.
     await deliver(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
@@ -261,6 +261,6 @@ describe("a team's budget", () => {
     await lead.worker.typed("begin");
     expect(await lead.ended).toBe("over");
     expect(lead.worker.lastText).toBe("the goal is reached");
-    expect(await notices(ref)).toEqual([expect.stringContaining("has used up the budget")]);
+    expect(await notices(ref)).toEqual([expect.stringContaining("has used up its budget")]);
   });
 });

@@ -267,7 +267,7 @@ describe("an answer whose giver ended before it was sent", () => {
     const mode = { type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME } as const;
     await send(ref, formatProtocol(mode, new Date(0)));
     await eventually("its work", () => dev.worker.lastText === "I work");
-    expect(dev.inputs[1]).toContain("your plan needs no approval any more");
+    expect(dev.inputs[1]).toContain("your plan no longer needs approval");
     expect(listApprovals(ref)).toEqual([]);
     const late = { type: "plan_approval_response", requestId: open.id, approved: true } as const;
     await send(ref, formatProtocol(late, new Date(0)));

@@ -210,7 +210,8 @@ const ROWS: readonly Row[] = [
       approved: true,
       feedback: "mind the tests",
     },
-    reads: /^Your plan \(plan_approval-\d+@dev@crew\) is approved: mind the tests\. Go on with it\.$/,
+    reads:
+      /^Your plan \(plan_approval-\d+@dev@crew\) is approved: mind the tests\. You are out of plan mode: carry it out\.$/,
     changes: async ({ dev }) => expect(dev.running.worker.plan.mode).toBe("acceptEdits"),
   },
   {

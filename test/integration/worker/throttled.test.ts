@@ -71,7 +71,7 @@ it("429 and 529 show as throttled, the lead hears once each time, and the agent 
   ]);
   await turn(ref);
   expect(states()).toEqual(expect.arrayContaining(["running", "throttled"]));
-  expect(await heard(ref)).toEqual([expect.stringMatching(/lets dev wait \(429 slow down\)/)]);
+  expect(await heard(ref)).toEqual([expect.stringMatching(/makes dev wait \(429 slow down\)/)]);
   await turn(ref);
   expect(await heard(ref)).toHaveLength(2);
 });

@@ -185,7 +185,7 @@ const QUESTION: Message = { from: "scout", text: 'How many commits touched the l
 const ANSWER: Message = { from: "historian", text: "The largest file was touched by 2 commits." };
 const VERDICT: Message = {
   from: "team-lead",
-  text: "Your plan (plan_approval-1@writer@t) is approved: Good. Go on with it.",
+  text: "Your plan (plan_approval-1@writer@t) is approved: Good. You are out of plan mode: carry it out.",
   requestId: "plan_approval-1@writer@t",
 };
 const idle = (from: string): Message => ({

@@ -21,7 +21,7 @@ test.each<[string, object, string]>([
   [
     "an interrupt",
     idle({ idleReason: "interrupted", result: "I build." }),
-    "ada is idle: somebody has interrupted its turn, and may have more to say to it.\nIt says: I build.",
+    "ada is idle: somebody interrupted its turn, and may tell it more.\nIt says: I build.",
   ],
   ["what went to a peer", idle({ summary: "[to bob] found it" }), "ada is idle.\nIt wrote to bob: found it"],
   ["a summary of another kind", idle({ summary: "found it" }), "ada is idle.\nfound it"],
@@ -48,7 +48,7 @@ test.each<[string, object, string]>([
   [
     "a plan's approval with a note",
     { type: "plan_approval_response", requestId: "p", approved: true, feedback: "go" },
-    "Your plan (p) is approved: go. Go on with it.",
+    "Your plan (p) is approved: go. You are out of plan mode: carry it out.",
   ],
   [
     "a plan's rejection",

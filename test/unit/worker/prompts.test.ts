@@ -31,8 +31,9 @@ describe("a teammate is told (protocol.md section 8)", () => {
     ["that messages come by themselves", /come to you by themselves.*Never wait or poll/],
     ["that its plain text is seen by nobody else", /Your plain text reaches no other agent.*SendMessage/s],
     ["to look at the task list after each task", /After each task look at the task list/],
-    ["to take the lowest id", /unblocked task with the lowest id.*owner "kim".*in_progress/s],
+    ["to take the lowest id", /unblocked tasks.*the one with the lowest id.*owner "kim".*in_progress/s],
     ["to add what it finds", /add tasks for what you found/],
+    ["what it does with a task that it cannot finish", /Give back a task.*status pending, an empty owner/],
     ["that idle is normal", /idle is normal/],
     [
       "how a shutdown is answered",
@@ -49,7 +50,9 @@ describe("a teammate is told (protocol.md section 8)", () => {
 
   test("how a plan is made, while it plans and only then", () => {
     const planning = teammate("/home/ada/.claude/plans/kim.md");
-    expect(planning).toMatch(/# You are in plan mode.*\/plans\/kim\.md.*ExitPlanMode.*rejection/s);
+    expect(planning).toMatch(
+      /# You are in plan mode.*\/plans\/kim\.md.*ExitPlanMode.*rejection says what to change/s,
+    );
     expect(teammate()).not.toContain("plan mode");
   });
 });
@@ -67,7 +70,8 @@ describe("a lead is told (protocol.md section 8)", () => {
       /where only the result matters.*subagent \(Agent without a name\)/,
     ],
     ["that idle is normal", /idle is normal for a teammate/],
-    ["how a plan is answered", /plan_approval_response/],
+    ["how a plan is answered", /plan_approval_response, and say in a rejection what to change/],
+    ["who answers a permission", /Only the person and their rules answer a teammate's request/],
     ["shutdown of all before delete", /shutdown_request, all of them before TeamDelete/],
   ])("%s", (_, words) => {
     expect(lead()).toMatch(words);
@@ -75,7 +79,7 @@ describe("a lead is told (protocol.md section 8)", () => {
 
   test("without a person, that its team ends before its result", () => {
     expect(lead({ run: "alone" })).toMatch(
-      /nobody answers questions.*Before it, shut every teammate down.*TeamDelete/s,
+      /nobody answers questions.*Before that turn, shut every teammate down.*TeamDelete/s,
     );
     for (const run of ["goal", "open"] as const) expect(lead({ run })).not.toContain("without a person");
   });
