@@ -11,7 +11,7 @@ import { eventId } from "../team/event-id.ts";
 import { deliver } from "../team/mailbox.ts";
 import { readPlace, readStatus, removeRun } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, listRequests } from "../team/requests.ts";
+import { closeRequest, listRequests, requestsOf } from "../team/requests.ts";
 import { withHeldTasks } from "../team/restarts.ts";
 import { removeStaleFifos } from "../team/stale-fifos.ts";
 import { giveBack } from "../team/task-release.ts";
@@ -32,6 +32,7 @@ export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
   const { ref } = ctx;
   const work = async (): Promise<void> => {
     closeRequestsOf(ref, taken.name, taken.how === "restarted" ? startOfRun(ref, taken.name) : undefined);
+    if (FOR_GOOD.has(taken.how)) forgetRequestsOf(ref, taken.name);
     const freed = await giveBack(ref, taken);
     const stays = FOR_GOOD.has(taken.how) ? await settleWorktree(ctx, taken) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
@@ -63,6 +64,11 @@ export function closeRequestsOf(ref: TeamRef, name: string, before = Number.POSI
   for (const { id, from, at } of listRequests(ref)) {
     if (from === name && at < before) closeRequest(ref, id);
   }
+}
+
+/** Answers that it has not read by now it never will. */
+function forgetRequestsOf(ref: TeamRef, name: string): void {
+  for (const { id } of requestsOf(ref, name)) closeRequest(ref, id);
 }
 
 /** When the process that runs now began: what was asked before that, nobody waits for. */

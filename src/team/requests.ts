@@ -79,10 +79,22 @@ export async function openTold(
 
 /** What waits, oldest first; answered ones are not listed. */
 export function listRequests(ref: TeamRef): RequestRecord[] {
+  return recordsOf(ref, (name, all) => !all.has(name.replace(/\.json$/, ".answer")));
+}
+
+/** All that an agent has asked and that was not closed, answered or not, oldest first. */
+export function requestsOf(ref: TeamRef, agent: string): readonly RequestRecord[] {
+  return recordsOf(ref, () => true).filter(({ from }) => from === agent);
+}
+
+function recordsOf(
+  ref: TeamRef,
+  isWanted: (name: string, all: ReadonlySet<string>) => boolean,
+): RequestRecord[] {
   const { requests } = ref.paths;
   const names = new Set(listDir(requests));
   return [...names]
-    .filter((name) => name.endsWith(".json") && !names.has(name.replace(/\.json$/, ".answer")))
+    .filter((name) => name.endsWith(".json") && isWanted(name, names))
     .map((name) => join(requests, name))
     .flatMap((path) => readOnce(ref, path, () => readRecordFile(path, requestRecord)) ?? [])
     .sort((a, b) => a.at - b.at);

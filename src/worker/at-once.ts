@@ -43,7 +43,7 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
       return true;
     case "plan_approval_response": {
       // One for a request that is not open is late, or a duplicate: it does nothing (S64). One that counts is a turn.
-      const counts = parts.plan.answered(message);
+      const counts = await parts.plan.answered(message, entry.key);
       if (counts) parts.status.happened("plan_answered");
       return !counts;
     }

@@ -8,7 +8,15 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { closeRequest, listRequests, openTold } from "../team/requests.ts";
+import {
+  answerRequest,
+  closeRequest,
+  isOpen,
+  openTold,
+  type RequestRecord,
+  readAnswer,
+  requestsOf,
+} from "../team/requests.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { WorkerView } from "./view.ts";
 
@@ -36,6 +44,8 @@ export class PlanGate {
   /** What an approval without a mode gives: the mode that it had before it was to plan. */
   #afterPlan: PermissionMode;
   #request: string | undefined;
+  /** The message with the verdict that counts, until the conversation holds it. */
+  #verdict: { readonly key: string; readonly requestId: string } | undefined;
   #forbidden: (mode: PermissionMode) => string | undefined = () => undefined;
 
   constructor(options: PlanGateOptions) {
@@ -124,24 +134,64 @@ export class PlanGate {
     return { requestId };
   }
 
-  /** Sends the plan once more whose verdict an earlier process of this agent had waited for: its request ended with that one. */
-  async submitAgain(): Promise<void> {
-    if (this.#mode !== "plan") return;
-    const { ref, name, view } = this.#options;
-    for (const { id, from, kind } of listRequests(ref)) {
-      if (from === name && kind === "plan") closeRequest(ref, id);
+  /**
+   * Waits on for what an earlier process of this agent had waited for, if that was answered: the verdict is in the inbox, or is
+   * sent at the next look. What nobody had answered ended with that process.
+   */
+  takeUp(): void {
+    const answered = this.#ownRequests().filter(({ id }) => readAnswer(this.#options.ref, id) !== undefined);
+    this.#request = answered.at(-1)?.id;
+  }
+
+  /**
+   * Ends what {@link takeUp} found and the conversation does not wait for.
+   * @param waits whether the conversation ends with a plan that was sent: without a verdict it is sent once more
+   */
+  async goOn(waits: boolean): Promise<void> {
+    const { ref, view } = this.#options;
+    if (!waits) this.#request = undefined;
+    for (const { id } of this.#ownRequests()) {
+      if (id !== this.#request && id !== this.#verdict?.requestId) closeRequest(ref, id);
     }
+    if (!waits || this.#mode !== "plan" || this.isWaiting || this.#verdict !== undefined) return;
     const sent = await this.submit();
     if ("refusal" in sent) view.note(sent.refusal);
   }
 
-  /** Takes a verdict. @returns false for one that names no open request: it does nothing. */
-  answered(message: MessageOf<"plan_approval_response">): boolean {
+  #ownRequests(): readonly RequestRecord[] {
+    const { ref, name } = this.#options;
+    return requestsOf(ref, name).filter(({ kind }) => kind === "plan");
+  }
+
+  /**
+   * Takes a verdict. Its request stays, as an answered one, until the conversation holds the verdict: an agent that is killed
+   * before that is told by its next process.
+   * @param key of the message that it came in
+   * @returns false for one that names no open request: it does nothing
+   */
+  async answered(message: MessageOf<"plan_approval_response">, key: string): Promise<boolean> {
     if (this.#request === undefined || message.requestId !== this.#request) return false;
-    closeRequest(this.#options.ref, this.#request);
+    const requestId = this.#request;
     this.#request = undefined;
+    this.#verdict = { key, requestId };
     if (message.approved) this.#change(this.#approvedMode(message.permissionMode));
+    await this.#writeDown(message);
     return true;
+  }
+
+  /** Told of the messages that the conversation holds by now. */
+  recorded(keys: readonly string[]): void {
+    if (this.#verdict === undefined || !keys.includes(this.#verdict.key)) return;
+    closeRequest(this.#options.ref, this.#verdict.requestId);
+    this.#verdict = undefined;
+  }
+
+  /** A peer answers with a message alone: what it answered is to leave the list all the same. */
+  async #writeDown({ requestId, approved, feedback }: MessageOf<"plan_approval_response">): Promise<void> {
+    const { ref, clock } = this.#options;
+    if (!isOpen(ref, requestId)) return;
+    const answer = defined({ approve: approved, by: LEAD_NAME, note: feedback, at: clock.now() });
+    await answerRequest(ref, requestId, answer);
   }
 
   #change(mode: PermissionMode): void {

@@ -62,18 +62,23 @@ export class Turns {
   async goOn(): Promise<void> {
     const { ref, name, view, status, transcript, reports, plan } = this.#options;
     if (!hasConversation(transcript)) return;
+    // Before the inbox is read, which may hold the verdict.
+    plan.takeUp();
     // Whoever looks at the state sees no idle agent before it is known to be one.
     status.happened("turn_started", "looks at what it was doing");
     const agent = await this.#options.agent();
     const cut = cutTurn(ref, name, agent);
+    const waits = endsWithPlan(agent.messages);
+    await reports.guarded(() => plan.goOn(waits));
     if (cut === undefined) {
-      if (endsWithPlan(agent.messages)) await reports.guarded(() => plan.submitAgain());
       return status.happened("turn_ended", "");
     }
     const { restoredKeys: keys } = agent;
     view.note("continues the turn in which its process ended");
     status.happened("turn_started", "continues what it was doing", keys.length);
     await this.#inTurn(keys, async (signal) => {
+      // It had nothing more to do than to be over.
+      if (waits) return { outcome: "completed", text: "", toolCalls: 0 };
       if (cut === "given-up") {
         view.error(GIVEN_UP);
         return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };

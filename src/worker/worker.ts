@@ -242,6 +242,7 @@ export class Worker {
   async inputRecorded(): Promise<void> {
     const keys = [...this.#turns.keys];
     if (keys.length === 0) return;
+    this.plan.recorded(keys);
     await this.#mail.recorded(keys);
     await this.#reports.progress(keys, "turn_started");
   }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
@@ -17,6 +17,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest } from "../../../src/team/requests.ts";
 import { modeGiven } from "../../../src/team/restarts.ts";
 import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import type { WorkerOptions } from "../../../src/worker/worker.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
@@ -400,6 +401,50 @@ describe("a plan (S64)", () => {
     await eventually("its waiting", () => stateOf(ref) === "awaiting-approval");
     await answerApproval(contextOf(ref), next.id, { approve: true });
     await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
+  });
+
+  it.each(["message", "file"])(
+    "that was answered while no process waited is begun by the next one, with the note (%s)",
+    async (told) => {
+      const { ref, dev, request } = await waiting();
+      await dev.stop();
+      const answer = { approve: true, note: "mind the tests", by: LEAD_NAME, at: Date.now() };
+      if (told === "message") await answerApproval(contextOf(ref), request.id, answer);
+      // Whoever answered was killed before it sent the response.
+      else await answerRequest(ref, request.id, answer);
+      const again = await start(ref, {
+        mode: "plan",
+        modeAfterPlan: "bypassPermissions",
+        turns: planned() as [],
+      });
+      await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
+      expect(again.inputs).toHaveLength(2);
+      expect(again.inputs[1]).toContain("mind the tests");
+      expect(listApprovals(ref)).toEqual([]);
+      expect(readdirSync(ref.paths.requests)).toEqual([]);
+    },
+  );
+
+  it("whose verdict its process did not live to read is told by the next one", async () => {
+    const dies = (options: WorkerOptions): WorkerOptions => ({
+      ...options,
+      view: {
+        ...options.view,
+        received: (from, text, color) => {
+          if (text.includes("is rejected")) throw new Error("killed here");
+          options.view.received(from, text, color);
+        },
+      },
+    });
+    const { ref, dev, request } = await waiting({ wrap: dies });
+    await verdict(ref, request.id, false, LEAD_NAME, { feedback: "too long" });
+    await expect(dev.ended).rejects.toThrow("killed here");
+    expect(listApprovals(ref)).toEqual([]);
+    const again = await start(ref, { mode: "plan", turns: planned([{ say: "shorter" }]) as [] });
+    await eventually("its turn", () => again.worker.lastText === "shorter" && stateOf(ref) === "idle");
+    expect(again.inputs[1]).toContain("too long");
+    expect(again.worker.plan.mode).toBe("plan");
+    expect(readdirSync(ref.paths.requests)).toEqual([]);
   });
 
   it("that was approved leaves its mode to the agent's next process", async () => {
