@@ -95,6 +95,13 @@ describe("a tool's call", () => {
     expect(first).toMatch(/^● Bash\(x+…\)$/);
   });
 
+  test("is one line of the pane, however long the name of its tool", () => {
+    const tool = `mcp__server__${"x".repeat(80)}`;
+    const [first = ""] = pane((view) => view.event(call("1", "a file with a name", tool))).split("\n");
+    expect(first).toMatch(/^● mcp__server__x+…\(a file w…\)$/);
+    expect(first.length).toBeLessThanOrEqual(60);
+  });
+
   test("shows the start of its result, and how much more there is", () => {
     const rows = Array.from({ length: 20 }, (_, i) => `\tline ${i + 1}`).join("\n");
     const out = pane((view) => {
@@ -145,6 +152,36 @@ test("the bell rings when it waits for a person, and never else (S63)", () => {
     view.idle();
   });
   expect(others).toBe(0);
+});
+
+test("a narrow pane breaks at blanks what a person must be able to read, and cuts none of it", () => {
+  const rules = ["Bash(npm run build)", "Bash(npm run lint)", "Bash(git push)"];
+  const out = pane(
+    (view) => {
+      view.header({ team: "crew", cwd: "/w", hint: "type a line · /help · Ctrl-C twice ends all" });
+      view.typed("a line that is longer than the pane is wide");
+      view.permission(ask({ id: "perm-1795327609148-m1iiyit", reason: "No rule allows npm here.", rules }));
+    },
+    { width: 30 },
+  );
+  expect(out.trimEnd().split("\n")).toEqual([
+    "▌ inventory",
+    "▌ team crew · /w",
+    "▌ type a line · /help · Ctrl-C",
+    "▌ twice ends all",
+    "",
+    "› a line that is longer than",
+    "  the pane is wide",
+    "",
+    "▲ May it run? Bash(ls)",
+    "  No rule allows npm here.",
+    "  y yes   n no   a always",
+    "  or: teams approve",
+    "  perm-1795327609148-m1iiyit",
+    "  always: Bash(npm run build),",
+    "  Bash(npm run lint), Bash(git",
+    "  push)",
+  ]);
 });
 
 describe("notices", () => {
