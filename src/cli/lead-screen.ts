@@ -147,7 +147,11 @@ class Screen implements LeadScreen {
   async line(line: string): Promise<"lead" | "taken"> {
     if (this.#view.at === "lead") return "lead";
     if (this.#view.at !== "agent") this.#press("enter");
-    else if (line.trim() !== "") await this.#selected()?.typed(line);
+    else if (line.trim() !== "") {
+      // Whoever answers wishes to see what comes of it.
+      this.#show({ ...this.#view, back: 0 });
+      await this.#selected()?.typed(line);
+    }
     return "taken";
   }
 

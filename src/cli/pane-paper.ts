@@ -1,4 +1,4 @@
-import { stripControls } from "../os/terminal-text.ts";
+import { cutToWidth, displayWidth, stripControls } from "../os/terminal-text.ts";
 import { wordFlow, wrapRow } from "./word-wrap.ts";
 
 /** What a row belongs to; where it changes, an empty row stands between. */
@@ -65,6 +65,23 @@ export function painter(plain: boolean): Paint {
     if (plain || ink === undefined) return text;
     return ink === "bold" ? `\x1b[1m${text}\x1b[22m` : `\x1b[38;5;${ink}m${text}\x1b[39m`;
   };
+}
+
+/** As {@link cutToWidth}, for a row with a {@link painter}'s styles in it. */
+export function cutPainted(row: string, width: number): string {
+  // Styles stand at the odd places.
+  const parts = row.split(/(\x1b\[[0-9;]*m)/);
+  const texts = parts.filter((_, i) => i % 2 === 0);
+  if (displayWidth(texts.join("")) <= width) return row;
+  let room = width;
+  let out = "";
+  for (const [i, part] of parts.entries()) {
+    const isStyle = i % 2 === 1;
+    const fits = isStyle || displayWidth(part) < room;
+    out += fits ? part : cutToWidth(`${part}…`, room);
+    if (!isStyle) room = fits ? room - displayWidth(part) : 0;
+  }
+  return out;
 }
 
 /**

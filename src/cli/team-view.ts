@@ -4,7 +4,7 @@ import { cutToWidth, displayWidth, gridText } from "../os/terminal-text.ts";
 import type { Task } from "../schema/task.ts";
 import { TASK_LOOKS, taskState } from "../sidebar/words.ts";
 import type { ViewKey } from "./line-editor.ts";
-import type { Ink, Paint } from "./pane-paper.ts";
+import { cutPainted, type Ink, type Paint } from "./pane-paper.ts";
 import { lineEnd } from "./typing-row.ts";
 
 /** What a lead's pane shows: its own paper, its teammates with one selected, one of them, or the tasks. */
@@ -41,6 +41,8 @@ export type Pressed = ViewKey | "enter" | "escape";
 
 /** Rows of a jump by a page. */
 const PAGE = 10;
+/** Columns for what one does, with the gaps around it, before a second key is named. */
+const LEAST_FACTS = 20;
 
 /**
  * What a key makes of the view (product.md, In tmux). Pure.
@@ -69,7 +71,9 @@ export function afterKey(
       if (at === "tasks") return { view: leftTasks(view) };
       const works =
         at === "agent" && agents.some(({ name, state }) => name === view.selected && AT_WORK.has(state));
-      return works ? { view, interrupt: true } : { view: { ...view, at: "lead", back: 0 } };
+      return works
+        ? { view: { ...view, back: 0 }, interrupt: true }
+        : { view: { ...view, at: "lead", back: 0 } };
     }
   }
 }
@@ -101,7 +105,7 @@ export function settledView(view: TeamView, agents: readonly Pick<ShownAgent, "n
 }
 
 export interface Frame {
-  /** As many as the screen has at most; each may be wider than that, and is cut by the terminal. */
+  /** As many as the screen has at most, none wider than it. */
   readonly rows: readonly string[];
   /** The cursor's column in the last row; undefined where nothing is typed. */
   readonly cursor?: number;
@@ -116,6 +120,12 @@ export interface Sheet {
 
 /** The whole screen but for the lead's own paper. Pure. */
 export function frameOf(view: TeamView, facts: ViewFacts, sheet: Sheet, line: string): Frame {
+  const frame = wholeFrame(view, facts, sheet, line);
+  // What was shown when the terminal was wider is.
+  return { ...frame, rows: frame.rows.map((row) => cutPainted(row, sheet.width)) };
+}
+
+function wholeFrame(view: TeamView, facts: ViewFacts, sheet: Sheet, line: string): Frame {
   const selected = facts.agents.find(({ name }) => name === view.selected);
   if (view.at === "tasks") return { rows: tasksFrame(facts, sheet) };
   if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, sheet, line);
@@ -137,19 +147,24 @@ function listFrame(view: TeamView, facts: ViewFacts, sheet: Sheet): string[] {
     return `${isSelected ? "›" : " "} ${signOf(agent, paint)} ${paint(pen, paint(paletteIndex(agent.color), name))}  ${text}`;
   });
   const head = [title(`teammates of ${facts.team}`, "Enter views · Esc back", sheet), ""];
-  const rest = height - head.length - list.length - 2;
-  const selected = agents.find(({ name }) => name === view.selected);
-  const last = selected === undefined || rest < 1 ? [] : selected.lines.slice(-rest);
-  return [...head, ...list, "", rule(sheet), ...last].slice(0, height);
+  const at = agents.findIndex(({ name }) => name === view.selected);
+  const room = Math.max(1, height - head.length);
+  const top = Math.max(0, at + 1 - room);
+  const rest = room - list.length - 2;
+  const last = rest < 1 ? [] : (agents[at]?.lines.slice(-rest) ?? []);
+  return [...head, ...list.slice(top), "", rule(sheet), ...last].slice(0, height);
 }
 
 function agentFrame({ back }: TeamView, agent: ShownAgent, sheet: Sheet, line: string): Frame {
   const { width, height, paint } = sheet;
   const works = AT_WORK.has(agent.state);
-  const keys = `Esc ${works ? "interrupts" : "back"} · Shift+↑↓ the next`;
-  const name = `${signOf(agent, paint)} ${paint("bold", paint(paletteIndex(agent.color), gridText(agent.name)))}`;
+  const first = `Esc ${works ? "interrupts" : "back"}`;
+  const all = `${first} · Shift+↑↓ the next`;
   const plain = `  ${gridText(agent.name)}`;
-  const facts = cutToWidth(agentFacts(agent), Math.max(0, width - displayWidth(plain) - keys.length - 4));
+  const isRoom = displayWidth(plain) + displayWidth(all) + LEAST_FACTS <= width;
+  const keys = isRoom ? all : first;
+  const name = `${signOf(agent, paint)} ${paint("bold", paint(paletteIndex(agent.color), gridText(agent.name)))}`;
+  const facts = cutToWidth(agentFacts(agent), width - displayWidth(plain) - displayWidth(keys) - 4);
   const gap = " ".repeat(
     Math.max(1, width - displayWidth(plain) - 2 - displayWidth(facts) - displayWidth(keys)),
   );

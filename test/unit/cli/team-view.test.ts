@@ -85,6 +85,9 @@ describe("keys in a lead's pane", () => {
     expect(far.back).toBe(15);
     expect(back(far, "page-down").back).toBe(5);
     expect(back(back(far, "page-down"), "page-down").back).toBe(0);
+    // Whoever interrupts it sees that it is.
+    const works = { ...long, state: "active" as const };
+    expect(afterKey(far, "escape", [works])).toEqual({ view: { ...far, back: 0 }, interrupt: true });
   });
 });
 
@@ -176,6 +179,43 @@ describe("a frame", () => {
       "◐   #2 task 2 · ann",
       "◌   #3 task 3 · after #2",
     ]);
+  });
+
+  test("of one names the second key only where there is room for it, and for what it does", () => {
+    const bob = agent("bob", { state: "active", activity: "Bash(make)" });
+    const [head] = drawn({ at: "agent", selected: "bob", back: 0 }, facts({ agents: [bob] }), {
+      width: 40,
+      height: 7,
+    }).rows;
+    expect(head).toBe("● bob  Bash(make)         Esc interrupts");
+  });
+
+  test("cuts what was shown when the terminal was wider, with its styles", () => {
+    const styled = painter(false);
+    const ann = agent("ann", {
+      lines: [
+        `${styled("bold", "1234567890")} 1234567890`,
+        "日本語日本語日本語日本語",
+        styled(1, "12345678901234567890"),
+      ],
+    });
+    const { rows } = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [ann] }), {
+      width: 20,
+      height: 7,
+    });
+    expect(rows.slice(2, 5)).toEqual([
+      `${styled("bold", "1234567890")} 12345678…`,
+      "日本語日本語日本語…",
+      styled(1, "12345678901234567890"),
+    ]);
+  });
+
+  test("of the list shows the selected one however many there are", () => {
+    const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
+    for (const selected of ["agent-0", "agent-20", "agent-39"]) {
+      const { rows } = drawn({ at: "list", selected, back: 0 }, facts({ agents: many }));
+      expect(rows).toContain(`› ○ ${selected.padEnd(8)}  idle`);
+    }
   });
 
   test("has no more rows than the screen, and keeps what is foreign from its cells", () => {
