@@ -10,7 +10,7 @@ export interface Io {
   readonly program: readonly string[];
   /** Whether a person is at the other end. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** The terminal's size now; undefined where stdout is not one. */
+  /** The terminal's size now; undefined where stdout is not one, or does not know it. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
   out(text: string): void;

@@ -1,5 +1,10 @@
 import { callersServer } from "../backend/servers.ts";
-import { closeTeamSession, openTeamSession, type TeamSession } from "../backend/team-session.ts";
+import {
+  closeTeamSession,
+  openTeamSession,
+  type TeamSession,
+  type TeamSessionRequest,
+} from "../backend/team-session.ts";
 import { EXIT, TeamError } from "../errors.ts";
 import { pause, systemClock } from "../os/clock.ts";
 import { runInForeground } from "../os/foreground.ts";
@@ -16,6 +21,7 @@ import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import { homeOf } from "./home.ts";
+import type { Io } from "./io.ts";
 import type { LeadPlan } from "./lead-worker.ts";
 import { line } from "./paint.ts";
 import { newResultFile, readReport, resultVariable } from "./run-result.ts";
@@ -61,7 +67,7 @@ export async function leadInSession(
       rootTag: rootTag(home.root),
       argv: [...io.program, "run", "--team", plan.team, ...optionWords(call.options), ...goal],
       env: { ...io.env, ...resultVariable(resultFile) },
-      ...sizeOf(),
+      ...sizeOf(io),
     });
     if (!how.attach) {
       await leadStarted(resultFile, session, signal);
@@ -83,8 +89,9 @@ export async function leadInSession(
       !(await wasShown(server, session))
     )
       await giveUp(server, session, teamRef(home, plan.team));
-    isKept = readReport(resultFile)?.kind === "started";
-    return sayResult(call, resultFile, attach);
+    const report = readReport(resultFile);
+    isKept = report?.kind !== "ended";
+    return sayResult(call, report, { file: resultFile, attach });
   } finally {
     if (!isKept) removeFile(resultFile);
   }
@@ -150,9 +157,12 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
   }
 }
 
-/** @throws the failure that the lead reported */
-function sayResult({ out }: AnyCall, file: string, attach: string): number {
-  const report = readReport(file);
+/** @param where its result will be, and how one goes there */
+function sayResult(
+  { out }: AnyCall,
+  report: ReturnType<typeof readReport>,
+  { file, attach }: { readonly file: string; readonly attach: string },
+): number {
   if (report?.kind !== "ended") {
     // Detached by hand, or its tmux server has ended.
     out.note(
@@ -174,7 +184,6 @@ function optionWords(options: RunOptions): string[] {
   });
 }
 
-function sizeOf(): { readonly size?: { readonly width: number; readonly height: number } } {
-  const { columns, rows } = process.stdout;
-  return columns > 0 && rows > 0 ? { size: { width: columns, height: rows } } : {};
+function sizeOf({ columns, rows }: Io): Pick<TeamSessionRequest, "size"> {
+  return columns === undefined || rows === undefined ? {} : { size: { width: columns, height: rows } };
 }

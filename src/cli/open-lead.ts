@@ -96,7 +96,7 @@ async function openLead(
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
   const paper = {
-    width: () => process.stdout.columns ?? 80,
+    width: () => io.columns ?? 80,
     plain: !(call.out.json ? io.terminal.stderr : io.terminal.stdout) || Boolean(io.env.NO_COLOR),
   };
   const inside = inProcessBackend({
@@ -169,13 +169,19 @@ function isTerminal({ io, out, options }: AnyCall): boolean {
 }
 
 function screenOf({ io }: AnyCall, ref: TeamRef, inside: InProcessBackend, plain: boolean): LeadScreen {
-  const size = () => ({ width: process.stdout.columns ?? 80, height: process.stdout.rows ?? 24 });
+  const size = () => ({ width: io.columns ?? 80, height: io.rows ?? 24 });
   return leadScreen({ ref, inside, out: io.out, size, plain });
 }
 
+/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
+function isSilent({ out, options }: AnyCall): boolean {
+  return options.quiet || (out.json && !options.verbose);
+}
+
 /** Where what the lead does is not shown, it is said all the same that somebody is waited for. */
-function sayingWaits({ io, out, options }: AnyCall, view: PaneView): PaneView {
-  if (!out.json || options.verbose) return view;
+function sayingWaits(call: AnyCall, view: PaneView): PaneView {
+  if (!isSilent(call)) return view;
+  const { io } = call;
   const say = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
   return {
     ...view,
@@ -190,10 +196,9 @@ function sayingWaits({ io, out, options }: AnyCall, view: PaneView): PaneView {
   };
 }
 
-/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
-function writerOf({ io, out, options }: AnyCall): (text: string) => void {
-  if (options.quiet || (out.json && !options.verbose)) return () => undefined;
-  return out.json ? io.err : io.out;
+function writerOf(call: AnyCall): (text: string) => void {
+  if (isSilent(call)) return () => undefined;
+  return call.out.json ? call.io.err : call.io.out;
 }
 
 /** Where the teammates will be, for someone who does not see their panes appear. */

@@ -93,10 +93,11 @@ export function processIo(end: (status: number) => void): ProcessIo {
       },
     },
     get columns() {
-      return isTerminal(1) ? use(1).columns : undefined;
+      // A terminal that was never told its size says 0.
+      return isTerminal(1) ? use(1).columns || undefined : undefined;
     },
     get rows() {
-      return isTerminal(1) ? use(1).rows : undefined;
+      return isTerminal(1) ? use(1).rows || undefined : undefined;
     },
     out: (text) => write(1, text),
     err: (text) => write(2, text),

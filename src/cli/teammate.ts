@@ -111,7 +111,7 @@ function openView(
 ): { readonly pane: PaneView; readonly typing: TypingRow | undefined } {
   const { name, color } = member;
   if (inside !== undefined) return { pane: createPaneView({ ...inside, name, color }), typing: undefined };
-  const width = (): number => process.stdout.columns ?? 80;
+  const width = (): number => io.columns ?? 80;
   if (!io.terminal.stdout) {
     const write = writerToLog(io.out, log);
     return {

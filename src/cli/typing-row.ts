@@ -48,26 +48,30 @@ export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
   const held: string[] = [];
   /** Where the next text of the pane goes. */
   let column = 0;
-  /** How many rows stand there, from that one on or from the one below. */
-  let shown = 0;
+  /** The cells of each row that stands there, from that one on or from the one below. */
+  let shown: readonly number[] = [];
   let paused = false;
 
   const wiped = (): string => {
-    if (shown === 0) return "";
-    const rows = Array.from({ length: shown }, () => WIPED).join(UP);
-    shown = 0;
+    if (shown.length === 0) return "";
+    // One that has become narrower goes on with its rows in further ones, as tmux and most terminals do it.
+    const now = width();
+    const count = shown.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells / now)), 0);
+    while (column > now) column -= now;
+    shown = [];
+    const rows = Array.from({ length: count }, () => WIPED).join(UP);
     return column === 0 ? rows : `${rows}${UP}\x1b[${column + 1}G`;
   };
   const drawn = (): string => {
     const room = width() - 3;
+    const waiting = held.slice(-MOST_HELD).map((line) => `${lineEnd(line, room - WAITS.length)}${WAITS}`);
+    const typed = editor.line === "" ? [] : [lineEnd(editor.line, room)];
     const rows = [
-      ...held
-        .slice(-MOST_HELD)
-        .map((line) => paint(TONE.quiet, `› ${lineEnd(line, room - WAITS.length)}${WAITS}`)),
-      ...(editor.line === "" ? [] : [`${paint("bold", "›")} ${lineEnd(editor.line, room)}`]),
+      ...waiting.map((text) => paint(TONE.quiet, `› ${text}`)),
+      ...typed.map((text) => `${paint("bold", "›")} ${text}`),
     ];
-    shown = rows.length;
-    return `${column === 0 || shown === 0 ? "" : "\n"}${rows.map((row) => `${WIPED}${row}`).join("\n")}`;
+    shown = [...waiting, ...typed].map((text) => 2 + displayWidth(text));
+    return `${column === 0 || rows.length === 0 ? "" : "\n"}${rows.map((row) => `${WIPED}${row}`).join("\n")}`;
   };
   const redraw = (more = ""): void => {
     if (!paused) out(`${wiped()}${drawn()}${more}`);

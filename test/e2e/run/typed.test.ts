@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { TEAMS } from "../../support/built.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
@@ -144,4 +146,31 @@ it("what is typed while the lead speaks stands below its words, and is shown as 
   expect(screen).not.toContain("(queued)");
   person.type("C-d");
   expect(await person.code()).toBe(0);
+});
+
+it("a run with --quiet says all the same that it waits for a permission, and takes the answer", async () => {
+  const t = privateTmux();
+  const agents = { "team-lead": [{ tools: [write("asked.md")] }, { say: "Written." }] };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
+  const person = personInside(t, ["run", "--playbook", "play.json", "--quiet"]);
+  await person.sees(/teams: May it run\? Write\(asked\.md\): teams approve perm-/);
+  person.type("y", "Enter");
+  expect(await person.code()).toBe(0);
+  expect(existsSync(join(t.home, "asked.md"))).toBe(true);
+  expect(person.screen()).toMatch(/\nWritten\.\s*$/);
+});
+
+it("a run is drawn on a terminal that does not know its size, and ends there", async () => {
+  const t = privateTmux();
+  const agents = { "team-lead": [{ say: "All is done." }] };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
+  const pane = t.tmux(
+    ...["new-session", "-d", "-s", "work", "-c", t.home, "-P", "-F", "#{pane_id}"],
+    ...["--", "/bin/sh", "-c", 'stty cols 0 rows 0; "$@"; echo "ended with $?"; exec cat', "sh"],
+    ...[process.execPath, TEAMS, "run", "--playbook", "play.json", "--no-sidebar"],
+    ...[";", "set-option", "-t", "=work:", "destroy-unattached", "off"],
+  );
+  const screen = (): string => t.tmux("capture-pane", "-p", "-t", pane);
+  await eventually("its end", () => screen().includes("ended with 0"), 20_000);
+  expect(screen()).toContain("All is done.");
 });

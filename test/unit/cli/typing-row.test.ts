@@ -3,8 +3,9 @@ import { lineEnd, typingRow } from "../../../src/cli/typing-row.ts";
 
 const WIPED = "\r\x1b[2K";
 
-function row(width = 40) {
+function row(columns = 40) {
   let text = "";
+  let width = columns;
   const typing = typingRow({ out: (more) => (text += more), width: () => width, plain: true });
   const written = (): string => {
     const all = text;
@@ -14,6 +15,9 @@ function row(width = 40) {
   return {
     ...typing,
     written,
+    resize(columns: number): void {
+      width = columns;
+    },
     type(keys: string): string {
       for (const typed of typing.editor.push(keys)) if (typed.kind === "echo") typing.echo(typed.text);
       return written();
@@ -67,4 +71,17 @@ test.each([
   ["x".repeat(1_000_000), 3, "xxx"],
 ])("of %j in %i columns its end is seen", (line, width, seen) => {
   expect(lineEnd(line, width)).toBe(seen);
+});
+
+test("Rows that go on in further ones, since the pane has become narrower, are taken away whole", () => {
+  const { write, written, type, hold, resize } = row(40);
+  write("twelve cells");
+  hold("a line that waits for long");
+  type("a line that is typed");
+  resize(10);
+  write("!");
+  // 38 cells that wait, and 22 that are typed, in rows of ten.
+  const wiped = Array.from({ length: 4 + 3 }, () => WIPED).join("\x1b[1A");
+  // The words above have their end in a second row by now.
+  expect(written()).toContain(`${wiped}\x1b[1A\x1b[3G!`);
 });
