@@ -9,7 +9,6 @@ import type { Lead, LeadPlan } from "./lead-worker.ts";
 import type { PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
-import { closeSidebar } from "./sidebar-split.ts";
 import { keptLines } from "./worktree-text.ts";
 
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
@@ -27,7 +26,6 @@ export async function leave({ ctx, view, inside }: Lead, why: string): Promise<v
 export async function finish(
   { call, plan, ctx, view }: Lead,
   end: WorkerEnd,
-  sidebar: boolean,
   lastWords: string,
 ): Promise<readonly WorktreeEnd[]> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
@@ -44,7 +42,6 @@ export async function finish(
   saveRecording(plan, view);
   const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, isThere(ctx.ref)) : "";
   view.end(end === "stopped" ? "" : lastWords, epilogue);
-  if (sidebar && ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
   return worktrees.filter(({ kept }) => kept !== null);
 }
 

@@ -42,7 +42,8 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (signal.reason === HANGUP) await leave(lead, "the terminal is gone");
     else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
       await leave(lead, "it could not be led on");
-    else kept = await finish(lead, end, sidebar, worker.lastText);
+    else kept = await finish(lead, end, worker.lastText);
+    if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
   return conclude(lead, { end, kept }, worker);
 }
@@ -70,7 +71,10 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
 
 /** One that has seen its team go may be about to close. */
 async function reopenSidebar(lead: Lead): Promise<boolean> {
-  const { call, ctx } = lead;
-  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
+  await closeOwnSidebar(lead);
   return tryOpenSidebar(lead);
+}
+
+async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {
+  if (ctx.callerPane !== undefined) await closeSidebar(call.io, ctx.ref, ctx.callerPane);
 }

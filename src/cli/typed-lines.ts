@@ -91,10 +91,10 @@ export function readTypedLines(
     if (signal === "SIGINT" && handlers.mayInterrupt?.(dropped) === false) return;
     handlers.signal?.();
     // Whoever is before us at the terminal finds it as it was; a signal that does not end us leaves us at it.
-    raw(false);
+    giveTerminal();
     // As the terminal does it: to all that it has in front.
     signalProcess(0, signal);
-    if (signal !== "SIGTSTP") raw(true);
+    if (signal !== "SIGTSTP") takeTerminal();
     // Where no shell could let it go on, the system stops nobody.
     else forgetStop = after(STOP_MS, takeTerminal);
   };
@@ -102,6 +102,10 @@ export function readTypedLines(
   const takeTerminal = (): void => {
     raw(true);
     write(PASTES_ON);
+  };
+  const giveTerminal = (): void => {
+    write(PASTES_OFF);
+    raw(false);
   };
   const onData = (bytes: Buffer): void => {
     forget();
@@ -114,15 +118,16 @@ export function readTypedLines(
   // Who has read a line before us has left it paused.
   stdin.resume();
   process.on("SIGCONT", takeTerminal);
+  process.on("exit", giveTerminal);
   takeTerminal();
   return () => {
     forget();
     forgetStop();
     take(editor.clear());
-    write(PASTES_OFF);
+    giveTerminal();
+    process.off("exit", giveTerminal);
     process.off("SIGCONT", takeTerminal);
     stdin.off("data", onData);
     stdin.pause();
-    raw(false);
   };
 }

@@ -145,8 +145,13 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     });
     expect(livenessOfAgent(ref, "ann")).toBe("alive");
     expect(readStatus(ref, "ann")?.process.pid).toBe(pid);
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const person = personInside(t, ["run", "--resume", "Go on"], { env });
+    expect(await person.code()).toBe(1);
+    expect(person.screen()).toContain("the team is left as it is");
+    expect(t.tmux("list-panes", "-t", "=work:", "-F", "#{pane_id}")).toBe(person.pane);
     expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
-    await leaves(t, nothing());
+    await leaves(t, nothing(["work:cat"]));
   });
 
   it("starts those that lived in its process there again, with their conversations", async () => {

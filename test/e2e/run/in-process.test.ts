@@ -108,7 +108,11 @@ describe("a lead whose teammates live in its process", () => {
     expect(t.tmux("display-message", "-p", "-t", pane, "#{alternate_on} #{wrap_flag}")).toBe("0 1");
     type("stty -a | grep -o '.icanon'", "Enter");
     await sees(/^ icanon/m);
-    type("fg", "Enter");
+    // What is pasted for the shell is marked for nobody.
+    t.tmux("set-buffer", "pasted");
+    t.tmux("paste-buffer", "-p", "-t", pane);
+    await sees(/ready> pasted\n*$/);
+    type("C-u", "fg", "Enter");
     type("S-Down", "Enter");
     await sees(/^○ ann +idle/);
     type("S-Down");
