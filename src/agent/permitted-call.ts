@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { maskValue, secretsOf } from "../os/secrets.ts";
+import { revealHidden } from "../os/terminal-text.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { AgentEvent } from "./events.ts";
 import type { HookOutcome } from "./hooks/hooks.ts";
@@ -207,7 +208,7 @@ async function askSomebody(
   { question, decision, ahead }: Undecided,
   { permissions, signal, emit }: CallRights,
 ): Promise<PermissionAnswer> {
-  const summary = tool.summary(input);
+  const summary = revealHidden(tool.summary(input));
   emit({ type: "permission_asked", tool: tool.name, summary });
   // It is shown, sent and written down; the call itself runs with what it was made with.
   const request = maskValue(

@@ -44,6 +44,24 @@ export function stripControls(text: string): string {
   return controlStripper().push(text);
 }
 
+/**
+ * What nobody sees of a text, seen: controls and characters without a shape as their escapes (`\\u0007`), so that what is allowed
+ * is what was read. Newline and tab stay.
+ */
+export function revealHidden(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, escaped);
+}
+
+/** {@link revealHidden} of a shell's command, in which only blank, tab and newline part words: any other white space is seen too. */
+export function revealHiddenInCommand(command: string): string {
+  return revealHidden(command).replace(/[^\S \n\t]/g, escaped);
+}
+
+function escaped(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+}
+
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 const UNSAFE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 const LINE_END = /[\u2028\u2029]/;

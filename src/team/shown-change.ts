@@ -1,3 +1,5 @@
+import { revealHidden, revealHiddenInCommand } from "../os/terminal-text.ts";
+
 /** Longest text of a call that is shown, in characters: who allows more than that looks at the file of the request. */
 const MAX_TEXT = 100_000;
 /** Characters of a command that its summary shows in one row of most terminals. */
@@ -13,7 +15,7 @@ export function shownChange(tool: string, input: unknown): readonly string[] {
   const { content, old_string, new_string, replace_all, command } = fieldsOf(input);
   if (tool === "Bash" && typeof command === "string") {
     const isShort = command.length <= SHORT_COMMAND && !command.trim().includes("\n");
-    return isShort ? [] : rows("$", linesOf(command.trim()));
+    return isShort ? [] : rows("$", linesOf(revealHiddenInCommand(command).trim()));
   }
   if (tool === "Write" && typeof content === "string") return rows("+", linesOf(content));
   if (tool !== "Edit" || typeof old_string !== "string" || typeof new_string !== "string") return [];
@@ -28,7 +30,7 @@ function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
 
 function linesOf(text: string): readonly string[] {
   if (text === "") return [];
-  const cut = text.slice(0, MAX_TEXT).replace(/\n$/, "").split("\n");
+  const cut = revealHidden(text.slice(0, MAX_TEXT)).replace(/\n$/, "").split("\n");
   return text.length > MAX_TEXT ? [...cut, `… ${text.length - MAX_TEXT} more characters`] : cut;
 }
 

@@ -3,6 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
 import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/command-group.ts";
 import { secretsOf } from "../../os/secrets.ts";
+import { revealHiddenInCommand } from "../../os/terminal-text.ts";
 import { lookAt } from "../../os/user-files.ts";
 import { TOO_MANY_TASKS } from "../background.ts";
 import { withoutCredentials } from "../command-environment.ts";
@@ -58,9 +59,9 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** A line end is shown as one: behind a `#` it makes the difference between a comment and a command. */
+/** A line end is shown as one, and what has no shape: after a `#` it makes the difference between a comment and a command. */
 function oneLine(command: string): string {
-  return command
+  return revealHiddenInCommand(command)
     .trim()
     .replace(/\s*\n\s*/g, " ⏎ ")
     .replace(/\s+/g, " ");

@@ -49,6 +49,22 @@ describe("a call that needs a permission (S61)", () => {
   }
   const settled = (ref: TeamRef) => eventually("its end", () => stateOf(ref) === "idle");
 
+  it.each([
+    ["\x01", "\\u0001"],
+    ["\u00a0", "\\u00a0"],
+    ["\u202e", "\\u202e"],
+  ])(
+    "shows %j in what is allowed, which would make a command of what looks like a comment",
+    async (char, seen) => {
+      const command = `echo ok ${char}# note ; touch made`;
+      const { ref, dev, request } = await asking({ turns: [{ tools: [bash(command)] }, { say: "done" }] });
+      expect(request.summary).toBe(`Bash(echo ok ${seen}# note ; touch made)`);
+      expect(dev.shown.join("\n")).toContain(`${seen}# note`);
+      await answerApproval(contextOf(ref), request.id, { approve: false });
+      await settled(ref);
+    },
+  );
+
   it("shows within a second among what waits, in its pane, and as a request to the lead", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref, { turns: [{ tools: [touch("made")] }] });

@@ -17,6 +17,25 @@ test("a command of several lines, or a long one, is shown with all of them", () 
 });
 
 test.each([
+  ["a control character", "ok \x01# note ; touch evil", "ok \\u0001# note ; touch evil"],
+  ["one that turns the writing direction", "ok \u202e# note", "ok \\u202e# note"],
+  ["one of no width", "r\u200bm x", "r\\u200bm x"],
+  ["one beyond the first plane", "a\u{e0041}b", "a\\u{e0041}b"],
+  ["a carriage return", "ls\rx", "ls\\u000dx"],
+  ["an escape sequence", "a\x1b[8mb", "a\\u001b[8mb"],
+])("what has no shape is seen in what is allowed: %s", (_what, text, seen) => {
+  expect(shownChange("Write", { content: text })).toEqual([`+ ${seen}`]);
+  expect(shownChange("Edit", { old_string: text, new_string: "" })).toEqual([`- ${seen}`]);
+  expect(shownChange("Bash", { command: `\n${text}\nb` })).toEqual([`$ ${seen}`, "$ b"]);
+});
+
+test("in a command every blank is seen that does not part words for a shell", () => {
+  const command = "ok\u00a0# note ; touch evil\nb";
+  expect(shownChange("Bash", { command })).toEqual(["$ ok\\u00a0# note ; touch evil", "$ b"]);
+  expect(shownChange("Write", { content: "10\u00a0%" })).toEqual(["+ 10\u00a0%"]);
+});
+
+test.each([
   ["Bash", { command: "ls" }],
   ["Edit", { old_string: 1, new_string: "x" }],
   ["Write", null],
