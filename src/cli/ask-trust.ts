@@ -16,7 +16,7 @@ export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
   if (ignored.length === 0 || trustIn(root, io.cwd) !== undefined) return;
   io.out("This directory brings settings of its own, which can run commands as you:\n");
   for (const one of ignored) io.out(line`  ${one}\n`);
-  io.out("Are they to count? Only if you trust whoever made them. [y/N] ");
+  io.out("Shall they count? Only if you trust whoever made them. [y/N] ");
   const answer = await io.readLine();
   const trusted = /^y(es)?$/i.test(answer?.trim() ?? "");
   // The end of the input is no answer.

@@ -55,7 +55,7 @@ export function reportCheck(path: string, run: string): () => void {
   return () => {
     if (readText(path)?.startsWith(begin)) return;
     throw new TeamError("MODEL_ERROR", `The audit ended without its report ${path}.`, {
-      hint: "What stopped it stands above; nothing of the team is left.",
+      hint: "What stopped it is said above; nothing of the team is left.",
     });
   };
 }

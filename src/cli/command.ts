@@ -34,7 +34,7 @@ export const COMMON_OPTIONS = {
   as: { summary: "the member who acts ($TEAMS_AGENT; else the lead)", value: "member" },
   json: { summary: "one JSON object on stdout; errors as JSON on stderr" },
   quiet: { summary: "say only what was asked for", short: "q" },
-  verbose: { summary: "say more, errors with where they come from" },
+  verbose: { summary: "say more, and where errors come from" },
 } as const satisfies OptionSpecs;
 
 type ArgumentValue<A extends ArgumentSpec> = A extends { readonly many: true }

@@ -97,6 +97,6 @@ export function requireOurs(
 ): void {
   if (config.schemaVersion !== undefined || (given.named && given.force)) return;
   throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
-    hint: `If it is to be ended all the same, type its name and --force.`,
+    hint: `To end it anyway, type its name and --force.`,
   });
 }

@@ -62,9 +62,7 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
 
   return (line) => {
     if (line.type === "compacted") {
-      view.note(
-        "The conversation was compacted here: the model goes on with a summary of what stands above.",
-      );
+      view.note("The conversation was compacted here: the model continues with a summary of what is above.");
     } else if (line.type === "user" || line.type === "assistant") {
       const message = line.message as unknown as ConversationMessage;
       if (message.role === "user") heard(message);

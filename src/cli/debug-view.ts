@@ -20,11 +20,11 @@ export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOp
       view.event(event);
     },
     received(from, text, color) {
-      note(`reads a message of ${from} (${text.length} characters)`);
+      note(`reads a message from ${from} (${text.length} characters)`);
       view.received(from, text, color);
     },
     queued(from, line) {
-      note(`queued: a message of ${from}, for after this turn`);
+      note(`queued: a message from ${from}, for after this turn`);
       view.queued(from, line);
     },
     typed(line) {

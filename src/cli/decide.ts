@@ -88,12 +88,12 @@ function keptLine(
 function rulesFor({ id, kind, payload }: RequestRecord, { rules }: Always): readonly string[] {
   const refused = (what: string, hint: string): TeamError =>
     new TeamError("INVALID_INPUT", `${what} Nothing was sent.`, { hint });
-  if (kind !== "permission") throw refused(`${id} asks for no permission.`, "Leave --always out.");
+  if (kind !== "permission") throw refused(`${id} does not ask for a permission.`, "Leave --always out.");
   const flaw = rules.find((rule) => parseRule(rule) === undefined);
   if (flaw !== undefined)
     throw refused(
-      `${JSON.stringify(flaw)} is no rule.`,
-      "Rules are like Edit, Bash(git:*), Read(~/notes/**).",
+      `${JSON.stringify(flaw)} is not a rule.`,
+      "Rules look like Edit, Bash(git:*), Read(~/notes/**).",
     );
   if (rules.length > 0) return rules;
   const suggested = Array.isArray(payload.rules) ? payload.rules : [];

@@ -2,7 +2,7 @@
 export const LEAD_COMMANDS = {
   status: "members, what they do, what waits for you",
   tasks: "the task list",
-  delegate: "the lead only coordinates, and does so no more (also Shift+Tab)",
+  delegate: "the lead only coordinates; once more, and it works itself again (also Shift+Tab)",
   exit: "ends the team, in order, and the run (also Ctrl-D, or Ctrl-C twice)",
   help: "these lines",
 } as const;
@@ -30,7 +30,7 @@ export function readTypedLine(line: string, exists: (path: string) => boolean): 
   }
   return rest === ""
     ? { kind: "command", command }
-    : { kind: "unknown", why: `${word} stands alone: what comes after it was not sent` };
+    : { kind: "unknown", why: `${word} takes nothing after it: the rest was not sent` };
 }
 
 function isCommand(word: string): word is LeadCommand {

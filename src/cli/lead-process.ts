@@ -33,7 +33,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   try {
     if (plan.takesUp !== undefined) worker.told(await takeUpMembers(lead));
     if (plan.goal !== "") await worker.typed(plan.goal);
-    else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it, and Enter");
+    else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it and press Enter");
     end = await worker.run();
   } finally {
     stopReading();
@@ -41,7 +41,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     for (const stop of lead.ends) await stop();
     if (signal.reason === HANGUP) await leave(lead, "the terminal is gone");
     else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
-      await leave(lead, "it could not be led on");
+      await leave(lead, "it could not be led any further");
     else kept = await finish(lead, end, worker.lastText);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }

@@ -122,7 +122,7 @@ async function giveUp(server: TmuxServer, session: TeamSession, ref: TeamRef): P
   await closeTeamSession(server, session);
   throw new TeamError(
     "TMUX_ERROR",
-    "tmux cannot show the team on this terminal (its own words stand above); the team was ended.",
+    "tmux cannot show the team on this terminal (its own words are above); the team was ended.",
     {
       hint: "Set TERM to what this terminal is, or let it run unseen: teams run --detach",
     },
@@ -147,7 +147,7 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
         );
       }
       if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN), signal })) === "aborted") {
-        throw new TeamError("INTERRUPTED", `The lead in the session ${session.name} goes on by itself.`, {
+        throw new TeamError("INTERRUPTED", `The lead in the session ${session.name} continues by itself.`, {
           hint: `Go there: ${there}`,
         });
       }
@@ -166,7 +166,7 @@ function sayResult(
   if (report?.kind !== "ended") {
     // Detached by hand, or its tmux server has ended.
     out.note(
-      line`The team goes on: ${attach} (where its server has ended: teams resume); its result, at its end: ${file}`,
+      line`The team works on: ${attach} (where its server has ended: teams resume); its result, at its end: ${file}`,
     );
     return EXIT.done;
   }

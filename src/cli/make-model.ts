@@ -44,8 +44,8 @@ function playbookText(file: string): string {
 
 function unreadable(file: string, error: unknown): string {
   const code = systemCode(error);
-  if (code === "EISDIR") return `${file} is a directory and no playbook.`;
-  if (code === "EACCES" || code === "EPERM") return `The playbook ${file} may not be read by you.`;
+  if (code === "EISDIR") return `${file} is a directory, not a playbook.`;
+  if (code === "EACCES" || code === "EPERM") return `You may not read the playbook ${file}.`;
   return `The playbook ${file} cannot be read: ${messageOf(error)}.`;
 }
 

@@ -42,7 +42,7 @@ function readServers(file: string, flaws: string[]): Readonly<Record<string, unk
   try {
     const { kind, size } = lookAt(file);
     if (kind === "missing") return {};
-    if (kind !== "file" || size > MAX_FILE) throw new Error("is no file of servers");
+    if (kind !== "file" || size > MAX_FILE) throw new Error("is not a file of servers");
     const parsed = parseInWords(mcpFile, JSON.parse(readText(file) ?? "{}"));
     if (parsed.success) return parsed.data.mcpServers;
     flaws.push(`${file}: ${firstIssue(parsed.error).message}`);

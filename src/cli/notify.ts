@@ -92,7 +92,7 @@ async function runOnce(
   };
   try {
     const { code, signal: ended, failure, message } = await runCommandGroup(file, args, command);
-    if (failure === "timed-out") return `it was not done after ${TIMEOUT_MS / 1000} s`;
+    if (failure === "timed-out") return `it was not done within ${TIMEOUT_MS / 1000} s`;
     if (failure !== undefined) return message ?? "it was not started";
     if (code === 0) return undefined;
     const words = gridText(maskText(said, secretsOf(all))).slice(0, MAX_WORDS);

@@ -78,7 +78,7 @@ export function eventWriter(page: Page): (event: AgentEvent) => void {
           TONE.quiet,
         );
         if (event.noSummary !== undefined) {
-          notice("✗", `no summary could be made of what is gone: ${event.noSummary}`, TONE.bad);
+          notice("✗", `what is gone could not be summarised: ${event.noSummary}`, TONE.bad);
         }
         break;
       case "spent":

@@ -14,7 +14,7 @@ export function permittedMode(
   if (mode === "bypassPermissions" && forbidden !== undefined) {
     throw new TeamError(
       "PERMISSION_DENIED",
-      `The mode bypassPermissions is forbidden by ${forbidden}; nothing was started.`,
+      `bypassPermissions mode is forbidden by ${forbidden}; nothing was started.`,
       {
         hint: "Name another: --permission-mode acceptEdits",
       },

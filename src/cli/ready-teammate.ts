@@ -84,7 +84,7 @@ function refuseSecond(name: string, last: StatusRecord | undefined): void {
   if (livenessOf(last.process) !== "alive") return;
   throw new TeamError(
     "DUPLICATE_NAME",
-    `${name} runs already, as process ${last.process.pid}. Nothing was started.`,
+    `${name} is running already, as process ${last.process.pid}. Nothing was started.`,
     { hint: `Give it what it is to do: teams send ${name} "…"` },
   );
 }

@@ -64,7 +64,7 @@ export function readSettingsText(file: string): string | undefined {
     if (isSystemError(error)) throw systemRefusal(file, "read", error);
     throw error;
   }
-  throw new TeamError("CORRUPT_FILE", `${file} is no file of settings.`, {
+  throw new TeamError("CORRUPT_FILE", `${file} is not a file of settings.`, {
     hint: "Put one there, or nothing.",
   });
 }

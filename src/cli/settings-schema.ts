@@ -9,24 +9,24 @@ const rules = z._default(z.array(z.string()), []);
 
 const permissions = z.looseObject({
   allow: rules.check(says("Calls that run without asking, by rule: Bash(git:*)")),
-  ask: rules.check(says("Calls that ask whatever allows them; of an untrusted project too")),
-  deny: rules.check(says("Calls that never run, in any mode; of an untrusted project too")),
-  additionalDirectories: rules.check(says("Directories that agents work in besides their own")),
+  ask: rules.check(says("Calls that ask whatever allows them; from an untrusted project too")),
+  deny: rules.check(says("Calls that never run, in any mode; from an untrusted project too")),
+  additionalDirectories: rules.check(says("Directories that agents may work in besides their own")),
   // One that only a newer peer knows is no mode.
   defaultMode: z
     .catch(z.optional(permissionMode), undefined)
-    .check(says("Mode of a lead, and of a team that is made by command; default without it")),
+    .check(says("Mode of a lead, and of a team made by command; without it, default")),
   disableBypassPermissionsMode: z
     .optional(z.string())
-    .check(says('"disable" forbids the mode bypassPermissions')),
+    .check(says('"disable" forbids bypassPermissions mode')),
 });
 
 const dollars = z.optional(z.number().check(z.minimum(0)));
 const price = z.looseObject({
   input: dollars,
   output: dollars,
-  cacheRead: dollars.check(says("A tenth of the input's price without it")),
-  cacheWrite: dollars.check(says("Five quarters of the input's price without it")),
+  cacheRead: dollars.check(says("Without it, a tenth of the input's price")),
+  cacheWrite: dollars.check(says("Without it, five quarters of the input's price")),
   window: z.optional(z.int().check(z.minimum(1_000))).check(says("What the model reads at once, in tokens")),
 });
 
@@ -35,7 +35,7 @@ const words = z.string().check(z.minLength(1));
 const ours = z.looseObject({
   worktreeDir: z
     .optional(words)
-    .check(says("Where worktrees of teammates go, from the repository; .worktrees in it without it")),
+    .check(says("Where worktrees of teammates go, relative to the repository; without it, .worktrees")),
   worktreeSetup: z
     .optional(words)
     .check(says("Shell command that is run in each new worktree before its teammate starts")),
@@ -55,7 +55,7 @@ const ours = z.looseObject({
     .optional(z.union([words, z.array(words).check(z.minLength(1))]))
     .check(
       says(
-        "Program that is run when something waits for you: a shell command, or a list of words that no shell reads",
+        "Program that runs when something waits for you: a shell command, or a list of words that no shell reads",
       ),
     ),
   stuckAfter: z
@@ -74,7 +74,7 @@ const ours = z.looseObject({
   ),
   passSecrets: z
     ._default(z.array(z.string()), [])
-    .check(says("Variables with keys of the model that commands of agents may have all the same")),
+    .check(says("Variables with the model's keys that agents' commands get anyway")),
 });
 
 /** `settings.json` as far as it concerns us; what others keep in it is left alone. */

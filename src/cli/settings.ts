@@ -106,7 +106,7 @@ function readRaw(file: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
-      hint: "Mend it (a missing or extra comma, mostly); nothing was changed in it.",
+      hint: "Mend it (mostly it is a missing or extra comma); nothing was changed in it.",
       cause,
     });
   }
@@ -176,7 +176,7 @@ function ignoredOf(file: string, raw: Raw): string[] {
     return Object.entries(value).flatMap(([inner, rules]) => {
       if (!counts.includes(inner)) return [`permissions.${inner}`];
       const isFlawed = NARROWING.includes(inner) && !isListOfTexts(rules);
-      return isFlawed ? [`permissions.${inner} (no list of rules)`] : [];
+      return isFlawed ? [`permissions.${inner} (not a list of rules)`] : [];
     });
   });
   return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];

@@ -177,9 +177,9 @@ function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">
   const [id = ""] = deadlock.tasks;
   const way =
     deadlock.kind === "cycle"
-      ? `Break it where a task is done or needless: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
+      ? `Break the cycle at a task that is done or not needed: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
       : `Give it to another: teams task update ${operand(id)} --owner <name>`;
-  return line`${paint("Nobody can go on:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
+  return line`${paint("Nobody can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
 }
 
 function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {

@@ -43,5 +43,5 @@ export async function takeUpMembers({ ctx, plan, view }: Lead): Promise<string> 
 }
 
 const TAKEN_UP =
-  "[said by teams] The process of this team's lead had ended, and you are its lead now. What stands here is so now, whatever came before. \
-Go on with what is open; start nobody again who is there.";
+  "[said by teams] The process of this team's lead had ended, and you are its lead now. What follows is so now, whatever came before. \
+Continue with what is open; start nobody again who is there.";

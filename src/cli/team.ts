@@ -36,7 +36,7 @@ function onlyTeam(home: Home): TeamRef["team"] {
   const [first, second] = ours;
   const broken = all.find(({ flaw }) => flaw !== undefined);
   if (first === undefined && broken !== undefined) {
-    const message = `There is no team that can be read, and whose ${broken.team} is cannot be told: ${broken.flaw}`;
+    const message = `There is no team that can be read, and it cannot be told whose ${broken.team} is: ${broken.flaw}`;
     throw new TeamError("CORRUPT_FILE", message, { hint: `teams doctor ${operand(broken.team)}` });
   }
   if (first === undefined) {

@@ -103,7 +103,7 @@ export function momentOption(value: string | undefined, option: string, now: num
 export function taskId(word: string): string {
   const id = word.replace(/^#/, "");
   if (/^[1-9]\d{0,14}$/.test(id)) return id;
-  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is no task's number.`, {
+  throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task's number.`, {
     hint: "It is what `teams task list` shows in front: 3 or #3.",
   });
 }

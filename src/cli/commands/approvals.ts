@@ -9,7 +9,9 @@ import { openTeam } from "../team.ts";
 export const command = defineCommand({
   name: "approvals",
   summary: "List plans, permissions, questions and crashes that wait for you, or show one whole",
-  args: [{ name: "id", summary: "one of them: all that it would do, or its plan", optional: true }],
+  args: [
+    { name: "id", summary: "a request, shown whole: all that it would do, or its plan", optional: true },
+  ],
   options: {},
   examples: [
     "teams approvals",
@@ -85,7 +87,7 @@ function ways(approvals: readonly Approval[]): string {
     ...(kinds.has("plan") || kinds.has("permission") ? [`Answer with: ${verdict}`] : []),
     ...(kinds.has("question") ? [`Answer a question with: teams approve ${id} --note "the answer"`] : []),
     ...(kinds.has("crash")
-      ? [`Start what crashed again with: teams approve ${id}   or let it go: teams reject ${id}`]
+      ? [`Restart what crashed with: teams approve ${id}   or dismiss it: teams reject ${id}`]
       : []),
   ].join("\n");
 }

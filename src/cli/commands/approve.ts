@@ -8,16 +8,16 @@ const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "del
 
 export const command = defineCommand({
   name: "approve",
-  summary: "Approve a plan or permission, answer a question, or start again what crashed",
+  summary: "Approve a plan or permission, answer a question, or restart what crashed",
   args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
   options: {
     note: { value: "text", summary: "feedback; for a question its answer; - reads stdin" },
-    mode: { value: "mode", summary: "the mode an approved plan goes on in", choices: MODES },
-    always: { summary: "of a permission: allow the same without asking, as long as the agent runs" },
-    rule: { value: "rule", summary: "always, and more than this one call: 'Bash(git:*)'", many: true },
+    mode: { value: "mode", summary: "the mode in which an approved plan is carried out", choices: MODES },
+    always: { summary: "for a permission: allow the same without asking, as long as the agent runs" },
+    rule: { value: "rule", summary: "as --always, for more than this one call: 'Bash(git:*)'", many: true },
     save: {
       value: "where",
-      summary: "always, and for all agents: by a rule in that settings file",
+      summary: "as --always, for all agents: by a rule in that settings file",
       choices: SAVED_IN,
     },
   },

@@ -8,7 +8,7 @@ import { noteMasked, textOf } from "../text.ts";
 
 export const command = defineCommand({
   name: "broadcast",
-  summary: "Send a message to every living member but oneself",
+  summary: "Send a message to every running member but yourself",
   args: [{ name: "text", summary: "the message; - reads it from stdin", many: true }],
   options: { summary: { value: "text", summary: "five to ten words on what it is about" } },
   examples: [

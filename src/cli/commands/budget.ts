@@ -9,13 +9,13 @@ import { deciderOf, resolveTarget } from "../team.ts";
 
 export const command = defineCommand({
   name: "budget",
-  summary: "What an agent or a team may spend: shows it, raises it, and whoever waits for that goes on",
+  summary: "Show or raise what an agent or a team may spend; agents that wait for more continue",
   args: [{ name: "name", summary: "an agent or a team; with --team alone the team", optional: true }],
   options: BUDGET_OPTIONS,
   examples: ["teams budget review", "teams budget reviewer --max-tokens 500000", "teams budget --max-cost 5"],
   notes:
-    "A limit holds for all that was spent so far and is to come; a team's counts every member, those that have ended included.\n" +
-    "Tokens are counted as teams status counts them. What is not named stays as it is.",
+    "A limit covers all that was and will be spent; a team's counts every member, also those that have ended.\n" +
+    "Tokens are counted as teams status counts them. A limit that is not named stays as it is.",
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);

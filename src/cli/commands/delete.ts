@@ -19,7 +19,7 @@ export const command = defineCommand({
     force: {
       summary: "end living members first instead of refusing; remove what is left of a team without a config",
     },
-    backup: { summary: "save it before, as `teams export` does; when that fails nothing is deleted" },
+    backup: { summary: "save it first, as `teams export` does; if that fails nothing is deleted" },
   },
   examples: ["teams delete review", "teams delete review --backup", "teams delete review --force"],
   notes:
@@ -52,7 +52,7 @@ export const command = defineCommand({
         line`Team ${team} is deleted.`,
         ...keptLines(worktrees),
         ...(saved
-          ? [line`Its archive: ${saved.file}`, line`To have it back: teams import ${shellWord(saved.file)}`]
+          ? [line`Its archive: ${saved.file}`, line`To get it back: teams import ${shellWord(saved.file)}`]
           : []),
       ].join("\n"),
     );
@@ -63,13 +63,13 @@ export const command = defineCommand({
 function onlyLeftovers(ref: TeamRef): TeamError {
   const message = `There is no team ${ref.team}, only what is left under that name: ${leftoversOf(ref).join(", ")}. Nothing was deleted.`;
   return new TeamError("TEAM_NOT_FOUND", message, {
-    hint: `It may be another program's. To remove it all the same: teams delete --force ${operand(ref.team)}`,
+    hint: `It may be another program's. To remove it anyway: teams delete --force ${operand(ref.team)}`,
     details: { team: ref.team },
   });
 }
 
 function nothingToSave(ref: TeamRef): TeamError {
-  const message = `What is left of ${ref.team} is no team that could be saved. Nothing was deleted.`;
+  const message = `What is left of ${ref.team} is not a team that could be saved. Nothing was deleted.`;
   return new TeamError("INVALID_INPUT", message, {
     hint: `Copy what you want to keep, then: teams delete --force ${operand(ref.team)}`,
   });

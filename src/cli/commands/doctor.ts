@@ -16,17 +16,15 @@ export const command = defineCommand({
   name: "doctor",
   ofNoTeam: true,
   summary: "Check tmux, terminal, shell, directories, model access and the teams' files",
-  args: [
-    { name: "name", summary: "look into this team only, also one of another program's", optional: true },
-  ],
+  args: [{ name: "name", summary: "check this team only, even if another program made it", optional: true }],
   options: {
-    online: { summary: "ask the model's server too, whether it takes the key" },
-    fix: { summary: "mend the files of teams, and remove what teams that are no more left behind" },
-    force: { summary: "with --fix and a name: mend that team also where another program made it" },
+    online: { summary: "also ask the model's server whether it accepts the key" },
+    fix: { summary: "repair the teams' files, and remove what deleted teams left behind" },
+    force: { summary: "with --fix and a name: repair that team even if another program made it" },
   },
   examples: ["teams doctor", "teams doctor --fix", "teams doctor --online --json"],
   notes:
-    "It ends with 1 when something fails; a warning is no failure. What --fix mends it says, and keeps the original of a broken file beside it.",
+    "The exit status is 1 when a check fails; a warning is not a failure. --fix says what it repairs, and keeps the original of a broken file beside it.",
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(homeOf(io.env), team, options.fix && !options.force);
@@ -55,7 +53,7 @@ function requireTeam(home: Home, name: string, onlyOurs: boolean): void {
   assertTeam(ref);
   if (!onlyOurs || listTeams(home).some(({ team, ours }) => team === ref.team && ours)) return;
   throw new TeamError("PERMISSION_DENIED", `${ref.team} was made by another program; nothing was changed.`, {
-    hint: `If it is to be mended all the same: teams doctor --fix --force ${operand(ref.team)}`,
+    hint: `To repair it anyway: teams doctor --fix --force ${operand(ref.team)}`,
   });
 }
 

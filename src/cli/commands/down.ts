@@ -47,10 +47,10 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "approved":
       return line`${name} has ended and stays in the team.`;
     case "gone":
-      return line`${name} did not run any more; it stays in the team.`;
+      return line`${name} had already ended; it stays in the team.`;
     case "rejected":
       return line`${name} refuses: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} has not ended in time and was left as it is.`;
+      return line`${name} did not end in time and was left as it is.`;
   }
 }

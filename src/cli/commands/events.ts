@@ -12,12 +12,12 @@ import { momentOption } from "../text.ts";
 
 export const command = defineCommand({
   name: "events",
-  summary: "What happened in a team: starts, turns, model calls, tasks, messages, permissions",
+  summary: "Show what happened in a team: starts, turns, model calls, tasks, messages, permissions",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     follow: { short: "f", summary: "wait for more and print them as they come" },
     type: { value: "type", summary: "only events of a type", choices: EVENT_TYPES, many: true },
-    since: { value: "time", summary: "from a time on, or of the last so many seconds" },
+    since: { value: "time", summary: "since a time, or in the last so many seconds" },
   },
   examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
   notes:

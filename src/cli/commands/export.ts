@@ -20,7 +20,8 @@ export const command = defineCommand({
     "teams export review -o backups/review.tar.gz",
     "teams export review -o - | ssh build teams import -",
   ],
-  notes: "The team may work on meanwhile. The archive holds whole conversations: keep it as you keep those.",
+  notes:
+    "The team may keep working meanwhile. The archive holds whole conversations: keep it as safe as those.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.output === "-") {
@@ -50,7 +51,7 @@ const NEVER_STILL =
   "The team never paused: each file is whole, and the last ones are up to a second newer than the first.";
 
 function onTerminal(): TeamError {
-  return new TeamError("INVALID_INPUT", "An archive is no text for a terminal; nothing was saved.", {
+  return new TeamError("INVALID_INPUT", "An archive is not text for a terminal; nothing was saved.", {
     hint: "Name a file with -o, or send it on: teams export -o - | …",
   });
 }

@@ -15,14 +15,14 @@ import { counted } from "../text.ts";
 export const command = defineCommand({
   name: "import",
   ofNoTeam: true,
-  summary: "Make a team of an archive that `teams export` made",
+  summary: "Make a team from an archive that `teams export` made",
   args: [{ name: "archive", summary: "its file; - reads stdin" }],
   options: {
-    name: { value: "name", summary: "call it so (default: the name it had)" },
+    name: { value: "name", summary: "the team's name (default: the name it had)" },
     unique: { summary: "take name-2, name-3, … where the name is taken" },
   },
   examples: ["teams import review-20260102-174500.tar.gz", "teams import review.tar.gz --name review-again"],
-  notes: "Nobody is started: its members have ended, each with its conversation.",
+  notes: "Nobody is started: its members count as ended, each with its conversation.",
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "make a team");
@@ -96,7 +96,7 @@ function reportText(imported: ImportedTeam): string {
       : [line`Not taken over: ${counted(requests, "request")} of members that have ended.`]),
     ...(bold.length === 0
       ? []
-      : [line`These may do everything without asking, as they might: ${bold.join(", ")}.`]),
+      : [line`These may do everything without asking, as before: ${bold.join(", ")}.`]),
     line`Next: ${wayOn(imported)}`,
   ].join("\n");
 }

@@ -25,9 +25,9 @@ export const command = defineCommand({
   summary: "Read messages; the lead's by default",
   args: [{ name: "agent", summary: "whose inbox", optional: true }],
   options: {
-    unread: { summary: "only those that were not read yet" },
-    from: { value: "member", summary: "only those of one sender" },
-    since: { value: "time", summary: "from a time on, or of the last so many seconds" },
+    unread: { summary: "only unread ones" },
+    from: { value: "member", summary: "only those from one sender" },
+    since: { value: "time", summary: "since a time, or in the last so many seconds" },
     all: { summary: `the whole history instead of the last ${RECENT}` },
     follow: { short: "f", summary: "wait for more and print them as they come" },
     markRead: { summary: "mark what is shown as read" },
@@ -86,7 +86,7 @@ function assertMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsS
 }
 
 function brokenNote(path: string): string {
-  return line`${path} is broken: shown is what is whole in it, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
+  return line`${path} is broken: what is whole in it is shown, and what the journal holds of the rest. The next message to it, or teams doctor --fix, repairs it.`;
 }
 
 interface Following {

@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   notes:
     "The model's answer and the running command end at once; what was said stays in its conversation, and what waits for it\n" +
-    "comes next. In the agent's own pane Esc does the same. What it runs in the background goes on.",
+    "comes next. In the agent's own pane Esc does the same. What it runs in the background keeps running.",
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options, splitAddress(args.agent).team);
@@ -31,7 +31,7 @@ function sentence({ name, outcome }: InterruptReport): string {
     case "interrupted":
       return line`${name} was interrupted.`;
     case "idle":
-      return line`${name} is in no turn; there was nothing to interrupt.`;
+      return line`${name} is not working; there was nothing to interrupt.`;
     case "asked":
       return line`${name} was asked to stop; whether it does cannot be seen from here.`;
   }

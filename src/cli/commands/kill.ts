@@ -68,8 +68,8 @@ function sentence({ name, outcome, left }: KillReport): string {
     case "killed":
       return line`${name} was ended by signals.${still}`;
     case "gone":
-      return line`${name} did not run any more; it is no member now.${still}`;
+      return line`${name} had already ended; it is no longer a member.${still}`;
     case "out of reach":
-      return line`${name} is no member now; if it still runs where it was started, no signal reached it there.`;
+      return line`${name} is no longer a member; if it still runs where it was started, no signal reached it there.`;
   }
 }

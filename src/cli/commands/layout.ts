@@ -18,7 +18,7 @@ export const command = defineCommand({
   args: [{ name: "name", summary: LAYOUTS.join(", ") }],
   options: {},
   examples: ["teams layout main-vertical", "teams layout grid --team review"],
-  notes: "grid is how they are laid out at first. Windows of yours stay as they are.",
+  notes: "grid is the default. Your own windows stay as they are.",
   async run(call) {
     const { args, options, io, out } = call;
     const layout = LAYOUTS.find((name) => name === args.name);
@@ -30,7 +30,7 @@ export const command = defineCommand({
     const open = openTeam(io.env, options);
     const windows = await layOutWindows(await leadContext(call, open), layout);
     out.done({ team: open.ref.team, layout, windows }, () => {
-      if (windows === 0) return "Each teammate has a window for itself: there is nothing to lay out.";
+      if (windows === 0) return "Each teammate has a window of its own: there is nothing to lay out.";
       return line`${counted(windows, "window")}: ${layout}.`;
     });
     return EXIT.done;

@@ -24,13 +24,13 @@ export const command = defineCommand({
   summary: "Print an agent's conversation: what it was told, said, did and got back",
   args: [{ name: "agent", summary: "whose: name or name@team" }],
   options: {
-    follow: { short: "f", summary: "go on with what comes" },
+    follow: { short: "f", summary: "keep printing what comes" },
     raw: { summary: "the lines of its file as they are" },
     debug: { summary: "its debug log instead: what was decided, and why" },
   },
   examples: ["teams logs reviewer", "teams logs reviewer -f", "teams logs team-lead --debug"],
   notes:
-    "A debug log is there for an agent that was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
+    "There is a debug log of an agent that was started with --debug (run, spawn) or with TEAMS_DEBUG=1 in its environment.",
   async run(call) {
     const { args, options, io } = call;
     if (options.raw && options.debug) throw usageError(command, "takes --raw or --debug, not both.");

@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   options: {},
   examples: ["teams mode dev acceptEdits", "teams mode team-lead delegate", "teams mode dev@review plan"],
-  notes: "It holds from the agent's next tool call on, and when it is started again.",
+  notes: "It applies from the agent's next tool call on, and after a restart.",
   async run(call) {
     const { args, options, io, out } = call;
     const wanted = PERMISSION_MODES.find((mode) => mode === args.mode);

@@ -20,7 +20,7 @@ export const command = defineCommand({
   args: [{ name: "agent", summary: "whose screen" }],
   options: {
     lines: { short: "n", value: "lines", summary: `how many lines from its end; ${LINES} by default` },
-    follow: { short: "f", summary: "go on with what changes there, until it ends" },
+    follow: { short: "f", summary: "keep showing what changes there, until it ends" },
   },
   examples: ["teams peek reviewer", "teams peek reviewer -n 200", "teams peek tester -f"],
   async run(call) {

@@ -3,7 +3,7 @@ import { decide } from "../decide.ts";
 
 export const command = defineCommand({
   name: "reject",
-  summary: "Reject a plan or permission, or let go what crashed",
+  summary: "Reject a plan or permission, or dismiss a crash",
   args: [{ name: "id", summary: "the request, as `teams approvals` lists it" }],
   options: { note: { value: "text", summary: "why, for the one who asked; - reads stdin" } },
   examples: [

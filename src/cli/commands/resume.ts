@@ -11,12 +11,12 @@ import { loadSettings } from "../settings.ts";
 
 export const command = defineCommand({
   name: "resume",
-  summary: "Take a team up again: what lives goes on, what died is started with its conversation",
+  summary: "Take a team up again: what lives continues, what died is restarted with its conversation",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
     teammateMode: {
       value: "mode",
-      summary: "where those live that are started; where they lived by default",
+      summary: "where those that are restarted live; by default where they lived",
       choices: TEAMMATE_MODES,
     },
     force: { summary: "also a team that another program made, or one whose lead may live elsewhere" },
@@ -63,7 +63,7 @@ function text(out: Output, team: string, { lead, unread, members }: ResumeReport
 function leadLine(lead: ResumeReport["lead"], team: string): string[] {
   if (lead === "taken")
     return [
-      line`The lead's process had ended: you lead ${team} now. To let its model go on leading: teams run --resume ${optionWords("--team", team)}`,
+      line`The lead's process had ended: you lead ${team} now. To let its model continue leading: teams run --resume ${optionWords("--team", team)}`,
     ];
   if (lead === "unknown")
     return [
@@ -77,7 +77,7 @@ function sentence(out: Output, member: ResumedMember): string {
   const place = member.paneId === null ? (member.backend ?? "no pane") : `pane ${member.paneId}`;
   switch (member.outcome) {
     case "alive":
-      return line`${name} lives on: ${place}, pid ${member.pid ?? "?"}.`;
+      return line`${name} is still running: ${place}, pid ${member.pid ?? "?"}.`;
     case "restarted": {
       const tasks = member.taskIds.map((id) => `#${id}`).join(" ");
       const goesOn = member.conversation === null ? "" : " with its conversation";

@@ -207,13 +207,9 @@ function requireResumable({ options }: RunCall, team: string, model: string): vo
     });
   }
   if (!options.detach) return;
-  throw new TeamError(
-    "INVALID_INPUT",
-    "A team is taken up in the terminal where you are; nothing was done.",
-    {
-      hint: "Leave --detach out.",
-    },
-  );
+  throw new TeamError("INVALID_INPUT", "A team is taken up in your own terminal; nothing was done.", {
+    hint: "Leave --detach out.",
+  });
 }
 
 /** Without a goal a playbook plays, or somebody is there who types it. @throws TeamError INVALID_INPUT */

@@ -30,7 +30,7 @@ export const command = defineCommand({
     noteMasked(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart
-        ? line`${sent.to} does not run now; the message waits for its restart.`
+        ? line`${sent.to} is not running; the message waits for its restart.`
         : line`Sent to ${sent.to}.`,
     );
   },

@@ -10,15 +10,15 @@ import { settingsJsonSchema } from "../settings-schema.ts";
 
 export const command = defineCommand({
   name: "settings",
-  summary: "The settings that count in this directory, and what can be set",
+  summary: "Show the settings that count in this directory, and what can be set",
   args: [],
   options: {
     schema: { summary: "the JSON Schema of the file: every key, what it is for, its default" },
   },
   examples: ["teams settings", "teams settings --schema > teams-settings.schema.json"],
   notes:
-    "From weak to strong: settings.json of your own, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
-    "Of a directory that you do not trust (teams trust) only what takes rights away counts.",
+    "From weakest to strongest: your own settings.json, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
+    "From a directory that you do not trust (teams trust) only what takes rights away counts.",
   async run({ io, options, out }) {
     if (options.schema) {
       const schema = settingsJsonSchema();

@@ -18,7 +18,7 @@ export const command = defineCommand({
     const outcome = await setHidden(await leadContext(call, open), name, false);
     out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
       if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
-      return line`${name} stands among its team${outcome === "moved" ? "" : " already"}.`;
+      return line`${name} is in its team's window${outcome === "moved" ? "" : " already"}.`;
     });
     return EXIT.done;
   },

@@ -57,10 +57,10 @@ function sentence({ name, outcome, reason }: ShutdownReport): string {
     case "approved":
       return line`${name} has shut down.`;
     case "gone":
-      return line`${name} did not run any more.`;
+      return line`${name} had already ended.`;
     case "rejected":
       return line`${name} refuses: ${reason ?? "it gave no reason"}`;
     case "timed_out":
-      return line`${name} has not ended in time and was left as it is. To end it: teams kill ${operand(name)}`;
+      return line`${name} did not end in time and was left as it is. To end it: teams kill ${operand(name)}`;
   }
 }

@@ -26,16 +26,16 @@ export const command = defineCommand({
   name: "sidebar",
   summary: "Show the team at a glance, in this pane",
   args: [{ name: "name", summary: "the team", optional: true }],
-  options: { split: { summary: "open it at the right of this pane, or close it when it is there" } },
+  options: { split: { summary: "open it to the right of this pane, or close it if it is there" } },
   examples: ["teams sidebar", "teams sidebar review", "teams sidebar --split"],
   notes:
-    "Keys: j k move, Enter goes to the pane, a and r answer what waits, h hides or shows it, q closes. It holds nothing that closing it would lose.",
+    "Keys: j k move, Enter goes to the pane, a and r answer what waits, h hides or shows it, q closes. Closing it loses nothing.",
   async run(call) {
     const { args, options, io } = call;
     const open = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.split) return toggle(call, open);
     if (!io.terminal.stdin || !io.terminal.stdout) {
-      throw new TeamError("INVALID_INPUT", "The sidebar is drawn on a terminal, and this is none.", {
+      throw new TeamError("INVALID_INPUT", "The sidebar is drawn on a terminal, and this is not one.", {
         hint: "Without one: teams status --watch, or teams status --json.",
       });
     }
@@ -70,7 +70,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
     color: wantsColors(io.env, true),
     signal: io.interruption(),
   });
-  if (end === "team-gone") call.out.note(line`Team ${open.ref.team} is no more.`);
+  if (end === "team-gone") call.out.note(line`Team ${open.ref.team} is gone.`);
   return EXIT.done;
 }
 
@@ -80,7 +80,7 @@ async function focus(ctx: LeadContext, member: string): Promise<string | undefin
   if (outcome.kind === "switched") return undefined;
   return outcome.kind === "gone"
     ? `${member} has no pane.`
-    : `Nobody looks there: ${outcome.argv.map(shellWord).join(" ")}`;
+    : `No terminal shows it: ${outcome.argv.map(shellWord).join(" ")}`;
 }
 
 /** @returns what became of it, short enough for the narrow bottom line */
@@ -109,7 +109,7 @@ async function toggle(call: AnyCall, { ref }: OpenTeam): Promise<number> {
   if (beside === undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      "--split splits a pane of tmux, and this is none; nothing was changed.",
+      "--split splits a pane of tmux, and this is not one; nothing was changed.",
       { hint: "Run it inside tmux, or `teams sidebar` in any terminal." },
     );
   }

@@ -40,7 +40,7 @@ export const command = defineCommand({
       summary: "general-purpose, Explore, Plan, reviewer, …, or one of agents/*.md",
     },
     model: { value: "model", summary: "haiku, sonnet, opus, inherit, scripted[:file] or any id" },
-    plan: { summary: "it acts only after its plan was approved" },
+    plan: { summary: "it acts only after its plan is approved" },
     systemPrompt: { value: "text", summary: "in place of what it is told by its type and by default" },
     appendSystemPrompt: { value: "text", summary: "after all that it is told" },
     permissionMode: { value: "mode", summary: "what it may do unasked", choices: PERMISSION_MODES },
@@ -53,10 +53,10 @@ export const command = defineCommand({
       valueOptional: true,
       summary: "in a git worktree of its own, on this branch; teams/<team>/<name> without one",
     },
-    withChanges: { summary: "bring what is uncommitted here into its worktree" },
+    withChanges: { summary: "take what is uncommitted here into its worktree" },
     teammateMode: { value: "mode", summary: "where it lives", choices: TEAMMATE_MODES },
     here: { summary: "split this window instead of using the team's own" },
-    window: { summary: "in a tmux window for itself" },
+    window: { summary: "in a tmux window of its own" },
     session: { summary: "in a tmux session of the team's own" },
     ...BUDGET_OPTIONS,
     debug: { summary: "write down what it decides and why: teams logs <name> --debug" },
@@ -136,7 +136,7 @@ export const command = defineCommand({
       out.note(silence(spawned.name, playbookFile(SCRIPTED, io.program, io.cwd)));
     if (isTooLate)
       out.note(
-        line`Interrupted when ${spawned.name} was ready already: it stays. To end it: teams kill ${operand(spawned.name)}`,
+        line`Interrupted after ${spawned.name} was ready: it stays. To end it: teams kill ${operand(spawned.name)}`,
       );
     await Promise.all(behind);
     return isTooLate ? EXIT.interrupted : EXIT.done;
@@ -174,11 +174,11 @@ function wantedWorktree({
 /** Says where one is that --here did not put beside the caller, and why. */
 function notBeside(why: NotHere, { columns, rows }: Settings["teams"]["minPane"]): string {
   const reasons: Readonly<Record<NotHere, string>> = {
-    "no pane": "this is no pane of the tmux that it is in",
+    "no pane": "this is not a pane of the tmux that it is in",
     zoomed: "a pane of this window is zoomed, which a split would end",
-    "no room": `at this pane's right is no room (${2 * columns} columns for the two, ${rows} lines for each teammate)`,
+    "no room": `there is no room to the right of this pane (${2 * columns} columns for the two, ${rows} lines for each teammate)`,
   };
-  return `It stands in the team's own window: ${reasons[why]}.`;
+  return `It is in the team's own window: ${reasons[why]}.`;
 }
 
 /** What a teammate without a model can say: what the built-in playbook has for its name, and mostly that is nothing. */

@@ -8,10 +8,10 @@ import { openTeam } from "../team.ts";
 
 export const command = defineCommand({
   name: "status",
-  summary: "Members, what they do, tasks, tokens, and what waits for you",
+  summary: "Show members, what they do, tasks, tokens, and what waits for you",
   args: [{ name: "name", summary: "the team", optional: true }],
   options: {
-    watch: { short: "w", summary: "draw it anew whenever something changes" },
+    watch: { short: "w", summary: "redraw it whenever something changes" },
     git: { summary: "ask git of each worktree: its branch, commits ahead and behind, what is uncommitted" },
     line: { summary: "one line, for a status bar; reads files only" },
   },

@@ -16,7 +16,7 @@ export const command = defineCommand({
   summary: "Let a directory's own settings, hooks, MCP servers and agents count",
   args: [{ name: "directory", summary: "this one by default", optional: true }],
   options: {
-    list: { summary: "the directories that somebody was asked about" },
+    list: { summary: "list the directories that you were asked about" },
     revoke: { summary: "take it back" },
   },
   examples: ["teams trust", "teams trust ~/src/site --revoke", "teams trust --list"],
@@ -42,7 +42,7 @@ export const command = defineCommand({
     const trusted = !options.revoke;
     out.done({ directory: kept, trusted, changed: (before === true) !== trusted }, () => {
       if (trusted) return before === true ? line`${kept} was trusted before.` : line`${kept} is trusted.`;
-      return before === true ? line`${kept} is trusted no more.` : line`${kept} was not trusted.`;
+      return before === true ? line`${kept} is no longer trusted.` : line`${kept} was not trusted.`;
     });
   },
 });
@@ -56,7 +56,7 @@ function wanted({ io }: AnyCall, given: string | undefined): string {
   }
   const directory = resolve(io.cwd, given ?? ".");
   if (isDirectory(directory)) return directory;
-  throw new TeamError("INVALID_INPUT", `${directory} is no directory; nothing was changed.`, {
+  throw new TeamError("INVALID_INPUT", `${directory} is not a directory; nothing was changed.`, {
     hint: "Name one that is there: teams trust <directory>",
   });
 }

@@ -80,7 +80,7 @@ function missing(status: TeamStatus, wanted: Wanted, ctx: LeadContext): string |
   const open = status.tasks.list.length - status.tasks.completed;
   if (wanted.tasks && open > 0) return `${open} of ${status.tasks.list.length} tasks are not completed`;
   const unread = status.members.find((member) => member.name === ctx.actor)?.unread ?? 0;
-  return wanted.message && unread === 0 ? `no message is there for ${ctx.actor}` : undefined;
+  return wanted.message && unread === 0 ? `there is no message for ${ctx.actor}` : undefined;
 }
 
 /** One that waits for a person may be waited for long: that is said once. */

@@ -201,7 +201,7 @@ describe("an agent that is killed by a signal", () => {
     expect(ended.error().message).toContain("dev crashed (SIGKILL)");
     const sent = await teams(["send", "dev", "still there?", "--json"]);
     expect(sent.json()).toMatchObject({ queuedForRestart: true });
-    expect((await teams(["kill", "dev"])).out).toContain("dev did not run any more");
+    expect((await teams(["kill", "dev"])).out).toContain("dev had already ended");
   });
 });
 
@@ -223,7 +223,7 @@ describe("a crash", () => {
     expect(first).toMatchObject({ kind: "crash", from: "dev", summary: expect.stringContaining("SIGKILL") });
     expect((await teams(["status", "--json"])).json<Status>().approvals).toEqual([first]);
     expect((await teams(["approvals"])).out).toContain(
-      `teams approve ${first.id}   or let it go: teams reject`,
+      `teams approve ${first.id}   or dismiss it: teams reject`,
     );
     const model = await teams(["approve", first.id, "--json"], { env: { TEAMS_AGENT: "team-lead@crew" } });
     expect(model.error().code).toBe("PERMISSION_DENIED");
@@ -248,7 +248,7 @@ describe("the process of a teammate", () => {
     const second = await teams(["agent", ...flags.split(" "), "--dangerously-skip-permissions"]);
     expect([second.code, second.err]).toEqual([
       4,
-      expect.stringMatching(/dev runs already.*DUPLICATE_NAME/s),
+      expect.stringMatching(/dev is running already.*DUPLICATE_NAME/s),
     ]);
     const other = await teams(["agent", ...flags.split(" ")], { env: { TEAMS_AGENT: "rev@crew" } });
     expect([other.code, other.err]).toEqual([1, expect.stringContaining("NESTED_TEAM")]);

@@ -18,7 +18,7 @@ it("a teammate is hidden and shown by commands, and written down as such; attach
     moved: false,
   });
   expect(hiddenIn(tmux)).toEqual([pane]);
-  expect((await teams(["show", "ada"])).out).toBe("ada stands among its team.\n");
+  expect((await teams(["show", "ada"])).out).toBe("ada is in its team's window.\n");
   expect(hiddenIn(tmux)).toEqual([]);
   expect((await teams(["hide", "ada"])).code).toBe(0);
   const attach = (await teams(["attach", "ada"])).out;

@@ -29,7 +29,7 @@ it("a teammate with a window of its own is treated as one by every command, and 
 
   await done("kill", "bob", "--force");
   expect((await done("layout", "grid")).out).toBe(
-    "Each teammate has a window for itself: there is nothing to lay out.\n",
+    "Each teammate has a window of its own: there is nothing to lay out.\n",
   );
   await done("spawn", "dot", ...SPAWN);
   for (const name of ["ada", "dot"]) t.tmux("kill-pane", "-t", paneOf(name));

@@ -57,7 +57,7 @@ describe("export and import", () => {
     writeFileSync(config, JSON.stringify(bold));
     const { bytes } = await teams(["export", "-o", "-"]);
     const made = await teams(["import", "-", "--unique"], { stdin: bytes });
-    expect(made.out).toContain("These may do everything without asking, as they might: team-lead.");
+    expect(made.out).toContain("These may do everything without asking, as before: team-lead.");
   });
 
   it("name the way on: a team with agents is resumed", async () => {
@@ -126,7 +126,7 @@ describe("delete --backup", () => {
     const [name = ""] = archives(teams);
     const file = join(teams.directory, name);
     expect(ended.out).toBe(
-      `Team my-review is deleted.\nIts archive: ${file}\nTo have it back: teams import ${file}\n`,
+      `Team my-review is deleted.\nIts archive: ${file}\nTo get it back: teams import ${file}\n`,
     );
     expect((await teams(["import", file])).code).toBe(0);
     expect(await tasksOf(teams, "my-review")).toMatchObject({ tasks: [{ subject: "Read it" }] });

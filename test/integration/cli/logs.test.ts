@@ -133,7 +133,7 @@ describe("logs", () => {
     const log = following(teams, ["logs", "dev", "--debug", "-f"]);
     await say("begin");
     const { out } = await teams(["logs", "dev", "--debug"]);
-    expect(out).toMatch(/reads a message of team-lead \(5 characters\)/);
+    expect(out).toMatch(/reads a message from team-lead \(5 characters\)/);
     expect(out).toMatch(/model try 1 failed: 529 overloaded_error; the next in \d+ ms/);
     expect(out).toMatch(/permission for Bash: allowed by rules and mode: .*bypassPermissions/);
     expect(out).toMatch(/turn completed/);

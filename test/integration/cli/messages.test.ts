@@ -319,7 +319,7 @@ describe("wait", () => {
     const ended = await teams(["wait", "--message", "--timeout", "0.05", "--json"]);
     expect(ended.code).toBe(5);
     expect(ended.error()).toMatchObject({ code: "TIMEOUT" });
-    expect(ended.error().message).toContain("no message is there for team-lead");
+    expect(ended.error().message).toContain("there is no message for team-lead");
   });
 
   it("is interrupted with 130", async () => {

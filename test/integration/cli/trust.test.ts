@@ -42,7 +42,7 @@ describe("teams trust (S70)", () => {
     const listed = (await cli(["trust", "--list", "--json"])).json();
     expect(listed).toEqual({ directories: [{ directory: kept, trusted: true, at: expect.any(Number) }] });
     expect(statSync(join(cli.root, "teams-trust.json")).mode & 0o777).toBe(0o600);
-    expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is trusted no more.\n`);
+    expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
   });

@@ -29,7 +29,7 @@ test.each([
   ["/statu", "there is no /statu"],
   ["/compact now", "there is no /compact"],
   ["/constructor", "there is no /constructor"],
-  ["/delegate the rest", "/delegate stands alone"],
+  ["/delegate the rest", "/delegate takes nothing after it"],
 ])("%s is neither, and says so", (line, why) => {
   expect(read(line)).toEqual({ kind: "unknown", why: expect.stringContaining(why) });
 });

@@ -35,7 +35,7 @@ it("a directory as a playbook is refused with a sentence", () => {
   expect(() => loadPlaybook(place)).toThrow(
     expect.objectContaining({
       code: "INVALID_INPUT",
-      message: `${place} is a directory and no playbook.`,
+      message: `${place} is a directory, not a playbook.`,
     }),
   );
 });
@@ -47,7 +47,7 @@ it.skipIf(process.getuid?.() === 0)("a playbook that may not be read is refused 
   expect(() => loadPlaybook(file)).toThrow(
     expect.objectContaining({
       code: "INVALID_INPUT",
-      message: `The playbook ${file} may not be read by you.`,
+      message: `You may not read the playbook ${file}.`,
     }),
   );
 });

@@ -150,10 +150,10 @@ describe("status in words", () => {
         .split("\n")
         .at(-1);
     expect(said({ kind: "cycle", tasks: ["1", "2"] })).toBe(
-      "Nobody can go on: #1 waits for #2, #2 for #1. Break it where a task is done or needless: teams task done 1, or teams task rm 1",
+      "Nobody can continue: #1 waits for #2, #2 for #1. Break the cycle at a task that is done or not needed: teams task done 1, or teams task rm 1",
     );
     expect(said({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
-      "Nobody can go on: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
+      "Nobody can continue: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
     );
   });
 

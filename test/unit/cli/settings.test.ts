@@ -170,7 +170,7 @@ describe("settings", () => {
     const { permissions, ignored } = load({ project: { permissions: { deny: "Bash(rm:*)", ask: ["A"] } } });
     expect([permissions.deny, permissions.ask]).toEqual([[], ["A"]]);
     expect(ignored).toEqual([
-      expect.stringMatching(/settings\.json: permissions\.deny \(no list of rules\)$/),
+      expect.stringMatching(/settings\.json: permissions\.deny \(not a list of rules\)$/),
     ]);
   });
 

@@ -13,7 +13,7 @@ export const command = defineCommand({
   options: {
     description: { short: "d", value: "text", summary: "all that is needed to do it; - reads stdin" },
     owner: { value: "member", summary: "who is to do it; they are told" },
-    blockedBy: { value: "ids", summary: "tasks that must be completed before", many: true },
+    blockedBy: { value: "ids", summary: "tasks that must be completed first", many: true },
   },
   examples: [
     'teams task add "Find every TODO"',

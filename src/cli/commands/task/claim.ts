@@ -8,7 +8,7 @@ export const command = defineCommand({
   name: "task claim",
   summary: "Take a task; without a number the lowest free one",
   args: [{ name: "id", summary: "its number", optional: true }],
-  options: { exclusive: { summary: "only if the one who claims has no other task in work" } },
+  options: { exclusive: { summary: "only if whoever claims it has no other task in progress" } },
   examples: ["teams task claim 3 --as writer", "teams task claim --exclusive --json"],
   notes: "A claim is refused (exit 4) when the task is taken, blocked or resolved.",
   async run({ args, options, io, out }) {

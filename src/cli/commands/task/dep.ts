@@ -6,14 +6,14 @@ import { taskId } from "../../text.ts";
 
 export const command = defineCommand({
   name: "task dep",
-  summary: "Let a task wait for another",
+  summary: "Make a task wait for another",
   args: [
     { name: "id", summary: "the task that waits" },
-    { name: "blocker", summary: "the task that must be completed before" },
+    { name: "blocker", summary: "the task that must be completed first" },
   ],
   options: {},
   examples: ["teams task dep 3 1", "teams task dep 3 2 --json"],
-  notes: "A dependency that would close a circle is refused (exit 4).",
+  notes: "A dependency that would close a cycle is refused (exit 4).",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
     const [id, blocker] = [taskId(args.id), taskId(args.blocker)];
