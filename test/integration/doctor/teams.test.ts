@@ -104,7 +104,9 @@ describe("a broken config", () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf());
     writeFileSync(ref.paths.config, JSON.stringify({ members: readTeam(ref).members }).slice(0, -2));
-    expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, flaw: /it is not JSON/ }]);
+    expect(listTeams(ref.home)).toMatchObject([
+      { team: "crew", ours: true, flaw: expect.stringContaining("it is not JSON") },
+    ]);
     expect(await fix(ref)).toMatchObject([{ level: "ok" }]);
     expect(listTeams(ref.home)).toMatchObject([{ team: "crew", ours: true, config: expect.anything() }]);
   });
@@ -215,7 +217,11 @@ describe("broken tasks", () => {
       await changeTask(ref, blocker, (task) => ({ ...task, blocks: [...task.blocks, id] }));
     }
     expect(await fix(ref)).toMatchObject([
-      { level: "warn", text: /#2 waits for #3, #3 for #2/, remedy: /teams task rm 2/ },
+      {
+        level: "warn",
+        text: expect.stringContaining("#2 waits for #3, #3 for #2"),
+        remedy: expect.stringContaining("teams task rm 2"),
+      },
     ]);
   });
 
@@ -430,9 +436,9 @@ describe("what dead processes left", () => {
       if (name !== "young") age(ref.paths.agent(name).run, 2);
     }
     expect((await look(ref)).map(({ remedy }) => remedy)).toMatchObject([
-      /teams kill/,
+      expect.stringContaining("teams kill"),
       "Mend it: teams doctor --fix",
-      /rm -r/,
+      expect.stringContaining("rm -r"),
     ]);
     await fix(ref);
     expect(readdirSync(join(ref.paths.dir, "run"))).toEqual(["living", "lost", "young"]);
