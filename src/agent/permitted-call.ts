@@ -5,20 +5,13 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { AgentEvent } from "./events.ts";
 import type { HookOutcome } from "./hooks/hooks.ts";
 import type { ToolUseBlock } from "./model/model.ts";
+import type { PermissionDecision, PermissionQuestion } from "./permission-question.ts";
 import type { PermissionRules } from "./permission-rules.ts";
-import {
-  decide,
-  isWithheld,
-  mayReach,
-  type PermissionDecision,
-  type PermissionQuestion,
-  placesOf,
-  resolvingOnce,
-  withHook,
-} from "./permissions.ts";
+import { decide, placesOf, withHook } from "./permissions.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { suggestRules } from "./suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "./tools/tool.ts";
+import { isWithheld, mayReach, resolvingOnce } from "./withheld.ts";
 
 /** A call that waits for somebody's word. */
 export interface PermissionAsk {
@@ -91,7 +84,7 @@ export async function permitAndExecute(
 ): Promise<ToolResult> {
   const { tool } = call;
   const question = await questionOf(call, run.permissions);
-  const first = withHook(decide(question), ahead?.permission);
+  const first = decideNow(question, ahead);
   const isAsked = first.behavior === "ask";
   const { answer, decision } = isAsked
     ? await askAsItIs(call, { question, decision: first, ahead }, run)
@@ -193,7 +186,7 @@ async function askAsItIs(
     const places = placesOf(question);
     const answer = await askSomebody(call, { question, decision: shown, ahead }, run);
     if (!answer.allowed) return { answer, decision: shown };
-    const now = withHook(decide({ ...question, ...rightsOf(run.permissions) }), ahead?.permission);
+    const now = decideNow({ ...question, ...rightsOf(run.permissions) }, ahead);
     if (now.behavior === "deny") return { answer: { allowed: false }, decision: now };
     const isSame = isDeepStrictEqual(placesOf(question), places) && (shown.guarded || !now.guarded);
     if (now.behavior === "allow" || isSame) return { answer, decision: shown };
@@ -224,13 +217,16 @@ async function askSomebody(
     },
     secretsOf(context.env),
   );
-  const again = (): PermissionDecision =>
-    withHook(decide({ ...question, ...rightsOf(permissions) }), ahead?.permission);
+  const again = (): PermissionDecision => decideNow({ ...question, ...rightsOf(permissions) }, ahead);
   const answer = await permissions.ask({ ...request, again }, signal);
   signal.throwIfAborted();
   const { input: made, ...rest } = answer;
   // As it was shown it holds no secret: the same again means the call itself.
   return made === undefined || isDeepStrictEqual(made, request.input) ? rest : answer;
+}
+
+function decideNow(question: PermissionQuestion, ahead: HookOutcome | undefined): PermissionDecision {
+  return withHook(decide(question), ahead?.permission, question.mode);
 }
 
 /** What can change while a call waits. */

@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import { withoutCredentials } from "../agent/command-environment.ts";
-import { isKeptBack } from "../agent/permissions.ts";
 import { type IsKeptBack, loadMemory, memorySection } from "../agent/prompts/memory-files.ts";
 import { skillDirectories } from "../agent/prompts/skill-directories.ts";
 import { isInside } from "../agent/protected-paths.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
+import { isKeptBack } from "../agent/withheld.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { listDir } from "../os/fs.ts";
 import { eventOfNow } from "../team/event-of.ts";

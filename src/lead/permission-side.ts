@@ -1,6 +1,7 @@
 import { hostPattern, plainHost } from "../agent/host-rules.ts";
+import type { PermissionDecision } from "../agent/permission-question.ts";
 import type { PermissionRules } from "../agent/permission-rules.ts";
-import { decide, type PermissionDecision } from "../agent/permissions.ts";
+import { decide } from "../agent/permissions.ts";
 import { builtinTools } from "../agent/tools/registry.ts";
 import type { ToolAccess, ToolContext } from "../agent/tools/tool.ts";
 import { webFetchTool } from "../agent/tools/web-fetch.ts";

@@ -1,4 +1,4 @@
-import type { PermissionDecision } from "../agent/permissions.ts";
+import type { PermissionDecision } from "../agent/permission-question.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
 import type { Clock } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { PermissionQuestion } from "../../../src/agent/permission-question.ts";
 import type { PermissionRules } from "../../../src/agent/permission-rules.ts";
-import { decide, type PermissionQuestion, withHook } from "../../../src/agent/permissions.ts";
+import { decide, withHook } from "../../../src/agent/permissions.ts";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
 import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
 import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
@@ -141,7 +142,7 @@ test("no write to what widens rights runs unasked but by bypassPermissions or as
             );
       fc.pre(touched.some((one) => guarded.test(one)));
       fc.pre(asked.mode !== "bypassPermissions" && asked.mode !== "plan");
-      const hooked = withHook(decide(asked), { behavior: "allow", reason: "" });
+      const hooked = withHook(decide(asked), { behavior: "allow", reason: "" }, asked.mode);
       expect(hooked.behavior).not.toBe("allow");
     }),
     cases(1_000),

@@ -133,6 +133,14 @@ describe("a hook's word on a call", () => {
     ["an allowance of what is denied", said("deny"), "allow", "deny"],
     ["a question of what is denied", said("deny"), "ask", "deny"],
   ])("%s", (_, decision, hook, expected) => {
-    expect(withHook(decision, hook && said(hook)).behavior).toBe(expected);
+    expect(withHook(decision, hook && said(hook), "default").behavior).toBe(expected);
+  });
+
+  test("asks nobody in dontAsk: its question is a refusal there, with its words", () => {
+    expect(withHook(said("allow"), said("ask"), "dontAsk")).toEqual({
+      behavior: "deny",
+      reason: "A hook asks: r In dontAsk mode that is a refusal.",
+    });
+    expect(withHook(said("allow"), said("allow"), "dontAsk").behavior).toBe("allow");
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { hostMatches, isPrivateHost, plainHost } from "../../../src/agent/host-rules.ts";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
-import { decide, mayReach } from "../../../src/agent/permissions.ts";
+import { decide } from "../../../src/agent/permissions.ts";
 import { suggestRules } from "../../../src/agent/suggest-rules.ts";
 import { isSamePlace, webAddress } from "../../../src/agent/tools/web-address.ts";
 import { webFetchTool } from "../../../src/agent/tools/web-fetch.ts";
+import { mayReach } from "../../../src/agent/withheld.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/permission-modes.ts";
 
 const accessTo = (host: string) => ({ kind: "host" as const, host });

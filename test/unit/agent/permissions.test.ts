@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { mcpToolName } from "../../../src/agent/mcp/mcp-tool.ts";
+import type { PermissionQuestion } from "../../../src/agent/permission-question.ts";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
-import { decide, type PermissionQuestion } from "../../../src/agent/permissions.ts";
+import { decide } from "../../../src/agent/permissions.ts";
 import { readShellLine } from "../../../src/agent/shell-line.ts";
 import type { ToolAccess } from "../../../src/agent/tools/tool.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../src/schema/permission-modes.ts";
