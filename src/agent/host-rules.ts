@@ -1,3 +1,4 @@
+import { domainToASCII } from "node:url";
 import { isPrivateAddress } from "../os/addresses.ts";
 
 /** What the pattern of a rule about hosts begins with, as users of settings files write it: `WebFetch(domain:example.org)`. */
@@ -25,10 +26,15 @@ export function hostMatches(pattern: string, host: string, reach: "every" | "any
   if (!pattern.startsWith(PREFIX)) return reach === "any";
   const named = plainHost(pattern.slice(PREFIX.length).trim());
   if (named === "*") return reach === "any" || !isPrivateHost(host);
-  const below = named.startsWith("*.") ? named.slice(2) : undefined;
-  if (reach === "every") return below === undefined ? host === named : host.endsWith(`.${below}`);
-  const domain = below ?? named;
+  const isBelow = named.startsWith("*.");
+  const domain = asciiHost(isBelow ? named.slice(2) : named);
+  if (reach === "every") return isBelow ? host.endsWith(`.${domain}`) : host === domain;
   return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** As an address of the web has it: `bücher.example` is `xn--bcher-kva.example` there. */
+function asciiHost(named: string): string {
+  return domainToASCII(named) || named;
 }
 
 /** Whether a host as it is written is this machine, or an address of no public network. */

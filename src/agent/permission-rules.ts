@@ -1,7 +1,5 @@
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import picomatch from "picomatch";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
-import { isInside } from "./protected-paths.ts";
+import { type PathSubject, pathsMatch } from "./path-pattern.ts";
 import { isServerName, type NamedTool, namesServed } from "./server-rules.ts";
 import type { ShellLine } from "./shell-line.ts";
 import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
@@ -16,20 +14,13 @@ export interface PermissionRules {
 export const NO_RULES: PermissionRules = { allow: [], ask: [], deny: [] };
 
 /** What a rule is held against. */
-export interface RuleSubject {
+export interface RuleSubject extends PathSubject {
   readonly tool: string;
   /** Whose it is, of a server's tool. */
   readonly served?: NamedTool["served"];
   readonly access: ToolAccess;
   /** The command of the access, read; without it no rule with a pattern allows one. */
   readonly line?: ShellLine | undefined;
-  /** The access's paths with every link resolved. */
-  readonly realPaths: readonly string[];
-  /** Where a relative pattern starts. */
-  readonly cwd: string;
-  readonly home: string | undefined;
-  /** Resolves the links of a path; without it patterns are about places by the names that they have. */
-  readonly resolve?: ((path: string) => string) | undefined;
 }
 
 /**
@@ -48,10 +39,8 @@ export function refusingRule(rules: readonly string[], subject: RuleSubject): st
   });
 }
 
-/** A tool's name, of a server's tool whatever the server is called. */
-const NAME = String.raw`mcp__[^(),;]*?|[\w.*-]+`;
-const BEGINNING = new RegExp(`^\\s*(?:${NAME.replace("?", "")})`, "i");
-const RULE = new RegExp(String.raw`^\s*(${NAME})\s*(?:\(([\s\S]*)\))?\s*$`, "i");
+/** A tool's name at the start of a rule, of a server's tool whatever the server is called. */
+const BEGINNING = /^\s*(?:mcp__[^(),;]*|[\w.*-]+)/i;
 
 function named({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
@@ -121,13 +110,18 @@ function touches(pattern: string, subject: RuleSubject): boolean {
 
 /** `Tool(pattern)` in its two parts; `Tool()` and `Tool(*)` are the tool itself. A rule that is neither is none. */
 export function parseRule(rule: string): { tool: string; pattern?: string } | undefined {
-  const match = RULE.exec(rule);
-  if (match?.[1] === undefined) return undefined;
-  // A blank behind a backslash is part of the pattern.
-  const pattern = match[2]?.trimStart().replace(/(?<!\\)\s+$/, "");
-  return pattern === undefined || pattern === "" || pattern === "*" || pattern === ":*"
-    ? { tool: match[1] }
-    : { tool: match[1], pattern };
+  const text = rule.trim();
+  const open = text.indexOf("(");
+  const tool = (open < 0 ? text : text.slice(0, open)).trimEnd();
+  if (BEGINNING.exec(tool)?.[0] !== tool || (open >= 0 && !text.endsWith(")"))) return undefined;
+  const pattern = open < 0 ? "" : trimPattern(text.slice(open + 1, -1));
+  return pattern === "" || pattern === "*" || pattern === ":*" ? { tool } : { tool, pattern };
+}
+
+/** Without blanks around it; one behind a backslash is part of it. */
+function trimPattern(text: string): string {
+  const end = text.trimEnd();
+  return (end.endsWith("\\") ? text.slice(0, end.length + 1) : end).trimStart();
 }
 
 /** Whether a rule that refuses is about a tool whatever it is called with: it has no pattern. */
@@ -186,80 +180,4 @@ function wildcardMatches(pattern: string, text: string): boolean {
     at = found + piece.length;
   }
   return true;
-}
-
-/**
- * An allowance looks at where links lead; a refusal also at how it is written, at the place that its pattern names by way of
- * links, and not at upper and lower case, which are one to many a file system.
- */
-function pathsMatch(
-  pattern: string,
-  written: readonly string[],
-  { realPaths, cwd, home, resolve }: RuleSubject,
-  reach: "every" | "any",
-): boolean {
-  const named = anchors(pattern, cwd, home);
-  const nocase = reach === "any";
-  const globs =
-    nocase && resolve !== undefined ? [...named, ...named.flatMap((one) => placeOf(one, resolve))] : named;
-  const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path, nocase));
-  if (reach === "any") return [...written, ...realPaths].some(matches);
-  return realPaths.length > 0 && realPaths.every(matches);
-}
-
-interface AnchoredGlob {
-  readonly base: string;
-  readonly glob: string;
-}
-
-/** What a part of a pattern has that is not word for word. */
-const MAGIC = /[*?[\]{}()!+@\\]/;
-
-/** The same pattern from where the directories lead that it names word for word; none where that is the same place. */
-function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
-  const parts = glob.replace(/\/$/, "").split("/");
-  const magic = parts.findIndex((part) => MAGIC.test(part));
-  const literal = magic < 0 ? parts.length : magic;
-  const written = join(base, ...parts.slice(0, literal));
-  let real: string;
-  try {
-    real = resolve(written);
-  } catch {
-    // Links that lead nowhere: nothing is reached by them either.
-    return [];
-  }
-  if (real === written) return [];
-  const rest = parts.slice(literal).join("/");
-  return rest === ""
-    ? [{ base: dirname(real), glob: basename(real).replace(/\W/g, "\\$&") }]
-    : [{ base: real, glob: rest }];
-}
-
-/**
- * Where a pattern may start, as gitignore and users of settings files read it: `~/` at home, `//` at the file system's
- * root, `/` there or at the working directory, one without a slash at any depth of it, else at the working directory.
- */
-function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
-  if (pattern === "~" || pattern.startsWith("~/")) {
-    return home === undefined ? [] : [{ base: home, glob: pattern.slice(2) || "**" }];
-  }
-  if (pattern.startsWith("//")) return [{ base: "/", glob: pattern.slice(2) }];
-  if (pattern.startsWith("/")) {
-    return [
-      { base: "/", glob: pattern.slice(1) },
-      { base: cwd, glob: pattern.slice(1) },
-    ];
-  }
-  const parents = /^(?:\.\.?\/)+/.exec(pattern)?.[0] ?? "";
-  const glob = pattern.slice(parents.length);
-  const anyDepth = parents === "" && !glob.replace(/\/$/, "").includes("/");
-  return [{ base: resolve(cwd, parents), glob: anyDepth ? `**/${glob}` : glob }];
-}
-
-/** As in gitignore, what matches a directory holds for everything below it. */
-function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean): boolean {
-  if (!isInside(path, base)) return false;
-  const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase });
-  const parts = relative(base, path).split(sep);
-  return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
 }

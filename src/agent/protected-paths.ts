@@ -1,16 +1,17 @@
 import { relative, sep } from "node:path";
+import { foldedName } from "./folded-name.ts";
 import { readerAtStart } from "./start-up-files.ts";
 
 /**
  * Why a write to this path could widen what an agent may do or what runs as the person, as the end of a sentence about it: the root,
- * `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6). Names are compared without case, since a file
- * system may do so.
+ * `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6). Names are compared as a file
+ * system may do that takes no notice of case.
  * @param path absolute and normal
  * @returns undefined where it could not
  */
 export function whyProtected(path: string, roots: readonly string[]): string | undefined {
   if (roots.some((root) => isInside(path, root))) return "is a file of teams' own";
-  const parts = path.toLowerCase().split(sep);
+  const parts = foldedName(path).split(sep);
   if (parts.includes(".git")) return "is git's own, which runs what it finds there";
   if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can widen what agents do";
   const reader = readerAtStart(path);

@@ -94,11 +94,15 @@ class Reading {
     return BETWEEN.test(rest) ? undefined : `it holds ${JSON.stringify(rest.trim().slice(0, 40))}`;
   }
 
-  /** A redirection to a relative path behind a change of directory. */
+  /** A redirection to a relative path behind a change of directory, or to one below a home that is given anew. */
   astray(): string | undefined {
-    const moves = this.commands.some((words) => words.some((word) => MOVES.has(word)));
-    const relative = this.files.find(({ path }) => !/^(\/|~\/)/.test(path));
-    return moves && relative !== undefined ? `where ${relative.path} is cannot be told` : undefined;
+    const words = this.commands.flat();
+    const moves = words.some((word) => MOVES.has(word));
+    const settles = words.some((word) => /^HOME(?:\+?=|$)/.test(word));
+    const lost = this.files.find(({ path }) =>
+      path.startsWith("~/") ? settles : moves && !path.startsWith("/"),
+    );
+    return lost === undefined ? undefined : `where ${lost.path} is cannot be told`;
   }
 
   #read(node: SyntaxNode): void {

@@ -43,7 +43,7 @@ function readWords(text: string): string[] | undefined {
 
 /** Commands and keywords that run words behind them. */
 const CARRIERS =
-  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|then|do|else|elif|if|while|until|!)$/;
+  /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|unbuffer|chronic|caffeinate|arch|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
 
 /**
  * Every run of words of a command that the shell may come to run as a command of its own, for deny rules: split at each
@@ -79,7 +79,7 @@ const LONGEST_WORD = 200;
 function bracesExpanded(command: string): string {
   let text = command;
   for (let i = 0; i < MOST_BRACES && text.length < MOST_EXPANDED; i += 1) {
-    const group = /\{([^\s{}]*,[^\s{}]*)\}/.exec(text);
+    const group = /\{([^\s{},]*,[^\s{}]*)\}/.exec(text);
     if (group === null) break;
     const end = group.index + group[0].length;
     const before = /\S*$/.exec(text.slice(Math.max(0, group.index - LONGEST_WORD), group.index))?.[0] ?? "";

@@ -1,4 +1,5 @@
 import { sep } from "node:path";
+import { foldedName } from "./folded-name.ts";
 
 interface ReadBy {
   /** Who reads them, and runs what they say: `${path} is read by ${reader}`. */
@@ -50,7 +51,7 @@ const READ: readonly ReadBy[] = [
 /** Who reads a file at a moment of its own and runs what it says; undefined where nobody does. @param path absolute and normal */
 export function readerAtStart(path: string): string | undefined {
   // Blanks are what the table is parted by.
-  const parts = path.toLowerCase().replaceAll(" ", "-").split(sep);
+  const parts = foldedName(path).replaceAll(" ", "-").split(sep);
   return READ.find(({ files }) => files.some((file) => isOne(parts, file)))?.reader;
 }
 

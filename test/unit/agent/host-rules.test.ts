@@ -49,6 +49,18 @@ describe("a host in the rules", () => {
       "a.evil.org",
       "deny",
     ],
+    [
+      "one in other letters than ASCII is the host that it becomes",
+      { allow: ["WebFetch(domain:Bücher.example)", "WebFetch(domain:*.bücher.example)"] },
+      "xn--bcher-kva.example",
+      "allow",
+    ],
+    [
+      "also where it refuses",
+      { allow: ["WebFetch"], deny: ["WebFetch(domain:bücher.example)"] },
+      "a.xn--bcher-kva.example",
+      "deny",
+    ],
     ["the tool's name allows the public network", { allow: ["WebFetch"] }, "example.org", "allow"],
     ["so does a star", { allow: ["WebFetch(domain:*)"] }, "example.org", "allow"],
     [

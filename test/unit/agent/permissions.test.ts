@@ -279,6 +279,9 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
       "dotfiles/fish/functions/ls.fish",
       ".Zshrc",
       ".config/autostart/a.desktop",
+      // To a file system that takes no notice of case, an s like any other.
+      ".\u017fsh/rc",
+      "work/.mcp.j\u017fon",
     ].map((name) => `/home/ada/${name}`),
     "/home/ada/.claude/teams/t/config.json",
   ];
@@ -425,6 +428,13 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     expect(ask("default", "Bash", command(`cd /etc && git log > ${WORK}/log`), given)).toBe("allow");
   });
 
+  test("what is below a home that the line gives anew could be anywhere, too", () => {
+    const more = { workingDirs: ["/home/ada"], rules: rules({ allow: ["Bash(export:*)", "Bash(echo:*)"] }) };
+    const line = "echo x > ~/config";
+    expect(ask("default", "Bash", command(line), more)).toBe("allow");
+    expect(ask("default", "Bash", command(`export HOME=/home/ada/work/.git; ${line}`), more)).toBe("ask");
+  });
+
   test("a line longer than any that a person would read is not read", () => {
     expect(decided(`git log ${"x".repeat(70_000)}`)).toBe("ask");
   });
@@ -508,6 +518,11 @@ describe("patterns of commands", () => {
     "taskset 1 rm x",
     "sg grp 'rm x'",
     "git -c alias.x='!rm x' x",
+    // What zsh has in front of a command.
+    "noglob rm x",
+    "nocorrect rm x",
+    "- rm x",
+    "repeat 3 rm x",
   ])("%j is denied by Bash(rm:*)", (text) => {
     expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
       "deny",
@@ -533,6 +548,33 @@ describe("what takes a rule long to decide", () => {
       "deny",
     );
     expect(performance.now() - since).toBeLessThan(1000);
+  });
+
+  test("is no pattern of paths that a name was made for: it refuses, and allows nothing", () => {
+    const name = `${WORK}/${"a".repeat(200)}`;
+    const since = performance.now();
+    for (const pattern of [`${"*a".repeat(20)}b`, `${"{a,a}".repeat(30)}*b`]) {
+      const rule = `Read(${pattern})`;
+      expect(ask("bypassPermissions", "Read", read(name), { rules: rules({ deny: [rule] }) })).toBe("deny");
+      expect(ask("bypassPermissions", "Read", read(`${WORK}/c`), { rules: rules({ deny: [rule] }) })).toBe(
+        "allow",
+      );
+      const elsewhere = { workingDirs: ["/else"], rules: rules({ allow: [`Read(/${WORK}/${pattern})`] }) };
+      expect(ask("default", "Read", read(name), elsewhere)).toBe("ask");
+    }
+    expect(performance.now() - since).toBeLessThan(5000);
+  });
+
+  test("is no rule of blanks, and no group of commas", () => {
+    const since = performance.now();
+    for (const rule of [`mcp__${" ".repeat(2000)}(`, `Bash(x${" ".repeat(60_000)}y)`]) {
+      ask("bypassPermissions", "Bash", LOG, { rules: rules({ deny: [rule] }) });
+    }
+    const commas = command(`echo {${",".repeat(60_000)}`);
+    expect(ask("bypassPermissions", "Bash", commas, { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
+      "allow",
+    );
+    expect(performance.now() - since).toBeLessThan(5000);
   });
 
   test("is no script in a script in a script: only so many, and so much of them, are looked into", () => {
@@ -663,6 +705,16 @@ describe("patterns of paths", () => {
     expect(ask("default", "Read", read(`${WORK}/.ENV`), { rules: given })).toBe("deny");
     expect(ask("default", "Read", read("/srv/docs/a"), { rules: given })).toBe("allow");
     expect(ask("default", "Read", read("/srv/docs/../DOCS/a"), { rules: given })).toBe("ask");
+  });
+
+  test("nor do other letters that are one to them", () => {
+    const given = rules({ deny: ["Read(schlüssel)", "Read(secrets/**)"], allow: ["Read(//srv/schlüssel)"] });
+    const said = (path: string) => ask("default", "Read", read(path), { rules: given });
+    const otherwise = "schlüssel".normalize("NFD");
+    expect(said(`${WORK}/${otherwise}`)).toBe("deny");
+    expect(said(`${WORK}/\u017fecrets/a`)).toBe("deny");
+    expect(said("/srv/schlüssel")).toBe("allow");
+    expect(said(`/srv/${otherwise}`)).toBe("ask");
   });
 
   test.each([
