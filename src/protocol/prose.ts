@@ -80,11 +80,18 @@ function idleProse(message: MessageOf<"idle_notification">): string {
     message.completedTaskId ? `Task #${message.completedTaskId}: ${message.completedStatus ?? "done"}.` : "",
     message.summary ? peerProse(message.summary) : "",
     message.result ? `It says: ${message.result}` : "",
+    saidNothing(message) ? "It called no tool and said nothing." : "",
   );
 }
 
+/** A peer's notice does not tell. */
+function saidNothing({ idleReason, result, toolCalls }: MessageOf<"idle_notification">): boolean {
+  return idleReason === "available" && !result && toolCalls === 0;
+}
+
 function idleCause({ idleReason, failureReason }: MessageOf<"idle_notification">): string {
-  if (idleReason === "failed") return ` after a failure: ${failureReason ?? "no reason given"}`;
+  if (idleReason === "failed")
+    return ` after a failure: ${(failureReason ?? "no reason given").replace(/\.$/, "")}`;
   return idleReason === "interrupted" ? ": somebody interrupted its turn, and may tell it more" : "";
 }
 

@@ -12,10 +12,13 @@ export const MAX_RESULT = 4_000;
 
 /**
  * Whether this turn's end is worth a notice: none after a turn that called no tool and said nothing but what the last
- * notice said, so that thanks for thanks end by themselves (protocol.md section 5, S32).
+ * notice said, so that thanks for thanks end by themselves (protocol.md section 5, S32). The first change to idle always
+ * is, also of one that said nothing: a lead that waits for it would wait for ever.
+ * @param lastResult of the last notice; undefined where there was none
  */
 export function worthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
   if (turn.outcome === "failed") return turn.failure !== lastResult;
+  if (lastResult === undefined) return true;
   return turn.toolCalls > 0 || (turn.text !== "" && turn.text !== lastResult);
 }
 

@@ -73,6 +73,7 @@ export class TurnEnd {
     this.#keep(result);
     if (result.outcome === "interrupted" && this.#options.isCut()) return;
     const goesOn = this.#options.goesOn();
+    if (saidNothing(result) && !this.#options.isPlanOpen()) view.note("said nothing");
     // What its last call cost is told with its end.
     await this.#options.lookAtBudget();
     if (goesOn) this.#work.add(result);
@@ -107,4 +108,8 @@ export class TurnEnd {
     this.#interrupted = outcome === "interrupted";
     this.#failure = outcome === "failed" ? (failure ?? "The model call failed.") : undefined;
   }
+}
+
+function saidNothing({ outcome, text, toolCalls }: TurnSummary): boolean {
+  return outcome === "completed" && text === "" && toolCalls === 0;
 }

@@ -92,3 +92,17 @@ it("a lead that only coordinates is denied what its teammates may do in the mode
   expect(denied.find((text) => text.includes("tool_result"))).toContain("is_error");
   await leaves(t, nothing());
 });
+
+it("a lead that waits hears of a teammate that answered nothing at all", async () => {
+  const t = privateTmux();
+  const cast = {
+    [LEAD_NAME]: [
+      { when: /Look/, uses: [uses("Agent", { name: "ann", prompt: "Greet.", description: "greets" })] },
+      { when: /ann is idle.*said nothing/s, says: "ann had no answer." },
+    ],
+    ann: [{ when: /Greet/, says: "" }],
+  };
+  const { ended } = await runOf(t, cast, "--permission-mode", "bypassPermissions", "Look");
+  expect(ended.out).toMatch(/ann had no answer\.\s*$/);
+  await leaves(t, nothing());
+});

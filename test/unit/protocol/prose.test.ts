@@ -7,6 +7,17 @@ const task = (more: object): object => ({ type: "task_assignment", taskId: "7", 
 
 test.each<[string, object, string]>([
   ["a rest", idle({ idleReason: "available" }), "ada is idle."],
+  [
+    "a rest of one that said nothing",
+    idle({ idleReason: "available", toolCalls: 0 }),
+    "ada is idle.\nIt called no tool and said nothing.",
+  ],
+  ["a rest behind calls", idle({ idleReason: "available", toolCalls: 2 }), "ada is idle."],
+  [
+    "a failure that is a sentence",
+    idle({ idleReason: "failed", failureReason: "It refused." }),
+    "ada is idle after a failure: It refused.",
+  ],
   ["a rest for a cause that we do not know", idle({ idleReason: "waiting_response" }), "ada is idle."],
   [
     "a failure",
