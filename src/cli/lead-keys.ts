@@ -1,13 +1,10 @@
 import { messageOf } from "../errors.ts";
-import { steadyNow } from "../os/clock.ts";
 import type { Worker } from "../worker/worker.ts";
 import { showTeammates } from "./lead-screen.ts";
 import { leadTyped, switchDelegate } from "./lead-typing.ts";
 import type { Lead } from "./lead-worker.ts";
+import { atTheSecond } from "./second-press.ts";
 import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
-
-/** Milliseconds in which a second Ctrl-C says that the first was meant: who drops a line with it is warned in time. */
-const MEANT_MS = 3_000;
 
 /**
  * What is typed in a lead's terminal: for the lead, or for the teammate that is looked at in it.
@@ -18,7 +15,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const endings = atTheSecond(() => view.note("Ctrl-C once more ends the team"), signal);
+  const endings = atTheSecond(() => view.atOnce("Ctrl-C once more ends the team"), signal);
   const ofLead: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => {
       endings.forget();
@@ -56,25 +53,5 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   return () => {
     stopShowing();
     stopReading();
-  };
-}
-
-/** Which Ctrl-C ends the lead: one that follows another soon, with nothing typed in between, or finds it ending. */
-function atTheSecond(
-  tell: () => void,
-  ending: AbortSignal,
-): { press(dropped: boolean): boolean; forget(): void } {
-  let until = Number.NEGATIVE_INFINITY;
-  return {
-    press(dropped) {
-      const now = steadyNow();
-      if (ending.aborted || (now <= until && !dropped)) return true;
-      until = now + MEANT_MS;
-      tell();
-      return false;
-    },
-    forget() {
-      until = Number.NEGATIVE_INFINITY;
-    },
   };
 }

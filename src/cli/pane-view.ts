@@ -35,6 +35,8 @@ export interface PaneView extends WorkerView {
   header(header: PaneHeader): void;
   /** What somebody here asked this program for; its rows are fit to be shown. */
   answer(text: string): void;
+  /** A notice that waits for no end of a paragraph: what a key that was pressed just now did. */
+  atOnce(text: string): void;
   /** It agreed to end, and ends. */
   shutdownAgreed(): void;
   /**
@@ -99,6 +101,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
         page.begin("message");
         for (const row of text.split("\n")) page.row(row);
       }),
+    atOnce: (text) => notice("·", text, TONE.quiet),
     shutdownAgreed: () => notice("○", "agreed to shut down", TONE.quiet),
     end: (lastWords, epilogue) => page.end(lastWords, epilogue),
     note: (text) => page.aside(() => notice("·", text, TONE.quiet)),

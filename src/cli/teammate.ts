@@ -17,9 +17,10 @@ import type { LiveSettings } from "./live-settings.ts";
 import { type Notifier, notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
+import { atTheSecond } from "./second-press.ts";
 import { snapshotOf } from "./snapshots.ts";
 import type { SharedParts } from "./subagents.ts";
-import { readTypedLines } from "./typed-lines.ts";
+import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
 import { type TypingRow, typingRow } from "./typing-row.ts";
 
 interface Self extends ReadyTeammate {
@@ -54,7 +55,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     mode: mode.now,
     cwd: io.cwd,
     // Who looks at it in its lead's terminal has the keys before their eyes.
-    hint: ready.inside === undefined ? "type a line and press Enter to talk to it; Esc interrupts it" : "",
+    hint: ready.inside === undefined ? "type a line to it · Esc interrupts it · Ctrl-C twice ends it" : "",
   });
   const worker = new Worker({
     ref,
@@ -87,12 +88,17 @@ function titleOf({ name, displayName }: TeamConfig): string {
 }
 
 /** From its terminal; where it has none of its own, somebody hands it on. */
-function readLines(worker: Worker, { io, inside, view, typing }: Self): () => void {
+function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): () => void {
   if (inside === undefined) {
-    const handlers = {
-      line: (line: string) => worker.typed(line),
+    const endings = atTheSecond(() => view.atOnce("Ctrl-C once more ends this agent"), signal);
+    const handlers: TypingHandlers = {
+      line: (line) => {
+        endings.forget();
+        return worker.typed(line);
+      },
       escape: () => void worker.interrupt(),
-      problem: (error: unknown) => view.error(messageOf(error)),
+      mayInterrupt: endings.press,
+      problem: (error) => view.error(messageOf(error)),
     };
     return typing === undefined
       ? readTypedLines(io.err, handlers)

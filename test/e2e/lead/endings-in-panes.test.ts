@@ -12,6 +12,7 @@ import { startOf } from "../../../src/os/identity.ts";
 import { processTable, signalProcess, startedWith } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
+import { livenessOfAgent } from "../../../src/team/alive.ts";
 import { history } from "../../../src/team/history.ts";
 import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
 import { claimTask } from "../../../src/team/task-flow.ts";
@@ -140,6 +141,11 @@ describe("an agent in a pane", () => {
       { name: "dev", prompt: "begin" },
     );
     await eventually("its work", () => existsSync(join(t.home, "busy")));
+    // The first is for what is typed, and ends nothing.
+    t.tmux("send-keys", "-t", paneOf("dev"), "half a line", "C-c");
+    await eventually("a warning", () => screen("dev").includes("Ctrl-C once more ends this agent"));
+    expect(livenessOfAgent(ref, "dev")).toBe("alive");
+    expect(screen("dev")).not.toContain("half a line");
     t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
     await eventually("what to press", () => screen("dev").includes("q + Enter closes this pane"));
     await reconcile(ctx);

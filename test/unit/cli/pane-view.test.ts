@@ -184,6 +184,16 @@ test("a narrow pane breaks at blanks what a person must be able to read, and cut
   ]);
 });
 
+test("what a key did is said in the middle of a paragraph, and a notice behind it", () => {
+  const out = pane((view) => {
+    view.event({ type: "text", text: "One and " });
+    view.note("news");
+    view.atOnce("Ctrl-C once more ends it");
+    view.event({ type: "text", text: "two." });
+  });
+  expect(out).toBe("One and\n\n· Ctrl-C once more ends it\n\ntwo.\n\n· news\n");
+});
+
 describe("notices", () => {
   test.each<[string, (view: PaneView) => void, string]>([
     ["a waiting message", (view) => view.queued("history"), "◂ queued: message from history\n"],
