@@ -208,9 +208,11 @@ hold() {
   while [ "$failures" -lt 3 ]; do
     if read -r answer; then
       failures=0
-      case $answer in
+      # A Ctrl-C is a character of the line here, and so is half a name of a key.
+      case $(printf %s "$answer" | tr -d '[:cntrl:]') in
         r | R) return 0 ;;
         q | Q) return 1 ;;
+        ?*) printf 'r or q, and Enter.\n' ;;
       esac
     elif [ -t 0 ]; then
       failures=$((failures + 1))

@@ -73,7 +73,10 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     const first = run.program();
     run.type("exit 3");
     await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
-    run.type("r");
+    run.type("what now?");
+    await eventually("what else to press", () => run.screen().includes("r or q, and Enter."));
+    // Pressed once more than it took to end it.
+    run.tmux("send-keys", "-t", run.pane, "C-c", "r", "Enter");
     await eventually("another start", () => run.program() !== first);
     run.tmux("send-keys", "-t", run.pane, "C-c");
     await eventually("its end by Ctrl-C", () => run.exit()?.signal === "SIGINT");
