@@ -59,7 +59,17 @@ function bindOperands(command: Command, line: ParsedLine): RawCall["args"] {
   }
   const extra = rest[0];
   if (extra === undefined) return args;
-  throw usageError(command, `takes no ${JSON.stringify(extra)}: it is one word too many.`);
+  const many = manyIn(command, line.options);
+  const hint = many && `Give ${many} again before each further value.`;
+  throw usageError(command, `takes no ${JSON.stringify(extra)}: it is one word too many.`, hint);
+}
+
+/** An option that was given and may be given again: a word too many may have been meant for it. */
+function manyIn(command: Command, given: ParsedLine["options"]): string | undefined {
+  const key = Object.keys(command.options).find(
+    (name) => command.options[name]?.many && given[name] !== undefined,
+  );
+  return key && `--${longName(key)}`;
 }
 
 /** Where a word is missing, an option that may stand without a value may have taken it. */

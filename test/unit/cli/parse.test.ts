@@ -130,6 +130,16 @@ describe("bind", () => {
   it("names a word too many", () => {
     const none = { ...sample, args: [] };
     expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
+    const listing = defineCommand({
+      ...sample,
+      args: [],
+      options: { toolNames: { value: "names", summary: "s", many: true } },
+    });
+    expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
+      expect.objectContaining({
+        hint: expect.stringMatching(/^Give --tool-names again before each further value\. /),
+      }),
+    );
   });
 });
 
