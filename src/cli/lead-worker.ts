@@ -4,6 +4,7 @@ import type { TeammateMode } from "../backend/choose.ts";
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
+import { plansLeftBy } from "../lead/left-plans.ts";
 import { answerPermission } from "../lead/permission-side.ts";
 import type { PromptWords } from "../lead/prompt-words.ts";
 import { reconcile } from "../lead/reconcile.ts";
@@ -120,6 +121,7 @@ export async function leadWorker(
     ...ownPane(ctx.env),
   };
   let answerDue = false;
+  const sayLeft = sayingPlansLeft(lead);
   const atRest = onceAtRest(lead.inside, () => worker.lookAgain());
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
@@ -140,6 +142,7 @@ export async function leadWorker(
     signal,
     agent: (own) => assembleLead(lead, own),
     idle: async (held, interrupted) => {
+      sayLeft();
       // Who types the goals says when there are no more.
       if (isOpen(lead)) return "wait";
       await settle(ctx);
@@ -172,6 +175,18 @@ function onceAtRest(inside: InProcessBackend, wake: () => void): () => void {
       isWaiting = false;
       wake();
     });
+  };
+}
+
+/** Says once of each plan that the lead has left without an answer that its teammate waits for one. */
+function sayingPlansLeft({ ctx, view }: Lead): () => void {
+  const said = new Set<string>();
+  return () => {
+    for (const { id, from } of plansLeftBy(ctx.ref).filter((plan) => !said.has(plan.id))) {
+      said.add(id);
+      const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
+      view.waiting(`${from} still waits for a word on its plan: ${approve}, or ${reject} --note "…"`);
+    }
   };
 }
 

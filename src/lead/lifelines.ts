@@ -19,7 +19,9 @@ export class Lifelines {
   readonly bell: Bell;
   readonly #ctx: LeadContext;
   readonly #open = new Map<string, Lifeline>();
-  readonly #closing = new AbortController();
+  /** Ends the looks that follow the newest end. */
+  #looks = new AbortController();
+  #isClosed = false;
   readonly #rings = new Rings(() => this.#close());
 
   constructor(ctx: LeadContext) {
@@ -46,16 +48,22 @@ export class Lifelines {
     }
   }
 
+  /** Those after one end are in place of what is left of those after the end before it, of which there may be many at once. */
   async #ringRepeatedly(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#looks.abort();
+    this.#looks = new AbortController();
+    const { signal } = this.#looks;
     this.#rings.ring();
     for (const ms of LOOK_AGAIN_MS) {
-      if ((await pause(ms, this.#closing.signal)) === "aborted") return;
+      if ((await pause(ms, signal)) === "aborted") return;
       this.#rings.ring();
     }
   }
 
   #close(): void {
-    this.#closing.abort();
+    this.#isClosed = true;
+    this.#looks.abort();
     for (const line of this.#open.values()) line.close();
     this.#open.clear();
   }

@@ -1,11 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { homeOf } from "../../../src/cli/home.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
+import { startTeams, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
@@ -105,4 +106,27 @@ it("a lead that waits hears of a teammate that answered nothing at all", async (
   const { ended } = await runOf(t, cast, "--permission-mode", "bypassPermissions", "Look");
   expect(ended.out).toMatch(/ann had no answer\.\s*$/);
   await leaves(t, nothing());
+});
+
+it("a plan that its lead leaves without an answer is said to wait for a person, whose word lets the run end (S16)", async () => {
+  const t = privateTmux();
+  const planner = uses("Agent", { name: "ann", prompt: "Plan it.", plan_mode_required: true });
+  const plan = uses("Write", { file_path: "{{plan_file}}", content: "# Plan\nGreet." });
+  const agents = {
+    [LEAD_NAME]: [{ tools: [planner] }, { say: "I wait." }, { say: "What a plan." }, { say: "All is done." }],
+    ann: [{ tools: [plan, uses("ExitPlanMode", {})] }, { say: "Greeted." }],
+  };
+  const book = join(t.home, "book.json");
+  writeFileSync(book, JSON.stringify({ version: 1, agents }));
+  const words = ["run", "Go.", "--playbook", book, "--team", "crew", "--teammate-mode", "process", "--json"];
+  const { child, ended } = startTeams(words, t.env, t.home);
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const wait = /^teams: ann still waits for a word on its plan: teams approve (plan_approval-\S+), or/gm;
+  const [, id = ""] = await eventually("the word of it", () => [...said.matchAll(wait)][0]);
+  expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
+  expect(await ended).toBe(0);
+  expect([...said.matchAll(wait)]).toHaveLength(1);
 });

@@ -112,7 +112,7 @@ const LEAD: readonly Turn[] = [
         input: {
           type: "plan_approval_response",
           recipient: "planner",
-          request_id: "{{request_id}}",
+          request_id: "{{request_id.planner}}",
           approve: true,
           content: "with {{env.DEPLOY_TOKEN}}",
         },
