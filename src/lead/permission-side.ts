@@ -44,11 +44,15 @@ export async function answerPermission(
   message: MessageOf<"permission_request"> | MessageOf<"sandbox_permission_request">,
   rights: LeadRights,
 ): Promise<"answered" | "person"> {
-  const { cwd = ctx.cwd } = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from)) ?? {};
+  const member = readTeam(ctx.ref).members.find(({ name }) => sameName(name, from));
+  // It has left meanwhile, and waits for nothing.
+  if (member === undefined) return "answered";
+  const { cwd } = member;
   const asked = askedIn(message, { cwd, env: ctx.env });
   // One of ours has opened it itself, and by now may have its answer.
   if (readStatus(ctx.ref, from) === undefined) recordForeign(ctx, from, asked);
-  else if (!isOpen(ctx.ref, asked.id)) return "answered";
+  // What somebody else has asked for is not decided by what this one says of it.
+  if (!isOpen(ctx.ref, asked.id, from)) return "answered";
   const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
   // Where a rule, a hook or what it would change made it ask, nothing but a person's word lets it run.
   if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";

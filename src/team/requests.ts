@@ -5,6 +5,7 @@ import { createWhole, makeDirBelow } from "../os/create.ts";
 import { entryOf, isMissing, listDir, removeFile } from "../os/fs.ts";
 import { maskValue, ownSecrets } from "../os/secrets.ts";
 import { metadata } from "../schema/json.ts";
+import { sameName } from "../schema/names.ts";
 import { formatJson } from "../store/format-json.ts";
 import { readRecordFile } from "../store/json-file.ts";
 import { readOnce, type TeamRef } from "./ref.ts";
@@ -125,10 +126,9 @@ export async function answerRequest(
   throw requestNotFound(ref, id);
 }
 
-/** Whether somebody's answer is still waited for. */
-export function isOpen(ref: TeamRef, id: string): boolean {
-  const { request, answer } = ref.paths.request(id);
-  return entryOf(request) !== undefined && entryOf(answer) === undefined;
+/** Whether what this agent has asked for with this id still waits for its answer. */
+export function isOpen(ref: TeamRef, wanted: string, asker: string): boolean {
+  return listRequests(ref).some(({ id, from }) => id === wanted && sameName(from, asker));
 }
 
 /** The answer, if there is one. */

@@ -188,8 +188,8 @@ export class PlanGate {
 
   /** A peer answers with a message alone: what it answered is to leave the list all the same. */
   async #writeDown({ requestId, approved, feedback }: MessageOf<"plan_approval_response">): Promise<void> {
-    const { ref, clock } = this.#options;
-    if (!isOpen(ref, requestId)) return;
+    const { ref, name, clock } = this.#options;
+    if (!isOpen(ref, requestId, name)) return;
     const answer = defined({ approve: approved, by: LEAD_NAME, note: feedback, at: clock.now() });
     await answerRequest(ref, requestId, answer);
   }

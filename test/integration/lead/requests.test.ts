@@ -8,9 +8,11 @@ import { history } from "../../../src/team/history.ts";
 import { pending } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest, openRequest } from "../../../src/team/requests.ts";
+import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests.ts";
 import { giveMode } from "../../../src/team/restarts.ts";
+import { lockInTeam } from "../../../src/team/team-lock.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
+import { eventually } from "../../support/eventually.ts";
 import { statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
 import { testTeam } from "../../support/team.ts";
@@ -159,6 +161,26 @@ describe("a teammate's permission request at the lead's side", () => {
     expect([answered, listApprovals(ref), await responses(ref)]).toEqual(["answered", [], []]);
   });
 
+  it("does not decide what another has asked for", async () => {
+    const ref = await testTeam(["dev", "ada"]);
+    writeStatus(ref, "ada", statusOf());
+    asOurs(ref);
+    const forged = { ...request, agent_id: "ada" };
+    for (const from of ["ada", "Ada"])
+      expect(await answerPermission(contextOf(ref), from, forged, rights({ allow: ["Bash(ls)"] }))).toBe(
+        "answered",
+      );
+    expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
+  });
+
+  it("of one that has left is nobody's to answer", async () => {
+    const ref = await testTeam(["dev"]);
+    await retireMember(ref, "dev", "killed");
+    for (const given of [{}, { allow: ["Bash(ls)"] }])
+      expect(await answerPermission(contextOf(ref), "dev", request, rights(given))).toBe("answered");
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
   it("of a foreign peer, which opens no request itself, shows among what waits (S61)", async () => {
     const ref = await testTeam(["dev"]);
     await answerPermission(contextOf(ref), "dev", request, rights());
@@ -248,6 +270,26 @@ describe("what waits for somebody", () => {
     expect(await history(ref, "dev")).toHaveLength(1);
   });
 
+  it("has its one answer once the inbox's lock is free, whoever answers meanwhile", async () => {
+    const ref = await testTeam(["dev"]);
+    open(ref, "p", 1);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const lock = lockInTeam(ref, ref.paths.inbox("dev"), () => released);
+    const first = answerApproval(contextOf(ref), "p", { approve: true });
+    await eventually("the answer", () => readAnswer(ref, "p"));
+    const second = answerApproval(contextOf(ref), "p", { approve: false });
+    expect([await history(ref, "dev"), listApprovals(ref)]).toEqual([[], []]);
+    release();
+    await expect(second).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
+    await Promise.all([first, lock]);
+    expect((await pending(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "plan_approval_response", approved: true },
+    ]);
+  });
+
   it.each(["nothing", "../config", "", "p/../p"])("is not found under the id %j", async (id) => {
     const ref = await testTeam(["dev"]);
     open(ref, "p", 1);
@@ -264,5 +306,7 @@ describe("what waits for somebody", () => {
     await expect(answerApproval(contextOf(ref), "p", { approve: true })).rejects.toMatchObject({
       code: "RECIPIENT_INACTIVE",
     });
+    // As before.
+    expect([readAnswer(ref, "p"), listApprovals(ref).map(({ id }) => id)]).toEqual([undefined, ["p"]]);
   });
 });
