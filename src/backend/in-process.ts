@@ -151,14 +151,14 @@ class InProcess {
     const place = placeWithin(ownIdentity(), instance, paths, this.#clock.now());
     const resident = new Resident(request);
     this.#residents.set(instance, resident);
-    request.placed?.(place);
     this.#contain();
-    const { agentId, env } = request;
+    const { agentId, env, signal } = request;
     const agent = { agentId, env, failed: (error: unknown) => this.#failed(resident, error) };
-    resident.done = asAgent(agent, () => this.#run(resident, runWorker));
     try {
+      request.placed?.(place);
+      resident.done = asAgent(agent, () => this.#run(resident, runWorker));
       const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
-      await awaitReady(paths, { instance, name, timeoutMs });
+      await awaitReady(paths, { instance, name, timeoutMs, ...(signal && { signal }) });
       return { ok: true, name, place };
     } catch (cause) {
       await this.#takeBack(resident);

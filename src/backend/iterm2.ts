@@ -37,9 +37,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
     const handover = await putDown(request);
     try {
       await it2.openWindow(handover.words);
-      const place = placeOf(request, await handover.taken(), clock.now());
-      request.placed?.(place);
-      return place;
+      return placeOf(request, await handover.taken(), clock.now());
     } finally {
       handover.close();
     }

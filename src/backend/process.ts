@@ -70,7 +70,6 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       logFile: request.paths.log,
       spawnedAt: clock.now(),
     };
-    request.placed?.(place);
     const bell = socketBell(channel);
     // Whoever in this process rings the child's FIFO rings its socket pair too.
     channels.set(request.instance, { bell, leave: ringBeside(request.paths.bell, () => bell.ring()) });

@@ -23,8 +23,8 @@ export function marked(requests: readonly SpawnRequest[]): readonly SpawnRequest
 }
 
 /**
- * The last part of every start: waits for the agent's own word; where it does not come, ends what was started and
- * takes away everything that was made for it.
+ * The last part of every start: says where it was put, and waits for the agent's own word; where that does not come, or cannot be
+ * waited for, ends what was started and takes away everything that was made for it.
  */
 export async function settleStart(
   request: SpawnRequest,
@@ -38,6 +38,7 @@ export async function settleStart(
 ): Promise<SpawnOutcome> {
   const script = { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
   try {
+    request.placed?.(place);
     await awaitReady(request.paths, {
       instance: request.instance,
       name: request.name,

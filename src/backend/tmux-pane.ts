@@ -78,7 +78,6 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
             { placement: placement.kind, ...(beside && { beside }) },
             spawnedAt,
           );
-          request.placed?.(place);
           const outcome = await settleStart(request, place, {
             timeoutMs: options.readyTimeoutMs,
             close: () => closePanes(server, [place]),

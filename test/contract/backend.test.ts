@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Backend, Placement } from "../../src/backend/backend.ts";
+import type { Backend, Placement, SpawnRequest } from "../../src/backend/backend.ts";
 import { inProcessBackend } from "../../src/backend/in-process.ts";
 import { iterm2Backend } from "../../src/backend/iterm2.ts";
 import { processBackend } from "../../src/backend/process.ts";
@@ -160,11 +160,7 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     expect(outcome.error).toBeInstanceOf(TeamError);
     expect(outcome.error).toMatchObject({ code: "SPAWN_FAILED", details: { exitCode: code } });
     expect(outcome.error.message).toMatch(said);
-    expect(existsSync(bad.paths.run)).toBe(false);
-    expect(existsSync(bad.paths.runtime)).toBe(false);
-    expect(processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${bad.instance}`))).toEqual(
-      [],
-    );
+    expectNothingOf(bad);
     expect(good?.ok).toBe(true);
     await endAll(
       backend,
@@ -181,10 +177,34 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     const [outcome] = await backend.spawn([{ ...request, placed }], placement);
     expect(told).toEqual([request.instance]);
     expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
-    expect(
-      processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`)),
-    ).toEqual([]);
-    expect(existsSync(request.paths.run)).toBe(false);
+    expectNothingOf(request);
+    expect(nothingLeft()).toBe(true);
+  });
+
+  test("ends what nobody could write down the place of; the others start", async () => {
+    const { t, backend, placement, nothingLeft } = setUp(make);
+    const bad = requestFor(t, "bad");
+    const placed = (): never => {
+      throw new TeamError("PERMISSION_DENIED", "The disk is full.");
+    };
+    const [good, outcome] = await backend.spawn([requestFor(t, "good"), { ...bad, placed }], placement);
+    expect(outcome).toMatchObject({ ok: false, name: "bad", error: { message: "The disk is full." } });
+    expectNothingOf(bad);
+    await endAll(
+      backend,
+      [good].filter((o) => o !== undefined),
+    );
+    expect(nothingLeft()).toBe(true);
+  });
+
+  test("gives up a start that is interrupted", async () => {
+    const { t, backend, placement, nothingLeft } = setUp(make);
+    const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
+    const giving = new AbortController();
+    const up = { signal: giving.signal, placed: () => giving.abort() };
+    const [outcome] = await backend.spawn([{ ...request, ...up }], placement);
+    expect(outcome).toMatchObject({ ok: false, error: { code: "INTERRUPTED" } });
+    expectNothingOf(request);
     expect(nothingLeft()).toBe(true);
   });
 
@@ -207,6 +227,11 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
 function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyTimeoutMs = 15_000) {
   const t = privateTmux();
   return { t, ...make(t, readyTimeoutMs) };
+}
+
+function expectNothingOf({ paths, instance }: SpawnRequest): void {
+  expect([paths.run, paths.runtime].filter((path) => existsSync(path))).toEqual([]);
+  expect(processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${instance}`))).toEqual([]);
 }
 
 function notExecutable(t: PrivateTmux): string {
