@@ -7,8 +7,8 @@ export class Shown {
 
   write(text: string): void {
     const [first = "", ...rest] = text.split("\n");
-    this.#lines.push(`${this.#lines.pop() ?? ""}${first}`, ...rest);
-    if (this.#lines.length > MOST_LINES) this.#lines = this.#lines.slice(-MOST_LINES);
+    const begun = `${this.#lines.pop() ?? ""}${first}`;
+    this.#lines = [...this.#lines, begun, ...rest].slice(-MOST_LINES);
   }
 
   /** The last of them, oldest first; one that is not written yet is none. */

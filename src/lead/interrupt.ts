@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
@@ -63,9 +64,9 @@ export async function interruptAgent(
     const text = formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(clock.now()));
     const { messageId } = await deliver(ref, { from: LEAD_NAME, to: name, text });
     if (alive === null) return { name, outcome: "asked" };
-    const deadline = clock.now() + timeoutMs;
+    const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
-      const remaining = deadline - clock.now();
+      const remaining = deadline - steadyNow();
       if (remaining <= 0 || signal?.aborted) throw notTaken(name, timeoutMs);
       const waited = {
         timeoutMs: Math.min(remaining, LOOK_AGAIN),

@@ -1,4 +1,5 @@
 import { TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/identity.ts";
 import { formatProtocol, type ProtocolMessage, parseProtocol } from "../protocol/messages.ts";
 import { shutdownRequestId } from "../protocol/request-ids.ts";
@@ -83,7 +84,7 @@ async function askAndFinish(
   const { ref } = ctx;
   // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
   const bell = openTreeBell([ref.paths.dir]);
-  const deadline = ctx.clock.now() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
+  const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
   const ended = options.ended ?? ((name: string) => finishMember(ctx, name, "shutdown"));
   try {
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
@@ -96,7 +97,7 @@ async function askAndFinish(
         waiting.delete(name);
       }
       if (waiting.size === 0) break;
-      if (!(await waitFor(bell, deadline - ctx.clock.now(), options.signal))) break;
+      if (!(await waitFor(bell, deadline - steadyNow(), options.signal))) break;
     }
     for (const name of waiting.keys()) reports.set(name, { name, outcome: "timed_out" });
     return [...reports.values()];
