@@ -1,6 +1,7 @@
 import { operand } from "../os/shell-words.ts";
 import { paletteIndex, TONE } from "../os/terminal-colors.ts";
 import { cutToWidth, displayWidth, gridText } from "../os/terminal-text.ts";
+import { MESSAGE_SIGN } from "../team/last-lines.ts";
 import type { ShownAsk, WorkerView } from "../worker/view.ts";
 import { eventWriter } from "./pane-events.ts";
 import { type Page, type PageOptions, pageOf } from "./pane-page.ts";
@@ -74,7 +75,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     received(from, text, color) {
       page.begin("message");
-      page.row(paint(paletteIndex(color), `◂ ${gridText(from)}`));
+      page.row(paint(paletteIndex(color), `${MESSAGE_SIGN} ${gridText(from)}`));
       for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
     },
     queued(from, line) {

@@ -1,5 +1,6 @@
 import { crashId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
+import { withoutMessages } from "../team/last-lines.ts";
 import { judge } from "../team/liveness.ts";
 import { isBeingRestarted } from "../team/restarts.ts";
 import { reasonOf } from "./end-news.ts";
@@ -26,7 +27,9 @@ function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
   if (name === LEAD_NAME || isBeingRestarted(member)) return undefined;
   const { state, exit } = judge(member, records);
   if (state !== "crashed") return undefined;
-  const last = exit?.lastLines.findLast((line) => line.trim() !== "")?.trim();
+  const last = withoutMessages(exit?.lastLines ?? [])
+    .at(-1)
+    ?.trim();
   const how = reasonOf(exit).replace(/^ \((.*)\)$/, "$1");
   return {
     id: crashId(name, status?.startedAt ?? joinedAt),

@@ -1,3 +1,4 @@
+import { withoutMessages } from "../team/last-lines.ts";
 import type { AgentExit } from "../team/liveness.ts";
 
 /** Signal or exit code in brackets, to stand behind a verb; empty where neither is known. */
@@ -6,8 +7,11 @@ export function reasonOf(exit: AgentExit | null): string {
   return reason === undefined ? "" : ` (${reason})`;
 }
 
-/** The last that it said, in lines below the news. */
+/**
+ * The last that its pane showed, in lines below the news. Each is marked as quoted: what an agent, or a program of its, wrote is
+ * not said by whoever tells the news.
+ */
 export function lastLinesOf(exit: AgentExit | null): string {
-  const lines = exit?.lastLines.filter((line) => line.trim() !== "") ?? [];
-  return lines.length === 0 ? "" : `\nIts last lines:\n${lines.join("\n")}`;
+  const lines = withoutMessages(exit?.lastLines ?? []);
+  return lines.length === 0 ? "" : `\nIts last lines:\n${lines.map((line) => `> ${line}`).join("\n")}`;
 }
