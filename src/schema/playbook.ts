@@ -53,6 +53,11 @@ export const playbook = z.strictObject({
 export type Playbook = z.infer<typeof playbook>;
 export type Turn = z.infer<typeof turn>;
 
+/** JSON Schema of a playbook. */
+export function playbookJsonSchema(): object {
+  return z.toJSONSchema(playbook, { io: "input" });
+}
+
 function isRegexp(source: string): boolean {
   try {
     new RegExp(source, "u");

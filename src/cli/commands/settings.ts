@@ -1,5 +1,6 @@
 import { maskValue, secretsOf } from "../../os/secrets.ts";
 import { stripControls } from "../../os/terminal-text.ts";
+import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { defineCommand } from "../command.ts";
 import { homeOf } from "../home.ts";
 import { line } from "../paint.ts";
@@ -13,15 +14,24 @@ export const command = defineCommand({
   summary: "Show the settings that count in this directory, and what can be set",
   args: [],
   options: {
-    schema: { summary: "the JSON Schema of the file: every key, what it is for, its default" },
+    schema: {
+      value: "file",
+      valueOptional: true,
+      summary: "the JSON Schema of the settings file, with what each key is for, or of a playbook",
+      choices: ["settings", "playbook"],
+    },
   },
-  examples: ["teams settings", "teams settings --schema > teams-settings.schema.json"],
+  examples: [
+    "teams settings",
+    "teams settings --schema > settings.schema.json",
+    "teams settings --schema playbook > playbook.schema.json",
+  ],
   notes:
     "From weakest to strongest: your own settings.json, the project's .claude/settings.json and settings.local.json, managed ones.\n" +
     "From a directory that you do not trust (teams trust) only what takes rights away counts.",
   async run({ io, options, out }) {
-    if (options.schema) {
-      const schema = settingsJsonSchema();
+    if (options.schema !== undefined) {
+      const schema = options.schema === "playbook" ? playbookJsonSchema() : settingsJsonSchema();
       out.answer(schema, () => JSON.stringify(schema, undefined, 2));
       return;
     }

@@ -60,6 +60,18 @@ describe("teams settings", () => {
     }
   });
 
+  it("prints the schema of a playbook, which may name it and takes no other key", async () => {
+    const cli = cliIn();
+    const schema = (await cli(["settings", "--schema", "playbook", "--json"])).json<Schema>();
+    expect(schema).toMatchObject({
+      properties: { $schema: {}, version: { const: 1 }, agents: {} },
+      required: ["version", "agents"],
+      additionalProperties: false,
+    });
+    expect(JSON.stringify(schema)).toContain('"delayMs":{"type":"number","minimum":0,"maximum":600000}');
+    expect(await cli(["settings", "--schema", "team"])).toMatchObject({ code: 2 });
+  });
+
   it("has examples in the documentation that are settings", () => {
     const page = readFileSync("docs/settings.md", "utf8");
     const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
