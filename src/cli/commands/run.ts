@@ -25,6 +25,7 @@ import { leadInSession } from "../lead-session.ts";
 import type { LeadPlan } from "../lead-worker.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../make-model.ts";
 import { line } from "../paint.ts";
+import { usageError } from "../parse.ts";
 import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
 import { checkRecording, RECORDING } from "../recording.ts";
 import { isInSession, reportingFailure } from "../run-result.ts";
@@ -79,7 +80,9 @@ export const command = defineCommand({
   ],
   notes:
     "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is\n" +
-    "played: a team audits the git repository of this directory. Everything but the thinking is real.",
+    "played: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
+    "What no rule and no --permission-mode allows asks you: in the pane, or without a terminal by teams approvals and teams\n" +
+    "approve, for which the run waits.",
   run: (call) => startRun(call),
 });
 
@@ -147,6 +150,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const { options, io } = call;
   const { model, typed, ...led } = await whatToLead(call);
   const builtIn = model === SCRIPTED;
+  requireUse(call, builtIn);
   const settings = loadSettings(homeOf(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
@@ -181,6 +185,13 @@ async function checked(call: RunCall): Promise<Checked> {
   };
   const notes = builtIn ? builtInNotes(typed, options.permissionMode === undefined) : [];
   return { plan, goal: typed, backend: backend.type, notes };
+}
+
+/** Of an option that would change nothing. @throws TeamError INVALID_INPUT */
+function requireUse({ options }: RunCall, builtIn: boolean): void {
+  if (options.report !== undefined && !builtIn)
+    throw usageError(command, "takes --report for the built-in audit only, which --model scripted plays.");
+  if (options.here && options.session) throw usageError(command, "takes --here or --session, not both.");
 }
 
 /** @throws TeamError INVALID_MODEL where nobody can count what is not to be exceeded */

@@ -213,6 +213,17 @@ describe("a place that cannot be", () => {
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [], fifos: [] });
   });
 
+  it("an option that would change nothing is refused, and a run is not begun", async () => {
+    const { t, refused } = world();
+    writeFileSync(join(t.home, "short.json"), JSON.stringify(SHORT));
+    const run = ["run", "--playbook", "short.json"];
+    const audit = await refused(2, "INVALID_INPUT", ...run, "--report", "AUDIT.md");
+    expect(audit.message).toContain("--report for the built-in audit only");
+    const place = await refused(2, "INVALID_INPUT", ...run, "--here", "--session");
+    expect(place.message).toContain("--here or --session, not both");
+    await leaves(t, nothing());
+  });
+
   it("a runtime directory that is open to others is refused, and no team is left behind", async () => {
     const { t, teams, refused } = world();
     mkdirSync(join(t.runtime, "teams"));
