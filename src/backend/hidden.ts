@@ -140,7 +140,7 @@ async function movePane(
     "TMUX_ERROR",
     `tmux did not move the pane ${pane.id} as it should: ${errors.join("; ")}.`,
     {
-      hint: "The agent in it goes on. `teams attach` shows where it is now.",
+      hint: "The agent in it keeps running. `teams attach` shows where it is now.",
       details: { kind: "refused", errors },
     },
   );

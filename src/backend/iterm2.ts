@@ -154,11 +154,7 @@ function isThere(place: PlaceRecord): boolean {
 }
 
 function noSplit(): TeamError {
-  return new TeamError(
-    "INVALID_INPUT",
-    "iTerm2 runs a program in a new window alone, not beside this pane.",
-    {
-      hint: "Nothing was started. Leave --here out; or run in tmux, whose panes can be split.",
-    },
-  );
+  return new TeamError("INVALID_INPUT", "iTerm2 runs a program only in a new window, not beside this pane.", {
+    hint: "Nothing was started. Leave --here out; or run in tmux, whose panes can be split.",
+  });
 }

@@ -28,8 +28,8 @@ export async function layOutTeam(
   if (commands.length === 0) return counts;
   const { errors } = await server.batch(commands, { serverPid: seen.serverPid });
   if (errors.length === 0) return counts;
-  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window so: ${errors.join("; ")}.`, {
-    hint: "The agents in them go on. A larger window, or another layout, has the room.",
+  throw new TeamError("TMUX_ERROR", `tmux did not lay out every window that way: ${errors.join("; ")}.`, {
+    hint: "The agents in them keep running. A larger window, or another layout, has the room.",
     details: { kind: "refused", errors },
   });
 }

@@ -94,7 +94,7 @@ function parseSettings(file: string, raw: unknown): Settings {
   if (parsed.success) return parsed.data;
   const { path, message } = firstIssue(parsed.error);
   throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {
-    hint: `Mend that setting; nothing was changed in the file.`,
+    hint: `Fix that setting; nothing was changed in the file.`,
     details: { file, field: path },
   });
 }
@@ -106,7 +106,7 @@ function readRaw(file: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
-      hint: "Mend it (mostly it is a missing or extra comma); nothing was changed in it.",
+      hint: "Fix it (mostly it is a missing or extra comma); nothing was changed in it.",
       cause,
     });
   }

@@ -15,7 +15,7 @@ export interface Flaw {
 
 /** @param mendWith the command that mends it */
 export function findingOf(name: string, flaw: Flaw, mendWith: string): Finding {
-  const remedy = flaw.remedy ?? `Mend it: ${mendWith}`;
+  const remedy = flaw.remedy ?? `Repair it: ${mendWith}`;
   return flaw.level === "fail" ? fail(name, flaw.text, remedy) : warn(name, flaw.text, remedy);
 }
 
@@ -27,7 +27,7 @@ export async function mended(name: string, flaw: Flaw, mendWith: string): Promis
     return done === undefined ? [] : [ok(name, done)];
   } catch (error) {
     return [
-      fail(name, `${flaw.text}; it was not mended: ${messageOf(error)}`, "See to that and do it again."),
+      fail(name, `${flaw.text}; it was not repaired: ${messageOf(error)}`, "Solve that and do it again."),
     ];
   }
 }

@@ -51,12 +51,7 @@ export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {
   const found = findLeftovers(home, now);
   if (found.length === 0) return ok(name, "none");
   const list = `${found.slice(0, 3).join(", ")}${found.length > 3 ? ", …" : ""}`;
-  if (!fix)
-    return warn(
-      name,
-      `${found.length} of teams that are no more: ${list}`,
-      "Remove them: teams doctor --fix",
-    );
+  if (!fix) return warn(name, `${found.length} of deleted teams: ${list}`, "Remove them: teams doctor --fix");
   for (const path of found) removeTree(path);
   return ok(name, `removed ${found.length}: ${list}`);
 }

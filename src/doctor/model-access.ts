@@ -14,7 +14,7 @@ export function checkModel(env: Env): Finding {
   if (base !== undefined && !URL.canParse(base)) {
     return fail(
       NAME,
-      `ANTHROPIC_BASE_URL is no URL: ${base}`,
+      `ANTHROPIC_BASE_URL is not a URL: ${base}`,
       "Set it to one, such as http://localhost:8080.",
     );
   }
@@ -50,7 +50,7 @@ export async function checkModelOnline(env: Env): Promise<Finding> {
 }
 
 function judgeStatus(base: string, status: number): Finding {
-  if (status < 300) return ok(NAME, `${base} answers and takes the key`);
+  if (status < 300) return ok(NAME, `${base} answers and accepts the key`);
   if (status === 401 || status === 403) {
     return fail(
       NAME,

@@ -65,7 +65,7 @@ export function strayFlaws(ref: TeamRef, isCertain: boolean): Flaw[] {
 /** Nobody reads it, and nobody can be written to by that name; one that says nothing is put out of the way. */
 function strayInbox(ref: TeamRef, stem: string, isCertain: boolean): Flaw {
   const path = join(ref.paths.inboxes, `${stem}.json`);
-  const text = `${path} is of nobody who is or was a member`;
+  const text = `${path} belongs to nobody who is or was a member`;
   const unread = unreadIn(path);
   const hasRun = entryOf(join(ref.paths.dir, "run", stem)) !== undefined;
   if (unread === 0 && !hasRun && stem !== LEAD_NAME && isCertain) {
@@ -93,16 +93,16 @@ function strayRun(ref: TeamRef, agent: string, hasLeft: boolean): Flaw[] {
   const path = join(ref.paths.dir, "run", agent);
   const status = statusOf(ref, agent);
   if (isAlive(status)) return [];
-  const text = `${path} is of an agent that is no member`;
+  const text = `${path} belongs to an agent that is not a member`;
   if (!hasLeft) {
     const remedy = `config.json may have lost it. If nobody misses it: rm -r ${operand(path)}`;
-    return [{ level: "warn", text: `${text}, nor was one`, remedy }];
+    return [{ level: "warn", text: `${text}, and never was`, remedy }];
   }
   const mend = async (): Promise<string> => {
     removeTree(path);
     const runtime = join(ref.paths.runtime, agent);
     if (isOwnRuntime(runtime, 3)) removeTree(runtime);
-    return `removed ${path}: its agent is no member and has ended`;
+    return `removed ${path}: its agent is not a member and has ended`;
   };
   return [{ level: "warn", text, mend }];
 }

@@ -57,8 +57,8 @@ async function mendConfig(ref: TeamRef): Promise<string | undefined> {
   const { members, schemaVersion } = readTeam(ref);
   const names = some(members.map(({ name }) => name));
   const whose =
-    schemaVersion === undefined ? "; that it is ours was lost, so that commands need its name" : "";
-  return `mended config.json; it names ${names}${whose}; the original is ${repaired.original}`;
+    schemaVersion === undefined ? "; it no longer says that it is ours, so commands need its name" : "";
+  return `repaired config.json; it names ${names}${whose}; the original is ${repaired.original}`;
 }
 
 /**
@@ -81,12 +81,12 @@ export const CONTENT_LOOKS: readonly ((ref: TeamRef) => Flaw[])[] = [
 function nameFlaws(ref: TeamRef): Flaw[] {
   const { name } = readTeam(ref);
   if (isNameOf(ref, name)) return [];
-  const text = `config.json says that it is of the team ${JSON.stringify(name)}`;
+  const text = `config.json says that it belongs to the team ${JSON.stringify(name)}`;
   const mend = async (): Promise<string> => {
     await updateTeam(ref, (config) =>
       isNameOf(ref, config.name) ? undefined : { ...config, name: ref.team },
     );
-    return `gave config.json the name of its directory, ${ref.team}, in the place of ${JSON.stringify(name)}`;
+    return `gave config.json the name of its directory, ${ref.team}, in place of ${JSON.stringify(name)}`;
   };
   return [{ level: "fail", text, mend }];
 }
@@ -108,7 +108,7 @@ function circleFlaws(ref: TeamRef): Flaw[] {
   if (circle === undefined) return [];
   const text = `nobody can begin these: ${deadlockSentence({ kind: "cycle", tasks: circle })}`;
   const [first = ""] = circle;
-  return [{ level: "warn", text, remedy: `Break it: teams task rm ${operand(first)}, and add it anew.` }];
+  return [{ level: "warn", text, remedy: `Break it: teams task rm ${operand(first)}, and add it again.` }];
 }
 
 function taskFlaws(ref: TeamRef): Flaw[] {
@@ -120,7 +120,7 @@ function taskFlaws(ref: TeamRef): Flaw[] {
       if (original === undefined) return undefined;
       const isThere = fileSize(ref.paths.task(id)) !== undefined;
       return isThere
-        ? `mended task #${id}; the original is ${original}`
+        ? `repaired task #${id}; the original is ${original}`
         : `set task #${id} aside, of which nothing could be saved: ${original}; its number is not used again`;
     },
   }));

@@ -61,7 +61,7 @@ async function checkTeam(ref: TeamRef, { fix, isOurs, isNamed }: Look): Promise<
   try {
     const version = versionIn(readText(ref.paths.config) ?? "");
     if (version !== undefined && isNewerForm(version)) {
-      const text = `was written by a newer version of teams (its form is ${version}); it was not looked into`;
+      const text = `was written by a newer version of teams (its form is ${version}); it was not checked`;
       return [warn(name, text, "Install the newest one: npm install -g tmux-teams")];
     }
     const broken = configFlaw(ref, fix && isNamed);
@@ -90,7 +90,7 @@ async function lookInto(name: string, look: () => Promise<void>): Promise<Findin
 }
 
 function unseen(name: string, error: unknown): Finding {
-  return fail(name, `cannot be looked into: ${messageOf(error)}`, "See to that and run it again.");
+  return fail(name, `cannot be checked: ${messageOf(error)}`, "Solve that and run it again.");
 }
 
 function isWhole(ref: TeamRef): boolean {

@@ -28,7 +28,7 @@ export async function checkIterm2(
     // Nobody has to have it.
     if (error.code === "CLI_NOT_FOUND")
       return [ok("iTerm2", "without it2, which would give teammates windows of it")];
-    return [warn("iTerm2", `--teammate-mode iterm2 cannot be had: ${error.message}`, error.hint ?? "")];
+    return [warn("iTerm2", `--teammate-mode iterm2 is not available: ${error.message}`, error.hint ?? "")];
   }
 }
 

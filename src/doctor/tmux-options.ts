@@ -17,7 +17,7 @@ export interface TmuxView {
 export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
   const view = await viewOf(callersServer(env));
   return view === undefined
-    ? [ok("tmux options", "no server runs; they are looked at once one does")]
+    ? [ok("tmux options", "no server is running; they are checked once one is")]
     : judge(view);
 }
 
@@ -97,7 +97,7 @@ export function judge({ options, hooks, clients }: TmuxView): Finding[] {
 
 function terminalOf(name: string): Finding {
   if (/256color|direct/.test(name)) return ok("tmux default-terminal", name);
-  const text = `${name || "not set"}: programs in panes believe in few colours`;
+  const text = `${name || "not set"}: programs in panes expect few colours`;
   return warn("tmux default-terminal", text, 'In tmux.conf: set -g default-terminal "tmux-256color".');
 }
 
@@ -107,7 +107,7 @@ function colorsOf(options: TmuxView["options"], clients: TmuxView["clients"]): F
   const all = clients.every(({ features }) => /(^|,)RGB(,|$)/i.test(features));
   if (clients.length > 0 ? all : /:(RGB|Tc)\b/i.test(told)) return ok("tmux true colour", "passed on");
   if (clients.length === 0) return ok("tmux true colour", "nobody is attached, so it cannot be told");
-  const remedy = `If your terminal has it, in tmux.conf: set -as terminal-features ",*:RGB", and attach anew.`;
+  const remedy = `If your terminal has it, in tmux.conf: set -as terminal-features ",*:RGB", and attach again.`;
   return warn("tmux true colour", "not passed on: colours are rounded to 256", remedy);
 }
 

@@ -191,7 +191,7 @@ async function whereIs(directory: string, env: Env): Promise<Where> {
 async function whereIsWorktree(path: string, env: Env): Promise<Where> {
   const where = await whereIs(path, env);
   if (where.top === realPathOf(path)) return where;
-  throw new GitError(["rev-parse"], "it is no worktree any more");
+  throw new GitError(["rev-parse"], "it is not a worktree any more");
 }
 
 async function commitOf(directory: string, name: string, env: Env): Promise<string> {

@@ -130,12 +130,12 @@ function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
 function permissionMode(value: string | undefined): PermissionMode | undefined {
   if (value === undefined) return undefined;
   const known = PERMISSION_MODES.find((mode) => mode === value);
-  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is none of ours`);
+  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is not one of ours`);
   return known;
 }
 
 function missing(what: string): TeamError {
-  return new TeamError("INVALID_INPUT", `The teammate's command line is not whole: ${what}.`, {
+  return new TeamError("INVALID_INPUT", `The teammate's command line is not complete: ${what}.`, {
     hint: "Teammates are started by `teams spawn` or `teams run`; `teams agent --help` lists the flags.",
   });
 }

@@ -99,7 +99,7 @@ function endedEarly(name: string, exit: ExitRecord): TeamError {
 function hintFor(code: number): string {
   if (code === 127) return "The program was not found; nothing is left behind. Check its path.";
   if (code === 126) return "The program is not executable; nothing is left behind. Check its permissions.";
-  return "Nothing is left behind. Mend what the lines above say and spawn it again.";
+  return "Nothing is left behind. Fix what the lines above say and spawn it again.";
 }
 
 function vanished(name: string): TeamError {

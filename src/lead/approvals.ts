@@ -176,9 +176,13 @@ async function answerCrashOf(
 }
 
 function onlyAPerson(id: string): TeamError {
-  return new TeamError("PERMISSION_DENIED", `${id} is no plan; only a person answers it. Nothing was sent.`, {
-    hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
-  });
+  return new TeamError(
+    "PERMISSION_DENIED",
+    `${id} is not a plan; only a person answers it. Nothing was sent.`,
+    {
+      hint: "A person answers in the agent's pane, in the sidebar or by teams approve.",
+    },
+  );
 }
 
 /** Yes is no answer to "which one". */

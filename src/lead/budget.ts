@@ -38,9 +38,9 @@ export async function budget(
     if (decider === "model") {
       throw new TeamError(
         "PERMISSION_DENIED",
-        "A model sets no budget; it is a person's. Nothing was changed.",
+        "Only a person sets a budget, not a model. Nothing was changed.",
         {
-          hint: "Say what is needed and what for, and go on with what is left.",
+          hint: "Say what is needed and what for, and continue with what is left.",
         },
       );
     }
@@ -71,7 +71,7 @@ async function change(
 /** @throws TeamError INVALID_MODEL: a cost that nobody can tell cannot be held against a limit */
 export function requirePrice(model: string, isPriced: IsPriced): void {
   if (isPriced(model)) return;
-  throw new TeamError("INVALID_MODEL", `Nobody knows what ${model} costs; nothing was done.`, {
+  throw new TeamError("INVALID_MODEL", `The price of ${model} is not known; nothing was done.`, {
     hint: `Give it a price (teams.prices in settings.json), or limit its tokens: --max-tokens`,
   });
 }

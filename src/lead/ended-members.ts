@@ -15,7 +15,7 @@ export function wayBack(ref: TeamRef, names: readonly string[]): string | undefi
   const isOne = ended.length === 1;
   const why = gone.length < ended.length ? "" : `, and ${isOne ? "its" : "their"} tmux server is gone`;
   const who = `${ended.join(", ")} ${isOne ? "has" : "have"} ended${why}`;
-  return `${who}. To go on with ${isOne ? "its conversation" : "their conversations"}: teams resume ${operand(ref.team)}`;
+  return `${who}. To continue ${isOne ? "its conversation" : "their conversations"}: teams resume ${operand(ref.team)}`;
 }
 
 function isServerGone(ref: TeamRef, name: string): boolean {

@@ -51,7 +51,7 @@ export async function interruptAgent(
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   const { alive, state } = judge(member, records);
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
-    throw new TeamError("RECIPIENT_INACTIVE", `${name} does not run, so there is nothing to interrupt.`);
+    throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`);
   }
   // What waits for the answer to a question has ended its turn; a permission may be asked for by one that works behind it.
   const asksAtRest = records.status?.resting === true || !hasOpen(ref, name, "permission");
@@ -92,7 +92,7 @@ function isSameTurn(now: StatusRecord | undefined, before: StatusRecord | undefi
 function notTaken(name: string, timeoutMs: number): TeamError {
   return new TeamError(
     "TIMEOUT",
-    `${name} has not taken the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
+    `${name} did not take the interrupt within ${timeoutMs / 1000} s; the request waits in its inbox.`,
     {
       hint: `See what it does: teams peek ${name}. To end it: teams kill ${name}`,
     },

@@ -71,7 +71,7 @@ export async function killTeammates(
 /** A lead ends with its run, or is a person. */
 function requireTeammates({ ref }: LeadContext, found: readonly TeamMember[]): void {
   if (!found.some(({ name }) => name === LEAD_NAME)) return;
-  throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team, and is not killed by itself.`, {
+  throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team, and is not killed alone.`, {
     hint: `All of the team: teams kill --team ${operand(ref.team)}. A run ends by Ctrl-C in its lead's pane.`,
   });
 }

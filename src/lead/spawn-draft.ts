@@ -86,7 +86,7 @@ export function draftOf(
   if (only !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(only)} is no tool's name; ${input.name} was not started.`,
+      `${JSON.stringify(only)} is not a tool's name; ${input.name} was not started.`,
       {
         hint: "--tools takes names; what a tool may be called with is said with --allowed-tools and --disallowed-tools.",
       },
@@ -96,12 +96,12 @@ export function draftOf(
   if (noRule !== undefined) {
     throw new TeamError(
       "INVALID_INPUT",
-      `${JSON.stringify(noRule)} is no rule; ${input.name} was not started.`,
-      { hint: "Rules are like Edit, Bash(git:*), Read(~/notes/**)." },
+      `${JSON.stringify(noRule)} is not a rule; ${input.name} was not started.`,
+      { hint: "Rules look like Edit, Bash(git:*), Read(~/notes/**)." },
     );
   }
   if (!isDirectory(cwd)) {
-    throw new TeamError("INVALID_INPUT", `${cwd} is no directory; ${input.name} was not started.`, {
+    throw new TeamError("INVALID_INPUT", `${cwd} is not a directory; ${input.name} was not started.`, {
       hint: "Make it first, or name another with --cwd.",
     });
   }

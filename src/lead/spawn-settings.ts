@@ -30,7 +30,7 @@ function aboutFiles(given: string, { flaws, ignored }: AgentTypes): string[] {
   const untrusted = ignored.find((path) => path.toLowerCase().endsWith(`/${given.toLowerCase()}.md`));
   if (untrusted === undefined) return flaws.map((flaw) => `No type: ${flaw}.`);
   const project = untrusted.replace(/\/\.claude\/agents\/[^/]*$/, "");
-  return [`${untrusted} does not count before: teams trust ${shellWord(project)}`];
+  return [`${untrusted} counts only after: teams trust ${shellWord(project)}`];
 }
 
 /**

@@ -115,7 +115,7 @@ async function setUp(
     "SPAWN_FAILED",
     `the set-up command of its worktree ${how}: ${setup}\n${said.trim()}`.trim(),
     {
-      hint: "Mend teams.worktreeSetup in your settings; the worktree was taken back.",
+      hint: "Fix teams.worktreeSetup in your settings; the worktree was taken back.",
     },
   );
 }
@@ -134,7 +134,7 @@ function refusedByGit(error: GitError): TeamError {
   return new TeamError("SPAWN_FAILED", `git made no worktree for it: ${messageOf(error)}`, {
     hint: error.missing
       ? "Install git, or start it without a worktree."
-      : "Mend what git says, or start it without a worktree.",
+      : "Fix what git says, or start it without a worktree.",
     cause: error,
   });
 }

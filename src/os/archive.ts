@@ -187,10 +187,14 @@ function tooMuch(mostBytes: number): TeamError {
 
 function unreadable(reason: unknown): unknown {
   if (saysItself(reason)) return reason;
-  return new TeamError("CORRUPT_FILE", `That is no whole .tar.gz: ${messageOf(reason)}. Nothing was made.`, {
-    hint: "Make it again: teams export <team>",
-    cause: reason,
-  });
+  return new TeamError(
+    "CORRUPT_FILE",
+    `That is not a whole .tar.gz: ${messageOf(reason)}. Nothing was made.`,
+    {
+      hint: "Make it again: teams export <team>",
+      cause: reason,
+    },
+  );
 }
 
 /** An error of ours or of the system tells by itself what is wrong, and so does a defect. */

@@ -169,7 +169,7 @@ function mistake(source: string, file: string, offset: number, field: string, wh
     "INVALID_INPUT",
     `${file}:${line}: ${field === "" ? "the playbook" : field}: ${what}`,
     {
-      hint: "Mend that line; docs/playbooks.md describes the format.",
+      hint: "Fix that line; docs/playbooks.md describes the format.",
       details: { file, line, field },
     },
   );

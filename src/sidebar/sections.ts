@@ -52,11 +52,11 @@ export function waiting(data: SidebarData, width: number, limit: number): Line[]
   ];
 }
 
-/** That nobody can go on, and why. */
+/** That nobody can continue, and why. */
 function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Line[] {
   if (deadlock === null || deadlock === undefined) return [];
   const tone = { fg: TONE.bad };
-  const title = [span(" "), span("▲", { ...tone, blink: true }), span(" nobody can go on", tone)];
+  const title = [span(" "), span("▲", { ...tone, blink: true }), span(" nobody can continue", tone)];
   const why = wrap(deadlockSentence(deadlock), width - INDENT, 2);
   return [
     line(cut(title, width)),
@@ -185,7 +185,7 @@ export function taskRows(task: TaskView, data: SidebarData, selected: boolean, w
   const indent = INDENT + digits + 1;
   const room = width - indent - (owner.length > 0 ? displayWidth(owner[0]?.text ?? "") + 1 : 0);
   const [first = "", ...rest] = wrap(task.subject, Math.max(8, room), 3);
-  const waits = state === "blocked" ? `behind ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : look.word;
+  const waits = state === "blocked" ? `after ${task.blockedBy.map((id) => `#${id}`).join(" ")}` : look.word;
   const below = [...rest.map((row) => span(row)), span(waits, { fg: look.tone })];
   return [
     line(ends([...begin, span(first, { bold: true })], owner, width), target),

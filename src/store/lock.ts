@@ -256,7 +256,7 @@ function robbedTooOften(path: string): TeamError {
 function notGivenBack(path: string, error: unknown): TeamError {
   return new TeamError(
     "PERMISSION_DENIED",
-    `${path} is as it was to become, but its lock could not be given back (${messageOf(error)}).`,
+    `${path} was changed as asked, but its lock could not be given back (${messageOf(error)}).`,
     { hint: `Look at ${path}.lock: an empty directory, to be removed when nobody holds it.`, cause: error },
   );
 }

@@ -75,7 +75,8 @@ export class ArchiveReceiver {
     const folder = `${this.#manifest.team}/`;
     const name = file.name.startsWith(folder) ? file.name.slice(folder.length) : "";
     const place = placeInArchive(name);
-    if (place === undefined) throw flawed(`holds ${JSON.stringify(file.name)}, which is no file of a team`);
+    if (place === undefined)
+      throw flawed(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
     if (this.#due.get(name) !== file.size) throw flawed(`does not hold ${name} as its manifest says`);
     this.#due.delete(name);
     if (file.size > place.mostBytes) throw flawed(`holds ${name} with more than ${place.mostBytes} bytes`);
@@ -108,7 +109,7 @@ export class ArchiveReceiver {
     const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
     const most = placeInArchive(IN_ARCHIVE.manifest)?.mostBytes ?? 0;
     if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > most) {
-      throw flawed("does not begin with a manifest: it is no team's");
+      throw flawed("does not begin with a manifest: it is not a team's");
     }
     const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
     if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
@@ -167,7 +168,7 @@ export class ArchiveReceiver {
 
   async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
     const mark = watermarkOf((await allOf(file)).toString("utf8"));
-    if (mark === undefined) throw flawed(`holds ${name} that is no number`);
+    if (mark === undefined) throw flawed(`holds ${name} that is not a number`);
     this.#write(this.#inTasks(name), String(mark));
   }
 
@@ -198,16 +199,16 @@ export class ArchiveReceiver {
 function checkMembers({ config, statuses, exits, plans, conversations }: Received): void {
   const names = config.members.map(({ name }) => name);
   for (const name of names) checkName(name);
-  if (new Set(names.map(foldName)).size !== names.length) throw flawed("names two members alike");
+  if (new Set(names.map(foldName)).size !== names.length) throw flawed("gives two members the same name");
   const files = new Set(names.map(agentFileName));
   const stranger = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
-  if (stranger !== undefined) throw flawed(`holds something of ${stranger}, who is no member`);
+  if (stranger !== undefined) throw flawed(`holds something of ${stranger}, who is not a member`);
   const sessions = new Set([
     config.leadSessionId,
     ...[...statuses.values()].map(({ sessionId }) => sessionId),
   ]);
   const nobodys = [...conversations].find((id) => !sessions.has(id));
-  if (nobodys !== undefined) throw flawed(`holds the conversation ${nobodys}, which is no member's`);
+  if (nobodys !== undefined) throw flawed(`holds the conversation ${nobodys}, which is not a member's`);
 }
 
 function checkName(name: string): void {
@@ -235,7 +236,7 @@ function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
   try {
     value = JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw flawed(`holds ${name} that is no JSON (${messageOf(error)})`);
+    throw flawed(`holds ${name} that is not JSON (${messageOf(error)})`);
   }
   const result = parseInWords(schema, value);
   if (result.success) return result.data;

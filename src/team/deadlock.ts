@@ -75,7 +75,7 @@ export function deadlockSentence(deadlock: Deadlock): string {
   const { tasks } = deadlock;
   if (deadlock.kind === "dead-owner") {
     const list = tasks.map((id) => `#${id}`).join(", ");
-    const why = deadlock.isStranger ? "who is nobody in this team" : "who has ended";
+    const why = deadlock.isStranger ? "who is not in this team" : "who has ended";
     return `${list} ${tasks.length === 1 ? "belongs" : "belong"} to ${deadlock.owner}, ${why}`;
   }
   const [first = "", ...rest] = tasks;

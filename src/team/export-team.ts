@@ -130,7 +130,7 @@ function readSource({ name, path, grows }: Source): FileToPack[] {
 }
 
 function assertWatermark(path: string, text: string): void {
-  if (watermarkOf(text) === undefined) throw corruptFile(path, "it is no number");
+  if (watermarkOf(text) === undefined) throw corruptFile(path, "it is not a number");
 }
 
 /** What is rewritten at every step of an agent, and so is of no moment: the config and who was in which state. */

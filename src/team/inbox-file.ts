@@ -161,7 +161,7 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   const entries = first === undefined ? [] : parseEntries(first);
   if (entries !== undefined) return { entries };
   // A writer that keeps the lock may be in the middle: it is looked at again under that lock.
-  if (!isLocked) throw new Error(`${path} is no array right now.`);
+  if (!isLocked) throw new Error(`${path} is not an array right now.`);
   // A writer that keeps no lock may be in the middle.
   pauseSync(SECOND_LOOK_MS);
   const second = readText(path) ?? "[]";

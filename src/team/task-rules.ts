@@ -74,7 +74,7 @@ function assertUnblocked(task: Task, get: GetTask): void {
 
 function resolved(task: Task): TeamError {
   return refusal("TASK_RESOLVED", "already_resolved", task, "is completed", {
-    hint: `Only ${LEAD_NAME} opens a completed task again.`,
+    hint: `Only ${LEAD_NAME} reopens a completed task.`,
   });
 }
 

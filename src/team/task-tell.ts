@@ -107,7 +107,7 @@ async function send(ref: TeamRef, mail: Mail, taskId: string, clock: Clock): Pro
       error instanceof TeamError ? error.code : "PERMISSION_DENIED",
       `Task #${taskId} was changed, but ${mail.to} was not told: ${messageOf(error)}`,
       {
-        hint: "The task itself is right; who looks at the team next (teams status) tells it then.",
+        hint: "The task itself is right; the next look at the team (teams status) tells them.",
         cause: error,
       },
     );

@@ -74,7 +74,7 @@ export function kindOfLine(line: string): "no-server" | "lost-server" | "no-targ
 /** What is there to do about each kind of refusal. */
 const HINTS = {
   "no-server": "No tmux server runs there.",
-  "lost-server": "The tmux server went away while it worked; look at what is there before it is done again.",
+  "lost-server": "The tmux server went away while it worked; look at what is there before you do it again.",
   "no-target": "It is gone, or was never there; look again at what the server has.",
   refused: "The command and its answer are in the details.",
 } as const;
@@ -118,7 +118,7 @@ export function otherServer(command: Command): TmuxError {
   return new TmuxError({
     kind: "lost-server",
     message:
-      "The tmux server that was looked at has ended, and another one stands in its place; nothing was done there.",
+      "The tmux server that was looked at has ended, and another one has taken its place; nothing was done there.",
     hint: "Do it again: what is there now is looked at first.",
     done: "nothing",
     command,

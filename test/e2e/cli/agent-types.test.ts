@@ -100,7 +100,7 @@ describe("a teammate of a type that a file gives", () => {
     const refused = await spawn();
     expect([refused.code, refused.error().code]).toEqual([2, "INVALID_TYPE"]);
     const file = join(tmux.home, ".claude", "agents", "poet.md");
-    expect(refused.error().hint).toContain(`${file} does not count before: teams trust ${tmux.home}`);
+    expect(refused.error().hint).toContain(`${file} counts only after: teams trust ${tmux.home}`);
     expect(refused.error().hint).toContain("Types: general-purpose");
     expect((await teams(["trust"])).code).toBe(0);
     const asModel = await teams(

@@ -145,7 +145,7 @@ describe("a machine without tmux", () => {
 });
 
 describe("files that cannot be read", () => {
-  it("a config that is no JSON is CORRUPT_FILE for every command, and stays as it is", async () => {
+  it("a config that is not JSON is CORRUPT_FILE for every command, and stays as it is", async () => {
     const { t, teams, refused } = world();
     await teams(["create", "crew"]);
     const { config } = t.paths("crew");

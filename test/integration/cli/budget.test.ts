@@ -91,7 +91,7 @@ describe("a budget of money", () => {
       ["spawn", "dev", "--model", "scripted", "--max-cost", "1"],
       ["run", "goal", "--model", "mystery-3", "--max-cost", "1"],
     ])
-      expect(await refused(teams, words)).toContain("costs");
+      expect(await refused(teams, words)).toContain("The price of");
     expect((await teams(["status", "--json"])).json<{ members: unknown[] }>().members).toHaveLength(2);
     expect((await teams(["ls", "--json"])).json<{ teams: unknown[] }>().teams).toHaveLength(1);
   });

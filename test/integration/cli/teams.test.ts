@@ -208,10 +208,10 @@ describe("doctor", () => {
     const found = await teams(["doctor"]);
     expect(found.code).toBe(1);
     expect(found.out).toMatch(
-      /^fail +team crew .*1\.json cannot be read: it is not JSON\n +→ Mend it: teams doctor --fix$/m,
+      /^fail +team crew .*1\.json cannot be read: it is not JSON\n +→ Repair it: teams doctor --fix$/m,
     );
     const mended = await teams(["doctor", "--fix", "crew"]);
-    expect(mended.out).toMatch(/^ok +team crew +mended task #1; the original is .*1\.json\.broken-\d+$/m);
+    expect(mended.out).toMatch(/^ok +team crew +repaired task #1; the original is .*1\.json\.broken-\d+$/m);
     expect((await teams(["task", "list", "--json"])).json()).toMatchObject({
       tasks: [{ id: "1", subject: "a" }],
     });
@@ -230,7 +230,9 @@ describe("doctor", () => {
       const { error } = await teams(["doctor", ...words, "--json"]);
       expect(error().code).toBe(words[1] === "theirs" ? "PERMISSION_DENIED" : "TEAM_NOT_FOUND");
     }
-    expect((await teams(["doctor", "--fix"])).out).toContain("→ Mend it: teams doctor --fix --force theirs");
+    expect((await teams(["doctor", "--fix"])).out).toContain(
+      "→ Repair it: teams doctor --fix --force theirs",
+    );
     expect(readFileSync(file, "utf8")).toBe('{"members":[{"name":"team-lead"}');
     expect((await teams(["doctor", "--fix", "--force", "theirs"])).out).toContain("it names team-lead");
   });

@@ -75,12 +75,12 @@ describe("a broken config", () => {
     const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
     const [found] = await look(ref);
-    expect(found).toMatchObject({ name: "team crew", level: "fail", remedy: "Mend it: teams doctor --fix" });
+    expect(found).toMatchObject({ name: "team crew", level: "fail", remedy: "Repair it: teams doctor --fix" });
     expect(readFileSync(ref.paths.config, "utf8")).toBe(text);
     const [done] = await fix(ref);
     expect(done).toMatchObject({
       level: "ok",
-      text: expect.stringContaining("mended config.json; it names team-lead"),
+      text: expect.stringContaining("repaired config.json; it names team-lead"),
     });
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
     expect(readTeam(ref).members.slice(0, 2)).toEqual(whole.members.slice(0, 2));
@@ -93,7 +93,7 @@ describe("a broken config", () => {
     const text = JSON.stringify({ members: readTeam(ref).members }).slice(0, -2);
     writeFileSync(ref.paths.config, text);
     expect(await fix(ref)).toMatchObject([
-      { level: "fail", remedy: "Mend it: teams doctor --fix --force crew" },
+      { level: "fail", remedy: "Repair it: teams doctor --fix --force crew" },
     ]);
     expect(readFileSync(ref.paths.config, "utf8")).toBe(text);
     await checkTeams(ref.home, { fix: true, only: "crew" });
@@ -168,7 +168,7 @@ describe("broken tasks", () => {
     expect((await look(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
     const texts = (await fix(ref)).map(({ text }) => text);
     expect(texts).toMatchObject([
-      expect.stringContaining("mended task #2"),
+      expect.stringContaining("repaired task #2"),
       expect.stringContaining("set task #3 aside"),
       expect.stringContaining("#1 named #3, which is not there"),
     ]);
@@ -437,7 +437,7 @@ describe("what dead processes left", () => {
     }
     expect((await look(ref)).map(({ remedy }) => remedy)).toMatchObject([
       expect.stringContaining("teams kill"),
-      "Mend it: teams doctor --fix",
+      "Repair it: teams doctor --fix",
       expect.stringContaining("rm -r"),
     ]);
     await fix(ref);
@@ -472,7 +472,7 @@ test("of a foreign team no byte and no mode is changed, whatever is wrong with i
   expect(bytesIn(ref.home.root)).toEqual(before);
   const found = await checkTeams(ref.home, { fix: false, only: "crew" });
   expect(found.map(({ remedy }) => remedy)).toEqual(
-    Array(3).fill("Mend it: teams doctor --fix --force crew"),
+    Array(3).fill("Repair it: teams doctor --fix --force crew"),
   );
   expect(bytesIn(ref.home.root)).toEqual(before);
   expect((await checkTeams(ref.home, { fix: true, only: "crew" })).map(({ level }) => level)).toEqual([
@@ -506,7 +506,7 @@ test("what its own user may not write is named and opened again", async () => {
   const closed = [ref.paths.inboxes, ref.paths.tasks, ref.paths.journal];
   for (const path of closed) chmodSync(path, path === ref.paths.journal ? 0o400 : 0o500);
   const [found] = await look(ref);
-  expect(found).toMatchObject({ level: "fail", remedy: "Mend it: teams doctor --fix" });
+  expect(found).toMatchObject({ level: "fail", remedy: "Repair it: teams doctor --fix" });
   for (const path of closed) expect(found?.text).toContain(path);
   await fix(ref);
   expect(closed.map((path) => statSync(path).mode & 0o700)).toEqual([0o700, 0o700, 0o600]);

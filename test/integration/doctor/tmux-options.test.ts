@@ -6,7 +6,7 @@ describe("the doctor's look at tmux", () => {
   test("starts no server, and says that none runs", async () => {
     const { env, server } = privateTmux();
     expect(await checkTmuxOptions(env)).toEqual([
-      { name: "tmux options", level: "ok", text: "no server runs; they are looked at once one does" },
+      { name: "tmux options", level: "ok", text: "no server is running; they are checked once one is" },
     ]);
     await expect(server.call(["list-sessions"])).rejects.toThrow(/no server running|error connecting/);
   });
@@ -28,7 +28,7 @@ describe("the doctor's look at tmux", () => {
     const findings = await checkTmuxOptions(tmux.inside(pane));
     const told = Object.fromEntries(findings.map(({ name, level, text }) => [name, `${level}: ${text}`]));
     expect(told).toEqual({
-      "tmux default-terminal": "warn: screen: programs in panes believe in few colours",
+      "tmux default-terminal": "warn: screen: programs in panes expect few colours",
       // The terminal that looks is a tmux too, and answers for itself.
       "tmux true colour": "ok: passed on",
       "tmux escape-time": "warn: 500 ms: Esc interrupts an agent that much later",

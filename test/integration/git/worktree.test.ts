@@ -252,7 +252,7 @@ describe("S46: the end of a worktree", () => {
       () => removeWorktree(path, branch, ENV),
       () => discardWorktree(path, ENV),
     ])
-      await expect(ask()).rejects.toThrow(/no worktree any more/);
+      await expect(ask()).rejects.toThrow(/not a worktree any more/);
     expect(existsSync(join(repository, "src/one.txt"))).toBe(true);
   });
 

@@ -52,7 +52,7 @@ test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"
   "what is no rule is refused, and nobody started: %j",
   async (given) => {
     const ref = await testTeam();
-    expect(() => draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow("is no rule");
+    expect(() => draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow("is not a rule");
   },
 );
 

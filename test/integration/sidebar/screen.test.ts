@@ -132,7 +132,7 @@ describe("the sidebar in a pane", () => {
   test("shows the task list at t and the keys at ?", async () => {
     const { keys, sees } = await openSidebar();
     keys("t", "G");
-    await sees("behind #3 #4 #5");
+    await sees("after #3 #4 #5");
     keys("?");
     await sees("go to the pane");
     keys("Escape");

@@ -316,9 +316,9 @@ const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
 
 describe("an archive that is not as it should be is refused, and nothing of it is made:", () => {
   const refused: Record<string, readonly [reason: string, archive: () => Promise<Buffer>]> = {
-    "no compression": ["no whole .tar.gz", async () => Buffer.from("hello")],
+    "no compression": ["not a whole .tar.gz", async () => Buffer.from("hello")],
     "nothing in it": ["is empty", () => packed([])],
-    "cut off": ["no whole .tar.gz", async () => (await described("crew", WHOLE)).subarray(0, -20)],
+    "cut off": ["not a whole .tar.gz", async () => (await described("crew", WHOLE)).subarray(0, -20)],
     "no manifest": [
       "does not begin with a manifest",
       () => packed([{ name: "crew/config.json", text: CONFIG }]),
@@ -368,33 +368,33 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "config.json that cannot be read: name",
       () => described("crew", [{ name: "config.json", text: "{}" }]),
     ],
-    "a config that is no JSON": [
-      "config.json that is no JSON",
+    "a config that is not JSON": [
+      "config.json that is not JSON",
       () => described("crew", [{ name: "config.json", text: "{" }]),
     ],
     "a name that leaves the directory": [
-      "which is no file of a team",
+      "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "../../evil.json", text: "x" }]),
     ],
     "an absolute name": [
-      "which is no file of a team",
+      "which is not a file of a team",
       async () =>
         packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
     ],
     "a name with a dot": [
-      "which is no file of a team",
+      "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
     ],
     "a name with a backslash": [
-      "which is no file of a team",
+      "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
     ],
     "a script": [
-      "which is no file of a team",
+      "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
     ],
     "a place": [
-      "which is no file of a team",
+      "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
     ],
     "a symbolic link": [
@@ -425,8 +425,8 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "tasks/1.json that cannot be read",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
-    "a watermark that is no number": [
-      "is no number",
+    "a watermark that is not a number": [
+      "is not a number",
       () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
     "a state of nobody": [
@@ -442,7 +442,7 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
     ],
     "two members of one name": [
-      "two members alike",
+      "two members the same name",
       () =>
         described("crew", [
           {

@@ -175,7 +175,7 @@ describe("settings", () => {
   });
 
   it.each([
-    ["that is no JSON", "{ nope"],
+    ["that is not JSON", "{ nope"],
     ["that is a list", []],
   ])("survive a project's file %s, and name it", (_, project) => {
     expect(load({ project }).ignored).toEqual(

@@ -57,9 +57,7 @@ describe("the type of a spawn", () => {
     expect(hintOf("wizard")).toMatch(
       /^No type: \/home\/ada\/agents\/x\.md: .* no name\.\nTypes: general-purpose, .*, scribe\.$/,
     );
-    expect(hintOf("Poet")).toContain(
-      "/repo/.claude/agents/poet.md does not count before: teams trust /repo\n",
-    );
+    expect(hintOf("Poet")).toContain("/repo/.claude/agents/poet.md counts only after: teams trust /repo\n");
   });
 
   it("is the general one without a word, known in any case, and refused with the list of types", () => {

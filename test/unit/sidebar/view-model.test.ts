@@ -52,14 +52,14 @@ describe("a team in which nobody can go on", () => {
     const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;
     const stuck = { ...AUDIT, status: { ...AUDIT.status, deadlock } };
     expect(shown(stuck, 34, 40).slice(2, 6)).toEqual([
-      " ▲ nobody can go on",
+      " ▲ nobody can continue",
       "   #1 waits for #2, #2 for #1",
       "",
       " ▲ writer asks to approve its plan",
     ]);
     const alone = { ...stuck, status: { ...stuck.status, approvals: [] } };
     expect(shown(alone, 34, 40).slice(2, 6)).toEqual([
-      " ▲ nobody can go on",
+      " ▲ nobody can continue",
       "   #1 waits for #2, #2 for #1",
       "",
       " MEMBERS                 2 working",
@@ -200,7 +200,7 @@ describe("tasks", () => {
   test("t shows the whole list, and of the selected one what it waits for", () => {
     const rows = shown(AUDIT, 34, 40, { view: "tasks", task: "6" });
     expect(rows).toContain("▌◌ 6 Write AUDIT.md         writer");
-    expect(rows).toContain("▌    behind #3 #4 #5");
+    expect(rows).toContain("▌    after #3 #4 #5");
   });
 
   test("a task behind an unknown one is not blocked", () => {

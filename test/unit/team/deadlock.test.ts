@@ -50,7 +50,7 @@ test("the report is a sentence", () => {
   expect(said("1")).toBe("#1 waits for itself");
   expect(said("1", "2", "3")).toBe("#1 waits for #2, #2 for #3, #3 for #1");
   expect(deadlockSentence({ kind: "dead-owner", owner: "ghost", tasks: ["1"], isStranger: true })).toBe(
-    "#1 belongs to ghost, who is nobody in this team",
+    "#1 belongs to ghost, who is not in this team",
   );
   expect(deadlockSentence({ kind: "dead-owner", owner: "ada", tasks: ["1", "3"] })).toBe(
     "#1, #3 belong to ada, who has ended",
