@@ -9,16 +9,16 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
 import { modeGiven } from "../team/restarts.ts";
+import type { DebugLogOptions } from "../telemetry/debug-log.ts";
+import { wantsDebugLog } from "../telemetry/debug-variable.ts";
 import { Worker, type WorkerEnd } from "../worker/worker.ts";
 import type { AnyCall } from "./command.ts";
-import { debugged } from "./debug-view.ts";
 import type { Io } from "./io.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import { type Notifier, notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
 import { atTheSecond } from "./second-press.ts";
-import { snapshotOf } from "./snapshots.ts";
 import type { SharedParts } from "./subagents.ts";
 import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
 import { type TypingRow, typingRow } from "./typing-row.ts";
@@ -43,7 +43,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
   const { pane, typing } = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
-  const logged = debugged(pane, { root: ref.home.root, sessionId, env: io.env });
+  const logged = await debuggedAsAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = notifying(logged, member.name, () => openNotifier(self));
   const self: Self = { ...ready, config, member, io, view, typing, ends: [] };
   ready.told.problem = (error) => view.error(messageOf(error));
@@ -80,6 +80,12 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
     stopReading();
     for (const end of self.ends) await end();
   }
+}
+
+async function debuggedAsAsked(pane: PaneView, session: Omit<DebugLogOptions, "problem">): Promise<PaneView> {
+  if (!wantsDebugLog(session.env)) return pane;
+  const { debugged } = await import("./debug-view.ts");
+  return debugged(pane, session);
 }
 
 /** By both its names, where it has two: the one that people read, and the one that commands take. */
@@ -190,6 +196,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     { openType },
     { typesDirectory },
     { promptWordsOf },
+    { snapshotOf },
   ] = await Promise.all([
     import("./agent-parts.ts"),
     import("./context.ts"),
@@ -198,6 +205,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     import("./agent-types.ts"),
     import("../lead/types-directory.ts"),
     import("../lead/prompt-words.ts"),
+    import("./snapshots.ts"),
   ]);
   const live = await settingsOf(self);
   const settings = live();

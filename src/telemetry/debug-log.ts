@@ -6,9 +6,7 @@ import { replaceRecordLink } from "../os/links.ts";
 import { maskText, secretsOf } from "../os/secrets.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { appendBounded } from "./bounded-log.ts";
-
-/** Asks an agent for its debug log; its teammates inherit it. */
-export const DEBUG_VARIABLE = "TEAMS_DEBUG";
+import { wantsDebugLog } from "./debug-variable.ts";
 
 /** What an agent decided and why, one line each, with no secret in it. */
 export interface DebugLog {
@@ -34,7 +32,7 @@ const MAX_LINE = 2_000;
 /** The debug log of a session, where the environment asks for one; `latest` beside it leads to the newest. */
 export function openDebugLog(options: DebugLogOptions): DebugLog | undefined {
   const { root, sessionId, env, clock = systemClock, problem } = options;
-  if (!env[DEBUG_VARIABLE] || env[DEBUG_VARIABLE] === "0") return undefined;
+  if (!wantsDebugLog(env)) return undefined;
   const path = debugPath(root, sessionId);
   const secrets = secretsOf(env);
   let isBroken = false;

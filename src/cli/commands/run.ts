@@ -12,7 +12,7 @@ import type { BackendType } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-variable.ts";
 import { askTrust } from "../ask-trust.ts";
 import { checkAudit, reportCheck } from "../audit-check.ts";
 import { openBackends } from "../backends.ts";

@@ -16,7 +16,7 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-list.ts";
-import { DEBUG_VARIABLE } from "../../telemetry/debug-log.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-variable.ts";
 import { agentTypesIn } from "../agent-types.ts";
 import { defineCommand } from "../command.ts";
 import { leadContext, refuseNesting } from "../context.ts";

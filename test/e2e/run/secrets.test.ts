@@ -157,6 +157,8 @@ it.each(["tmux", "process", "in-process"])(
         files.some((file) => file.includes(kind)),
         kind,
       ).toBe(true);
+    // The lead's and each teammate's.
+    expect(readdirSync(join(root, "debug")).filter((name) => name.endsWith(".txt"))).toHaveLength(3);
     const texts = [...files.map(textOf), ...(await unpacked(readFileSync(archive)))];
     expect(texts.flatMap(leaksIn)).toEqual([]);
     // That it was printed at all.
