@@ -201,7 +201,7 @@ describe("a teammate of a type that a file gives", () => {
     const tools = await teams(["spawn", "kim", "--tools", "Bash(git:*)", "--json"]);
     expect(tools.error()).toMatchObject({
       code: "INVALID_INPUT",
-      message: expect.stringContaining("no tool's name"),
+      message: expect.stringContaining("not a tool's name"),
     });
   });
 });

@@ -29,7 +29,7 @@ it("a teammate lives in an iTerm2 window where that is asked for, and every comm
   expect((await teams(["hide", "ada", "--json"])).error().code).toBe("RECIPIENT_INACTIVE");
   expect((await teams(["spawn", "bob", "--here", ...SPAWN, "--json"])).error()).toMatchObject({
     code: "INVALID_INPUT",
-    message: expect.stringContaining("new window alone"),
+    message: expect.stringContaining("only in a new window"),
   });
 
   process.kill((await member())?.pid ?? 0, "SIGKILL");

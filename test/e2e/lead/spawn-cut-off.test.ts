@@ -88,7 +88,7 @@ describe("Ctrl-C in a spawn", () => {
       // It may have said so before the signal came, and was done.
       if (code === 0) return expect(err).toBe("");
       expect(code, err).toBe(130);
-      expect(err).toMatch(/Interrupted when dev was ready already: it stays.*teams kill dev/);
+      expect(err).toMatch(/Interrupted after dev was ready: it stays.*teams kill dev/);
       expect(agentsOf(ref, "dev")).toEqual([readStatus(ref, "dev")?.process.pid]);
       return;
     }
