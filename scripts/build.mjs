@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
+import { latePatterns } from "./lib/late-patterns.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
 
@@ -124,7 +125,7 @@ async function bundle(entries) {
     external: EXTERNAL,
     // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [lazyBuiltins(), plainExports()],
+    plugins: [lazyBuiltins(), plainExports(), latePatterns("start")],
     logLevel: "warn",
   });
   await build.write({
