@@ -21,7 +21,10 @@ export async function leadTyped(lead: Lead, worker: Worker, line: string): Promi
 }
 
 const COMMANDS: Readonly<Record<LeadCommand, (lead: Lead, worker: Worker) => void | Promise<void>>> = {
-  status: async ({ ctx, call, view }) => view.answer(statusText(await teamStatus(ctx), call.out)),
+  status: async ({ ctx, call, settings, view }) => {
+    const since = { now: ctx.clock.now(), stuckAfterMs: settings().teams.stuckAfter * 1000 };
+    view.answer(statusText(await teamStatus(ctx), call.out, since));
+  },
   tasks: ({ ctx, call, view }) => {
     const all = listTasks(ctx.ref, () => undefined);
     view.answer(all.length === 0 ? "No tasks yet." : taskTable(all, { ...call.out, among: all }));

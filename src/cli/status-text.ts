@@ -6,13 +6,8 @@ import { budgetText } from "../team/budget-text.ts";
 import { deadlockSentence } from "../team/deadlock.ts";
 import type { Output } from "./output.ts";
 import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
+import { type StuckSince, withStuck } from "./stuck.ts";
 import { type Cell, table } from "./table.ts";
-
-/** Since when an agent at work that gives no sign of life is stuck: milliseconds since the epoch. */
-export interface StuckSince {
-  readonly now: number;
-  readonly stuckAfterMs: number;
-}
 
 /** A team's status as a person reads it: members, tasks, what waits. */
 export function statusText(
@@ -26,16 +21,6 @@ export function statusText(
     .map((part) => part(shown, out))
     .filter((part) => part !== "")
     .join("\n\n");
-}
-
-/** What it does begins with for how long nothing was heard of it. */
-function withStuck(member: MemberStatus, stuck: StuckSince | undefined): MemberStatus {
-  const { state, activity, lastActivityAt } = member;
-  const quiet = stuck === undefined || lastActivityAt === null ? 0 : stuck.now - lastActivityAt;
-  if (state !== "running" || quiet <= (stuck?.stuckAfterMs ?? 0)) return member;
-  const minutes = Math.floor(quiet / 60_000);
-  const long = minutes < 1 ? `${Math.floor(quiet / 1000)} s` : `${minutes} min`;
-  return { ...member, activity: `stuck? nothing for ${long}${activity === "" ? "" : `: ${activity}`}` };
 }
 
 function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick<Output, "paint">): string {

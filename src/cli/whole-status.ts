@@ -1,4 +1,4 @@
-import { EXIT, TeamError } from "../errors.ts";
+import { EXIT } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { wayBack } from "../lead/ended-members.ts";
 import { tellTaskNews } from "../lead/look-at-tasks.ts";
@@ -11,6 +11,7 @@ import { leadContext } from "./context.ts";
 import { follow } from "./follow.ts";
 import { line } from "./paint.ts";
 import { statusText } from "./status-text.ts";
+import { stuckAfter } from "./stuck.ts";
 import type { OpenTeam } from "./team.ts";
 
 interface Asked {
@@ -22,26 +23,11 @@ interface Asked {
 export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): Promise<number> {
   const { out } = call;
   const ctx = await leadContext(call, open);
-  const stuckAfterMs = (await stuckAfter(call, ctx)) * 1000;
+  const stuckAfterMs = await stuckAfter(call, ctx.home);
   if (asked.watch) return watch(call, ctx, { ...asked, stuckAfterMs });
   const status = await current(ctx, asked);
   out.answer(status, () => textOf(ctx, status, out, stuckAfterMs));
   return EXIT.done;
-}
-
-/** Seconds, of the settings; how a team stands is told also where these are broken. */
-async function stuckAfter({ io, out }: AnyCall, { home }: LeadContext): Promise<number> {
-  const [{ loadSettings }, { settingsSchema }] = await Promise.all([
-    import("./settings.ts"),
-    import("./settings-schema.ts"),
-  ]);
-  try {
-    return loadSettings(home.root, io.cwd).teams.stuckAfter;
-  } catch (error) {
-    if (!(error instanceof TeamError)) throw error;
-    out.note(line`${error.message}`);
-    return settingsSchema.parse({}).teams.stuckAfter;
-  }
 }
 
 /** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */

@@ -17,6 +17,7 @@ import { goToFirst } from "../go-to.ts";
 import { line, wantsColors } from "../paint.ts";
 import { recentMessages } from "../recent-messages.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../sidebar-split.ts";
+import { stuckAfter, withStuck } from "../stuck.ts";
 import { type OpenTeam, openTeam } from "../team.ts";
 
 /** More than the tallest screen shows. */
@@ -50,6 +51,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const reading = filesContext(call, remembering);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const lifelines = new Lifelines(ctx);
+  const stuckAfterMs = await stuckAfter(call, ctx.home);
   const end = await runSidebar({
     load: async () => {
       if (!isLed(ctx)) {
@@ -57,7 +59,10 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
         await reconcile(ctx);
         await lookAtTasks(ctx);
       }
-      return { status: await teamStatus(reading), messages: recentMessages(open.ref, MESSAGES) };
+      const status = await teamStatus(reading);
+      const since = { now: ctx.clock.now(), stuckAfterMs };
+      const members = status.members.map((member) => withStuck(member, since));
+      return { status: { ...status, members }, messages: recentMessages(open.ref, MESSAGES) };
     },
     changed: anyBell([teamBell(open.ref), lifelines.bell]),
     act: {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { processTable } from "../../../src/os/process-table.ts";
@@ -110,6 +110,31 @@ it("run opens the sidebar at the lead's right; Enter goes to a pane, q closes it
   await person.sees("The wall is red.");
   expect(panes(t, "#{pane_width}")).toEqual(["160"]);
   await leaves(t, nothing(["work:cat"]));
+});
+
+it("the sidebar, and /status of the lead, say of one at work for how long nothing was heard of it", async () => {
+  const t = privateTmux();
+  mkdirSync(t.root, { recursive: true });
+  writeFileSync(join(t.root, "settings.json"), JSON.stringify({ teams: { stuckAfter: 0.1 } }));
+  const waiting = { name: "Bash", input: { command: "while [ ! -e go ]; do sleep 0.1; done" } };
+  const agents = {
+    "team-lead": [
+      { tools: [{ name: "Agent", input: { name: "ada", prompt: "wait" } }] },
+      { say: "She waits." },
+    ],
+    ada: [{ tools: [waiting] }, { say: "It went on." }],
+  };
+  writeFileSync(join(t.home, "wait.json"), JSON.stringify({ version: 1, agents }));
+  const run = ["run", "--playbook", "wait.json", "--permission-mode", "bypassPermissions"];
+  const person = personInside(t, run);
+  const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
+  const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
+  // At the latest with its slow check: nothing else happens.
+  await eventually("the word", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
+  person.type("/status", "Enter");
+  await person.sees(/ada +running .*stuck\? nothing for \d+ s: Bash/);
+  writeFileSync(join(t.home, "go"), "");
+  expect(await person.code()).toBe(0);
 });
 
 it("run --no-sidebar splits nothing", async () => {
