@@ -65,7 +65,7 @@ function assignmentProse(message: MessageOf<"task_assignment">): string {
   const { taskId, subject, description, assignedBy, isFree, waitsFor = [] } = message;
   return lines(
     isFree
-      ? `Task #${taskId}, which is yours, is free to begin: all that it waited for is completed: ${subject}`
+      ? `Your task #${taskId} is free to begin, since all that it waited for is completed: ${subject}`
       : `Task #${taskId} is assigned to you${assignedBy ? ` by ${assignedBy}` : ""}: ${subject}`,
     waitsFor.length === 0
       ? ""
@@ -77,11 +77,16 @@ function assignmentProse(message: MessageOf<"task_assignment">): string {
 function idleProse(message: MessageOf<"idle_notification">): string {
   return lines(
     `${message.from} is idle${idleCause(message)}.`,
-    message.completedTaskId ? `Task #${message.completedTaskId}: ${message.completedStatus ?? "done"}.` : "",
+    message.completedTaskId ? taskProse(message.completedTaskId, message.completedStatus) : "",
     message.summary ? peerProse(message.summary) : "",
     message.result ? `It says: ${message.result}` : "",
     saidNothing(message) ? "It called no tool and said nothing." : "",
   );
+}
+
+/** A peer's status may be another than that it went well. */
+function taskProse(id: string, status = "success"): string {
+  return status === "success" ? `It completed task #${id}.` : `Task #${id}: ${status}.`;
 }
 
 /** A peer's notice does not tell. */

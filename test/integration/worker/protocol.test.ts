@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
       completedStatus: "success",
       toolCalls: 4,
     },
-    reads: /^dev is idle\.\nTask #1: success\.\nIt wrote to ada: found the bug\nIt says: seen$/,
+    reads: /^dev is idle\.\nIt completed task #1\.\nIt wrote to ada: found the bug\nIt says: seen$/,
     // What peers say to each other is theirs: the lead reads the summary alone.
     changes: async ({ ref, lead }) => {
       expect(entriesOf(ref, "ada")).toMatchObject([{ from: "dev", text: "a secret between us" }]);

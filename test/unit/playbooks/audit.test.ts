@@ -248,7 +248,7 @@ describe("the scout", () => {
       .find((input) => input.taskId === "2" && input.status === "completed");
     expect(second?.metadata).toEqual({ section: PRINTS.largest, touched: ANSWER.text });
     scout.unblock("8");
-    await scout.turn({ from: "writer", text: `The report stands in ${REPORT}` }, assigned("8"));
+    await scout.turn({ from: "writer", text: `The report is in ${REPORT}` }, assigned("8"));
     expect(scout.completed().at(-1)).toBe("8");
     expect(scout.sent().at(-1)).toMatch(/^→ team-lead: The report is checked\. Counted again: all/);
     await scout.turn(assigned("8"));

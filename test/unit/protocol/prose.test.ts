@@ -54,7 +54,7 @@ test.each<[string, object, string]>([
   [
     "a task that was its owner's and can begin now",
     task({ assignedBy: "bob", isFree: true }),
-    "Task #7, which is yours, is free to begin: all that it waited for is completed: Write",
+    "Your task #7 is free to begin, since all that it waited for is completed: Write",
   ],
   [
     "a plan's approval with a note",
