@@ -6,7 +6,7 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { deliver } from "../team/mailbox.ts";
 import { findMember } from "../team/members.ts";
-import { giveMode, modeGiven } from "../team/restarts.ts";
+import { giveMode, modeNow } from "../team/restarts.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { exceeds } from "./modes.ts";
 
@@ -53,8 +53,8 @@ export async function setMode(
 }
 
 function modeOf(member: TeamMember): PermissionMode | undefined {
-  const parsed = permissionMode.safeParse(member.mode);
-  return modeGiven(member) ?? (parsed.success ? parsed.data : undefined);
+  const parsed = permissionMode.safeParse(modeNow(member));
+  return parsed.success ? parsed.data : undefined;
 }
 
 function denied(what: string, hint: string): TeamError {

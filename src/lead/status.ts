@@ -12,6 +12,7 @@ import { type Deadlock, deadlockOf } from "../team/deadlock.ts";
 import { type AgentExit, judge } from "../team/liveness.ts";
 import { type MailCounts, mailCounts } from "../team/mail-counts.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { modeNow } from "../team/restarts.ts";
 import { withLapsedFree } from "../team/task-lease.ts";
 import { listTasks, ownerOf } from "../team/tasks.ts";
 import { type Approval, listApprovals } from "./approvals.ts";
@@ -192,7 +193,7 @@ function memberStatus(
     agentId: member.agentId,
     agentType: member.agentType ?? null,
     model: member.model ?? null,
-    mode: member.mode ?? null,
+    mode: modeNow(member) ?? null,
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
     state: verdict.state,

@@ -144,6 +144,11 @@ export function modeGiven({ metadata }: TeamMember): PermissionMode | undefined 
   return parsed.success ? parsed.data : undefined;
 }
 
+/** The mode that a member has as far as its team knows: given while it worked, else what it was spawned with. */
+export function modeNow(member: TeamMember): string | undefined {
+  return modeGiven(member) ?? (member.planModeRequired === true ? "plan" : member.mode);
+}
+
 /** The mode that a lead's teammates have: its own, or from before it went over to coordinating alone. */
 export function modeToInherit({ mode, metadata }: TeamMember): PermissionMode | undefined {
   const parsed = permissionMode.safeParse(mode === "delegate" ? metadata?.[BEFORE] : mode);
@@ -168,7 +173,8 @@ export async function giveMode(ref: TeamRef, name: string, mode: PermissionMode)
 export async function noteTurn(ref: TeamRef, name: string, mode: PermissionMode | undefined): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
-    const kept = mode ?? modeGiven(member);
+    // A lead's own field says it at once.
+    const kept = member.name === LEAD_NAME ? undefined : (mode ?? modeGiven(member));
     if (member.isActive === true && modeGiven(member) === kept) return undefined;
     const next = withMetadata({ ...member, isActive: true }, { [MODE]: kept });
     return { ...config, members: config.members.map((one) => (one === member ? next : one)) };

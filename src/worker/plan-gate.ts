@@ -41,6 +41,7 @@ export class PlanGate {
   readonly planFile: string;
   readonly #options: PlanGateOptions;
   #mode: PermissionMode;
+  #given: PermissionMode | undefined;
   /** What an approval without a mode gives: the mode that it had before it was to plan. */
   #afterPlan: PermissionMode;
   #request: string | undefined;
@@ -64,9 +65,9 @@ export class PlanGate {
     this.#forbidden = forbidden;
   }
 
-  /** The mode, where it is another than the one that this process began with. */
+  /** The mode, where it was changed in this process, also back to the one that it began with. */
   get modeGiven(): PermissionMode | undefined {
-    return this.#mode === this.#options.mode ? undefined : this.#mode;
+    return this.#given;
   }
 
   /** The request for a plan that is with the lead, its verdict still out. */
@@ -197,6 +198,7 @@ export class PlanGate {
   #change(mode: PermissionMode): void {
     const before = this.#mode;
     this.#mode = mode;
+    this.#given = mode;
     if (mode !== before) this.#options.onMode?.(mode, before);
   }
 

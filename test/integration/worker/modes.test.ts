@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { setMode } from "../../../src/lead/set-mode.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { deliver } from "../../../src/team/mailbox.ts";
@@ -81,6 +82,32 @@ describe("the mode of a running agent", () => {
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
     expect(dev.worker.plan.mode).toBe("acceptEdits");
+  });
+
+  it("is shown as it is now: while it plans, as the approval gave it, and as that was before it planned", async () => {
+    const { ref, dev } = await working({
+      mode: "bypassPermissions",
+      turns: [{ say: "ready" }, ...planned, ...planned],
+    });
+    const shown = async () =>
+      (await teamStatus(contextOf(ref))).members.find(({ name }) => name === "dev")?.mode;
+    const approvedIn = async (mode?: PermissionMode): Promise<void> => {
+      const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
+      expect(await shown()).toBe("plan");
+      const turns = dev.inputs.length + 1;
+      await answerApproval(contextOf(ref), id, { approve: true, ...(mode && { mode }) });
+      await eventually("the work", () => dev.inputs.length === turns && isIdle(ref));
+    };
+    await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
+    await give(ref, "plan");
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    // What it began with: nothing of the plan is kept for its next process.
+    await approvedIn();
+    expect(await shown()).toBe("bypassPermissions");
+    await give(ref, "plan");
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan more" });
+    await approvedIn("acceptEdits");
+    expect(await shown()).toBe("acceptEdits");
   });
 
   it("says of a line that is typed while a plan waits that it is kept, and until when (S64)", async () => {
