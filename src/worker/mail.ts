@@ -85,7 +85,7 @@ export class Mail {
     const { ref, agent } = this.#options;
     // An inbox that is not there is an empty one, also in a team that is gone.
     assertTeam(ref);
-    const fresh = (await pending(ref, agent)).filter((entry) => !this.#held.has(entry.key));
+    const fresh = eachOnce(await pending(ref, agent)).filter((entry) => !this.#held.has(entry.key));
     if (fresh.length === 0) return;
     const handled = await this.#options.handled();
     const known = fresh.filter((entry) => handled.has(entry.key));
@@ -117,4 +117,9 @@ export class Mail {
     }
     return true;
   }
+}
+
+/** A foreign writer may have put one in twice; both are marked with the first. */
+function eachOnce(entries: readonly InboxEntry[]): InboxEntry[] {
+  return [...new Map(entries.map((entry) => [entry.key, entry])).values()];
 }
