@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
-import type { WorkerEnd } from "../worker/worker.ts";
+import type { WorkerEnd } from "../worker/life.ts";
 import type { AnyCall } from "./command.ts";
 import { conclude, finish, leave } from "./end-lead.ts";
 import { readKeys } from "./lead-keys.ts";

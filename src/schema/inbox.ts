@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { PERSON_NAME } from "./names.ts";
 
 /** One entry of an inbox; `from`, `text`, `timestamp` are what every peer writes, `read` absent means unread (interop.md). */
 export const inboxMessage = z.looseObject({
@@ -13,6 +14,14 @@ export const inboxMessage = z.looseObject({
   type: z.optional(z.string()),
 });
 export type InboxMessage = z.infer<typeof inboxMessage>;
+
+/** *Ours*: the `type` of what a person typed in an agent's own pane. No tool and no command sends it, and only that agent reads it. */
+export const TYPED = "typed";
+
+/** Whether a person typed this in the pane of the agent that reads it. */
+export function isTyped({ from, type }: InboxMessage): boolean {
+  return from === PERSON_NAME && type === TYPED;
+}
 
 /** What became of a message, in order (issue: the delivery chain). */
 export const DELIVERY_STATES = ["queued", "delivered", "turn_started", "done", "bounced"] as const;

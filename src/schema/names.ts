@@ -2,10 +2,12 @@ import { TeamError } from "../errors.ts";
 
 /** The lead's name: peers know it by no other (interop.md). */
 export const LEAD_NAME = "team-lead";
-/** Names that no spawned member may have (protocol.md section 1). */
 /** Who tells of what no member says: an end, a budget. */
 export const SYSTEM_NAME = "system";
-export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, "user"];
+/** Who a person's words to an agent are from: what is typed in its pane, an answer. */
+export const PERSON_NAME = "user";
+/** Names that no spawned member may have (protocol.md section 1). */
+export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
 /** Longest name of a team or an agent, in characters. */
 export const MAX_NAME = 64;
 

@@ -124,7 +124,7 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
     text: plainText(content),
     ...summary,
   });
-  if (target.name !== LEAD_NAME) worker.talkedTo(target.name, call.summary ?? content.slice(0, 80));
+  if (target.name !== LEAD_NAME) worker.work.talkedTo(target.name, call.summary ?? content.slice(0, 80));
   const later = sent.queuedForRestart
     ? ` ${target.name} is not running; it reads it when it is started again.`
     : "";
@@ -162,7 +162,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
   const requestId = need(call.request_id, "request_id");
   const approve = need(call.approve, "approve");
   if (!approve) need(call.content || undefined, "content (the reason of a refusal)");
-  if (!worker.isShutdownOpen(requestId)) {
+  if (!worker.shutdowns.isOpen(requestId)) {
     throw new TeamError("REQUEST_NOT_FOUND", `No shutdown request ${requestId} waits for your answer.`);
   }
   const message = approve
@@ -170,7 +170,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
   await deliver(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
-  worker.shutdownAnswered(requestId);
+  worker.shutdowns.answered(requestId);
   if (approve) worker.agreeToStop();
   return {
     ...answer({

@@ -41,7 +41,7 @@ export const taskUpdate: TeamTool = (tools) => ({
       const gate = taskGateOf(tools, context);
       const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change), ctx.clock, gate);
       noteHeld(tools, taskId, task);
-      if (change.status === "completed" && task?.owner === ctx.actor) tools.worker.completed(taskId);
+      if (change.status === "completed" && task?.owner === ctx.actor) tools.worker.work.completed(taskId);
       const state = task === undefined ? { id: taskId, status: "deleted" } : shown(task);
       return answer({ success: true, task: state }, displayOf(taskId, task));
     }),

@@ -1,13 +1,10 @@
 import { formatProtocol } from "../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../protocol/permission-updates.ts";
-import { LEAD_NAME } from "../schema/names.ts";
+import { LEAD_NAME, PERSON_NAME } from "../schema/names.ts";
 import { eventId } from "./event-id.ts";
 import { deliver } from "./mailbox.ts";
 import type { TeamRef } from "./ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
-
-/** Who a person's words to the lead are from. */
-const PERSON = "user";
 
 /** What is told of an answer. */
 export type ToldAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
@@ -36,7 +33,7 @@ export async function sendAnswer(
     await deliver(ref, { from: LEAD_NAME, to, text, messageId });
   } else if (response.type === "question_response") {
     const text = `Answer to your question ${response.requestId}: ${response.answer}`;
-    await deliver(ref, { from: PERSON, to, text, messageId });
+    await deliver(ref, { from: PERSON_NAME, to, text, messageId });
   }
 }
 

@@ -5,7 +5,7 @@ import { newUuid } from "../os/uuid.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
-import type { InboxMessage, JournalLine } from "../schema/inbox.ts";
+import { type InboxMessage, type JournalLine, TYPED } from "../schema/inbox.ts";
 import { LEAD_NAME, sameName, splitAddress } from "../schema/names.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
 import { readTeam } from "./config.ts";
@@ -32,6 +32,8 @@ export interface Mail {
   readonly color?: string;
   /** Derived from an event, so that its message is sent once whoever notices it; else a new uuid. */
   readonly messageId?: string;
+  /** A person typed it in the recipient's own pane. */
+  readonly isTyped?: boolean;
 }
 
 export interface Delivery {
@@ -106,7 +108,7 @@ function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
     ...(mail.summary === undefined ? {} : { summary: maskText(mail.summary, ownSecrets()) }),
     msgV: 1,
     msg_id: mail.messageId ?? newUuid(),
-    type: "message",
+    type: mail.isTyped ? TYPED : "message",
     read: false,
   };
 }

@@ -52,5 +52,11 @@ export function endsWithPlan(messages: readonly ConversationMessage[]): boolean 
 
 const EXIT_PLAN_MODE = "ExitPlanMode";
 
+/** The id of the shutdown request that the newest turn of a conversation began with, if it did. */
+export function shutdownReadIn(messages: readonly ConversationMessage[]): string | undefined {
+  const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
+  return opening?.role === "user" ? opening.origin?.shutdown?.requestId : undefined;
+}
+
 /** Why a turn that was cut off too often is not tried again, for people. */
 export const GIVEN_UP = `The agent's process ended ${MAX_BEGUN} times in the middle of this turn; it was not tried again.`;

@@ -25,14 +25,9 @@ export class GivenAnswers {
     this.#questions.add(question);
   }
 
-  /** Its message is here. */
+  /** It is here. */
   arrived(question: string): void {
     this.#questions.delete(question);
-  }
-
-  /** Nothing that was asked so far waits any more. */
-  forgetQuestions(): void {
-    this.#questions.clear();
   }
 
   /** @throws TeamError where the own inbox cannot be written; the next look tries again */

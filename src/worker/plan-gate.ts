@@ -146,15 +146,17 @@ export class PlanGate {
 
   /**
    * Ends what {@link takeUp} found and the conversation does not wait for.
-   * @param waits whether the conversation ends with a plan that was sent: without a verdict it is sent once more
+   * @param waits whether the conversation ends with a plan that was sent: without a verdict it is sent once more, or needs none
+   * where the agent has another mode by now
    */
   async goOn(waits: boolean): Promise<void> {
-    const { ref, view } = this.#options;
+    const { ref, view, onRelease } = this.#options;
     if (!waits) this.#request = undefined;
     for (const { id } of this.#ownRequests()) {
       if (id !== this.#request && id !== this.#verdict?.requestId) closeRequest(ref, id);
     }
-    if (!waits || this.#mode !== "plan" || this.isWaiting || this.#verdict !== undefined) return;
+    if (!waits || this.isWaiting || this.#verdict !== undefined) return;
+    if (this.#mode !== "plan") return onRelease?.();
     const sent = await this.submit();
     if ("refusal" in sent) view.note(sent.refusal);
   }

@@ -36,15 +36,21 @@ export class Questions {
   }
 
   /**
-   * Whoever speaks to it here has answered what it had asked: a choice may be named by its number.
-   * @returns what the line says
+   * Whoever speaks to it here answers what it has asked by now: a choice may be named by its number.
+   * @returns what the line says, and what closes those questions once that is written down
    */
-  answeredBy(line: string): string {
+  answeredBy(line: string): { readonly said: string; close(): void } {
     const { ref, name } = this.#options;
     const asked = questionsOf(ref, name);
-    for (const { id } of asked) closeRequest(ref, id);
-    this.#answers.forgetQuestions();
     const newest = asked.at(-1);
-    return newest === undefined ? line : chosen(choicesOf(newest), line);
+    return {
+      said: newest === undefined ? line : chosen(choicesOf(newest), line),
+      close: () => {
+        for (const { id } of asked) {
+          closeRequest(ref, id);
+          this.#answers.arrived(id);
+        }
+      },
+    };
   }
 }

@@ -1,4 +1,5 @@
 import type { TaskNotice } from "../agent/background.ts";
+import { isTyped } from "../schema/inbox.ts";
 import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 
@@ -10,7 +11,6 @@ const MAX_TURN = 200_000;
 
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
-  readonly typed: readonly string[];
   /** What hooks said that sent the agent on. */
   readonly remarks: readonly string[];
   /** What ended in the background. */
@@ -27,7 +27,6 @@ export class Queue {
   #entries: InboxEntry[] = [];
   #held: InboxEntry[] = [];
   #news: InboxEntry[] = [];
-  #typed: string[] = [];
   #remarks: string[] = [];
   #ended: TaskNotice[] = [];
   #heldTurnTaken = false;
@@ -52,10 +51,6 @@ export class Queue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  type(line: string): void {
-    this.#typed.push(line);
-  }
-
   remark(text: string): void {
     this.#remarks.push(text);
   }
@@ -66,7 +61,7 @@ export class Queue {
   }
 
   get isEmpty(): boolean {
-    return [this.#entries, this.#typed, this.#remarks, this.#endings].every(({ length }) => length === 0);
+    return [this.#entries, this.#remarks, this.#endings].every(({ length }) => length === 0);
   }
 
   /** What its agent has learned by itself in the meantime is told to nobody. */
@@ -97,27 +92,25 @@ export class Queue {
     if (planOpen) {
       const urgent = this.#entries.filter(countsDuringPlan);
       this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
-      return urgent.length === 0 ? undefined : { entries: urgent, typed: [], remarks: [], ended: [] };
+      return urgent.length === 0 ? undefined : { entries: urgent, remarks: [], ended: [] };
     }
     if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
     const material = {
       entries: [...this.#takeNews(), ...this.#takeEntries()],
-      typed: this.#typed,
       remarks: this.#remarks,
       ended: this.#endings,
     };
-    this.#typed = [];
     this.#remarks = [];
     this.#ended = [];
     return material;
   }
 
-  /** As many as one turn takes, in order; a shutdown request waits for none of the rest. */
+  /** As many as one turn takes, in order; a shutdown request and what a person typed wait for none of the rest. */
   #takeEntries(): InboxEntry[] {
     let length = 0;
     const isTaken = this.#entries.map(({ message, protocol }, i) => {
       length += message.text.length;
-      return i === 0 || length <= MAX_TURN || protocol?.type === "shutdown_request";
+      return i === 0 || length <= MAX_TURN || protocol?.type === "shutdown_request" || isTyped(message);
     });
     const taken = this.#entries.filter((_, i) => isTaken[i]);
     this.#entries = this.#entries.filter((_, i) => !isTaken[i]);
@@ -134,7 +127,7 @@ export class Queue {
     const entries = [...this.#takeNews(), ...this.#held];
     this.#held = [];
     this.#heldTurnTaken = true;
-    return { entries, typed: [], remarks: [], ended: [] };
+    return { entries, remarks: [], ended: [] };
   }
 }
 

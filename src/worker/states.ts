@@ -75,7 +75,6 @@ export const WORKER_STATES: Readonly<Record<WorkerState, Row>> = {
   // The turn that sent the plan ends while the verdict is still out: that is no idleness.
   "awaiting-approval": {
     plan_answered: "idle",
-
     stop_agreed: "stopping",
     ended: "exited",
   },

@@ -1,4 +1,4 @@
-import { idleReason, type TurnSummary, WorkSinceIdle } from "./idle-notice.ts";
+import { idleReason, type TurnSummary, type WorkSinceIdle } from "./idle-notice.ts";
 import type { OwnEvents } from "./own-events.ts";
 import type { Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
@@ -10,6 +10,7 @@ import type { WorkerView } from "./view.ts";
 export interface TurnEndOptions {
   readonly role: "teammate" | "lead";
   readonly queue: Queue;
+  readonly work: WorkSinceIdle;
   readonly reports: TeamReports;
   readonly events: OwnEvents;
   readonly status: StatusKeeper;
@@ -31,7 +32,6 @@ export interface TurnEndOptions {
 /** What follows from the end of a turn: whether the agent rests, and who hears of it. */
 export class TurnEnd {
   readonly #options: TurnEndOptions;
-  readonly #work = new WorkSinceIdle();
   #text = "";
   #failure: string | undefined;
   #interrupted = false;
@@ -57,26 +57,16 @@ export class TurnEnd {
     return this.#interrupted;
   }
 
-  /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
-  talkedTo(peer: string, summary: string): void {
-    this.#work.talkedTo(peer, summary);
-  }
-
-  /** A task of its own is completed: the next idle notice names it. */
-  completed(taskId: string): void {
-    this.#work.completed(taskId);
-  }
-
   /** @param keys of the turn's messages @param signal ends the hooks that are asked */
   async of(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
-    const { status, role, view, reports, events, queue } = this.#options;
+    const { status, role, view, reports, events, queue, work } = this.#options;
     this.#keep(result);
     if (result.outcome === "interrupted" && this.#options.isCut()) return;
     const goesOn = this.#options.goesOn();
     if (saidNothing(result) && !this.#options.isPlanOpen()) view.note("said nothing");
     // What its last call cost is told with its end.
     await this.#options.lookAtBudget();
-    if (goesOn) this.#work.add(result);
+    if (goesOn) work.add(result);
     const isDone = (): boolean => goesOn && !this.#options.isPlanOpen() && queue.isEmpty;
     if (isDone() && result.outcome === "completed") {
       const sentOn = await this.rest?.ask(signal);
@@ -84,7 +74,7 @@ export class TurnEnd {
     }
     const goesIdle = isDone();
     // The notice before the rest: whoever sees the turn done, or it idle, finds what it had to say already delivered.
-    const notice = goesIdle && role === "teammate" ? this.#work.notice() : undefined;
+    const notice = goesIdle && role === "teammate" ? work.notice() : undefined;
     if (notice !== undefined) await reports.idle(notice, keys);
     await reports.progress(keys, "done");
     if (!goesOn) return;

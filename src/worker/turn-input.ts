@@ -5,26 +5,22 @@ import { type Envelope, escapeBody, formatEnvelopes } from "../protocol/envelope
 import type { ProtocolMessage, ProtocolType } from "../protocol/messages.ts";
 import { proseOf } from "../protocol/prose.ts";
 import { defined } from "../schema/defined.ts";
-import { SYSTEM_NAME } from "../schema/names.ts";
+import { isTyped } from "../schema/inbox.ts";
+import { PERSON_NAME, SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
-
-/** Who a typed line is from, for a playbook's `{{message.from}}`. */
-export const PERSON = "user";
+import type { TurnMaterial } from "./queue.ts";
 
 /** Stands above what a person typed. */
 export const TYPED_MARK = "[typed by the user]\n";
 
 /**
- * Messages and typed lines as one user turn: messages in their tags, joined by blank lines; what a person typed as it
- * is, behind them, marked as the person's (protocol.md section 3). What ended in the background and what hooks said stands between the two.
+ * What waits as one user turn: messages in their tags, joined by blank lines; what a person typed as it is, behind them,
+ * marked as the person's (protocol.md section 3). What ended in the background and what hooks said stands between the two.
  */
-export function composeTurn(
-  entries: readonly InboxEntry[],
-  typed: readonly string[],
-  remarks: readonly string[] = [],
-  ended: readonly TaskNotice[] = [],
-): TurnInput {
-  const envelopes = entries.map(envelopeOf);
+export function composeTurn({ entries, remarks, ended }: TurnMaterial): TurnInput {
+  const typed = entries.flatMap(({ message }) => (isTyped(message) ? [message.text] : []));
+  const messages = entries.filter(({ message }) => !isTyped(message));
+  const envelopes = messages.map(envelopeOf);
   const notices = ended.map(noticeText);
   const parts = [
     ...(envelopes.length === 0 ? [] : [formatEnvelopes(envelopes)]),
@@ -34,9 +30,9 @@ export function composeTurn(
   ];
   const keys = entries.map((entry) => entry.key);
   const text = parts.join("\n\n");
-  const alone = entries.length + typed.length + remarks.length === 0 ? notices.at(-1) : undefined;
+  const alone = entries.length + remarks.length === 0 ? notices.at(-1) : undefined;
   const words =
-    alone === undefined ? newestWords(entries, typed, remarks) : { text: alone, from: SYSTEM_NAME };
+    alone === undefined ? newestWords(messages, typed, remarks) : { text: alone, from: SYSTEM_NAME };
   return { text, keys, origin: { ...words, ...requestsOf(entries) } };
 }
 
@@ -48,13 +44,13 @@ function noticeText({ taskId, outputFile, status, what, how }: TaskNotice): stri
 }
 
 function newestWords(
-  entries: readonly InboxEntry[],
+  messages: readonly InboxEntry[],
   typed: readonly string[],
   remarks: readonly string[],
 ): Pick<InputOrigin, "text" | "from"> {
   const line = typed.at(-1) ?? remarks.at(-1);
-  const newest = entries.at(-1);
-  if (line !== undefined || newest === undefined) return { text: line ?? "", from: PERSON };
+  const newest = messages.at(-1);
+  if (line !== undefined || newest === undefined) return { text: line ?? "", from: PERSON_NAME };
   const { protocol, message } = newest;
   return { text: protocol === undefined ? message.text : proseOf(protocol), from: message.from };
 }

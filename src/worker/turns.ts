@@ -1,13 +1,17 @@
 import type { Agent } from "../agent/agent.ts";
 import { steadyNow } from "../os/clock.ts";
+import { newUuid } from "../os/uuid.ts";
 import { proseOf } from "../protocol/prose.ts";
+import { isTyped } from "../schema/inbox.ts";
+import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { BudgetPause } from "./budget-pause.ts";
-import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation } from "./cut-turn.ts";
+import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation, shutdownReadIn } from "./cut-turn.ts";
 import type { TurnSummary } from "./idle-notice.ts";
 import type { OwnEvents } from "./own-events.ts";
 import type { PlanGate } from "./plan-gate.ts";
 import type { TurnMaterial } from "./queue.ts";
+import type { ShutdownRequests } from "./shutdown-requests.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { TeamReports } from "./team-reports.ts";
 import type { TurnEnd } from "./turn-end.ts";
@@ -26,6 +30,7 @@ export interface TurnsOptions {
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   readonly turnEnd: TurnEnd;
+  readonly shutdowns: ShutdownRequests;
   agent(): Promise<Agent>;
   /** What it is to know before it reads the input of a turn. */
   news(): string | undefined;
@@ -60,7 +65,7 @@ export class Turns {
 
   /** Ends first what an earlier process was killed in: who sent it has been told that it was delivered. */
   async goOn(): Promise<void> {
-    const { ref, name, view, status, transcript, reports, plan } = this.#options;
+    const { ref, name, view, status, transcript, reports, plan, shutdowns, budget } = this.#options;
     if (!hasConversation(transcript)) return;
     // Before the inbox is read, which may hold the verdict.
     plan.takeUp();
@@ -71,9 +76,12 @@ export class Turns {
     const waits = endsWithPlan(agent.messages);
     await reports.guarded(() => plan.goOn(waits));
     if (cut === undefined) {
-      return status.happened("turn_ended", "");
+      return status.happened("turn_ended", plan.isWaiting ? undefined : "");
     }
     const { restoredKeys: keys } = agent;
+    const shutdown = shutdownReadIn(agent.messages);
+    if (shutdown !== undefined) shutdowns.asked(shutdown);
+    budget.turnBegins(shutdown !== undefined);
     view.note("continues the turn in which its process ended");
     status.happened("turn_started", "continues what it was doing", keys.length);
     await this.#inTurn(keys, async (signal) => {
@@ -88,23 +96,28 @@ export class Turns {
     });
   }
 
-  async run({ entries, typed, remarks, ended }: TurnMaterial): Promise<void> {
+  async run(material: TurnMaterial): Promise<void> {
     const { view, status, budget, turnEnd } = this.#options;
-    const input = composeTurn(entries, typed, remarks, ended);
+    const { entries, ended } = material;
+    const composed = composeTurn(material);
+    // One that no message begins has a key of its own: by that it is gone on with, like any other.
+    const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
     budget.turnBegins(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
-    turnEnd.rest?.began(entries.length === 0 && typed.length === 0 && ended.length === 0);
+    turnEnd.rest?.began(entries.length === 0 && ended.length === 0);
     await this.#inTurn(input.keys, async (signal) => {
-      for (const { message, protocol } of entries) {
-        const text = protocol === undefined ? message.text : proseOf(protocol);
-        view.received(message.from, text, message.color);
-      }
+      for (const entry of entries) if (!isTyped(entry.message)) this.#showReceived(entry);
       for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
-      for (const line of typed) view.typed(line);
+      for (const { message } of entries) if (isTyped(message)) view.typed(message.text);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
       const agent = await this.#options.agent();
       const news = this.#options.news();
       return agent.run(news === undefined ? input : { ...input, text: `${news}\n\n${input.text}` }, signal);
     });
+  }
+
+  #showReceived({ message, protocol }: InboxEntry): void {
+    const text = protocol === undefined ? message.text : proseOf(protocol);
+    this.#options.view.received(message.from, text, message.color);
   }
 
   /** A turn of these messages, unless the team is gone, and what comes of its end. */

@@ -2,47 +2,33 @@ import type { Agent } from "../agent/agent.ts";
 import type { TaskNotice } from "../agent/background.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
-import { TurnCut } from "../agent/turn-cut.ts";
-import { messageOf } from "../errors.ts";
-import { operand } from "../os/shell-words.ts";
-import { defined } from "../schema/defined.ts";
-import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { AgentNews, type SubagentName } from "./agent-news.ts";
 import { AgentOnce } from "./agent-once.ts";
-import { actAtOnce } from "./at-once.ts";
+import { Arrivals, SHUTDOWN_ASKED } from "./arrivals.ts";
 import { BudgetPause } from "./budget-pause.ts";
 import { GivenAnswers } from "./given-answers.ts";
+import { WorkSinceIdle } from "./idle-notice.ts";
 import { createLatch } from "./latch.ts";
-import { Mail } from "./mail.ts";
+import { interruption, Life, type WorkerEnd } from "./life.ts";
 import type { WorkerParts } from "./options.ts";
 import { OwnEvents } from "./own-events.ts";
 import { PermissionDesk } from "./permission-desk.ts";
 import { PlanGate } from "./plan-gate.ts";
 import { Questions } from "./questions.ts";
-import { isNews, Queue } from "./queue.ts";
+import { Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
 import type { Roster } from "./roster.ts";
+import { ShutdownRequests } from "./shutdown-requests.ts";
 import { TeamReports } from "./team-reports.ts";
 import { TurnEnd } from "./turn-end.ts";
 import { Turns } from "./turns.ts";
-
-/** Why a worker ended by itself. */
-export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
+import { Typing } from "./typing.ts";
 
 export interface WorkerOptions extends WorkerParts {
   /** Made at the first need: its imports are not on the way to readiness. */
   agent(worker: Worker): Promise<Agent>;
 }
-
-/** What is said of a line that is typed while a plan waits. */
-function keptFor(plan: string): string {
-  const id = operand(plan);
-  return `kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
-}
-
-/** What a call that waits for a permission is refused with, so that the request is answered at once. */
-const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
 /** What an agent reads whose plan waited when it was taken out of plan mode. */
 const PLAN_RELEASED =
@@ -58,23 +44,23 @@ export class Worker {
   readonly color: string | undefined;
   readonly plan: PlanGate;
   readonly desk: PermissionDesk;
+  readonly shutdowns = new ShutdownRequests();
+  /** What its next idle notice tells of. */
+  readonly work = new WorkSinceIdle();
   readonly #options: WorkerOptions;
   readonly #agent: AgentOnce;
-  readonly #mail: Mail;
   readonly #events: OwnEvents;
   readonly #reports: TeamReports;
   readonly #queue: Queue;
+  readonly #life: Life;
   readonly #budget: BudgetPause;
   readonly #news: AgentNews;
   readonly #turnEnd: TurnEnd;
   readonly #turns: Turns;
-  readonly #answers: GivenAnswers;
   readonly #questions: Questions;
+  readonly #arrivals: Arrivals;
+  readonly #typing: Typing;
   readonly #wake = createLatch();
-  readonly #shutdowns = new Set<string>();
-  #end: WorkerEnd | undefined;
-  /** It has deleted its team itself. */
-  #hasLeft = false;
 
   constructor(options: WorkerOptions) {
     const { ref, name, color, role, view, status, clock } = options;
@@ -82,84 +68,82 @@ export class Worker {
     this.name = name;
     this.ref = ref;
     this.color = color;
+    this.#queue = new Queue(role);
     this.#events = new OwnEvents(ref, name);
+    this.#life = new Life({
+      ...options,
+      endTurn: (reason) => void this.#turns.end(reason),
+      ends: () => this.#wake.set(),
+    });
+    const teamGone = (): void => this.#life.teamGone();
+    this.#reports = new TeamReports({ ...options, teamGone, problem: (text) => view.error(text) });
     this.plan = new PlanGate({
       ...options,
       onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
-      onRelease: () => {
-        this.#queue.remark(PLAN_RELEASED);
-        this.#wake.set();
-      },
+      onRelease: () => this.told(PLAN_RELEASED),
     });
     this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
-    this.#answers = new GivenAnswers({ ref, plan: this.plan, clock });
-    this.#questions = new Questions(options, this.#answers);
-    this.#queue = new Queue(role);
-    this.#reports = new TeamReports({
+    this.#agent = new AgentOnce(
+      () => this.#makeAgent(),
+      () => this.#wake.set(),
+    );
+    const parts = {
       ...options,
-      teamGone: () => this.#teamGone(),
-      problem: (text) => view.error(text),
-    });
-    const parts = { ...options, events: this.#events, reports: this.#reports };
-    const goesOn = (): boolean => this.#end === undefined;
+      plan: this.plan,
+      desk: this.desk,
+      shutdowns: this.shutdowns,
+      work: this.work,
+      queue: this.#queue,
+      events: this.#events,
+      reports: this.#reports,
+      goesOn: () => this.#life.goesOn,
+      isInTurn: () => this.#turns.isRunning,
+    };
+    const answers = new GivenAnswers(parts);
+    this.#questions = new Questions(options, answers);
     this.#budget = new BudgetPause({
       ...parts,
-      isInTurn: () => this.#turns.isRunning,
-      mustMakeWay: () => !goesOn() || this.#queue.hasShutdown,
+      mustMakeWay: () => !this.#life.goesOn || this.#queue.hasShutdown,
     });
     this.#news = new AgentNews({
       ...parts,
       throttled: (reason) => void (role === "teammate" && this.#reports.throttled(reason)),
     });
-    this.#agent = new AgentOnce(
-      () => this.#makeAgent(),
-      () => this.#wake.set(),
-    );
     this.#turnEnd = new TurnEnd({
       ...parts,
-      queue: this.#queue,
-      goesOn,
-      isCut: () => this.#isCut,
+      isCut: () => this.#life.isCut,
       isPlanOpen: () => this.plan.isWaiting,
       isQuestionOpen: () => this.#questions.isOpen,
       lookAtBudget: () => this.#budget.look(),
       inBackground: () => this.#inBackground,
     });
+    this.#arrivals = new Arrivals({
+      ...parts,
+      answers,
+      budget: this.#budget,
+      interrupt: () => void this.interrupt(),
+      handled: async () => (await this.#agent.get()).handledKeys,
+      teamGone,
+      wake: () => this.#wake.set(),
+    });
     this.#turns = new Turns({
       ...parts,
-      plan: this.plan,
       budget: this.#budget,
       turnEnd: this.#turnEnd,
       agent: () => this.#agent.get(),
       news: () => this.roster?.news(),
-      goesOn,
     });
-    this.#mail = this.#mailbox();
+    this.#typing = new Typing({
+      ...parts,
+      questions: this.#questions,
+      arrived: (entries) => this.#arrivals.arrived(entries),
+    });
   }
 
   async #makeAgent(): Promise<Agent> {
     const agent = await this.#options.agent(this);
     this.#options.status.hadSpent(agent.tokens, agent.costUsd);
     return agent;
-  }
-
-  #mailbox(): Mail {
-    const { status, view, bell, signal, onSilent } = this.#options;
-    const { plan, desk } = this;
-    const interrupt = (): void => void this.interrupt();
-    const parts = defined({ plan, desk, status, view, interrupt, onSilent });
-    return new Mail({
-      ref: this.ref,
-      agent: this.name,
-      bell,
-      signal,
-      handled: async () => (await this.#agent.get()).handledKeys,
-      atOnce: (entry) => actAtOnce(entry, parts),
-      arrived: (entries) => this.#arrived(entries),
-      teamGone: () => this.#teamGone(),
-      problem: (error) => view.error(messageOf(error)),
-      rang: () => this.#rang(),
-    });
   }
 
   /** Last words of the newest turn: a run's result. */
@@ -183,12 +167,12 @@ export class Worker {
   /** Works until it is shut down, its team is gone, `idle` says over, or the signal aborts. */
   async run(): Promise<WorkerEnd> {
     const { signal, status } = this.#options;
-    const stopped = (): void => this.#stop("stopped");
+    const stopped = (): void => this.#life.stop("stopped");
     signal.addEventListener("abort", stopped);
     if (signal.aborted) stopped();
     status.happened("ready");
     this.#events.record({ type: "agent", what: "started" });
-    const mail = this.#mail.run();
+    const mail = this.#arrivals.mail.run();
     try {
       await this.#loop();
     } finally {
@@ -199,19 +183,14 @@ export class Worker {
     }
     // Not behind a failure: who saw it begin and finds its process gone says that it crashed.
     status.happened("ended");
-    const end = this.#end ?? "stopped";
+    const end = this.#life.end ?? "stopped";
     this.#events.record({ type: "agent", what: "ended", how: end });
     return end;
   }
 
-  /** A line that a person typed in the pane: the answer to an open question, else a user message. */
-  async typed(line: string): Promise<void> {
-    if (this.desk.isOpen && (await this.desk.typed(line))) return;
-    const said = this.#questions.answeredBy(line);
-    this.#queue.type(said);
-    if (this.plan.request !== undefined) this.#options.view.note(keptFor(this.plan.request));
-    else if (this.#turns.isRunning) this.#options.view.queued("you", said);
-    this.#wake.set();
+  /** A line that a person typed in the pane: the answer to what is open there, else words for the model. */
+  typed(line: string): Promise<void> {
+    return this.#typing.line(line);
   }
 
   /** What its program has to say to the agent: a turn, which nobody has typed or sent. */
@@ -229,27 +208,26 @@ export class Worker {
   /** Something outside changed that `idle` looks at, or that answers an open question. */
   lookAgain(): void {
     this.desk.lookForAnswers();
-    this.#lookAtBudget();
+    this.#arrivals.lookAtBudget();
     this.#wake.set();
   }
 
   /** Ends the running turn at once; the agent stays. */
   interrupt(): boolean {
-    return this.#turns.end(new DOMException("interrupted", "AbortError"));
+    return this.#turns.end(interruption());
   }
 
   /** Called by the agent once a turn's input is in the conversation and on disk. */
   async inputRecorded(): Promise<void> {
     const keys = [...this.#turns.keys];
-    if (keys.length === 0) return;
     this.plan.recorded(keys);
-    await this.#mail.recorded(keys);
+    await this.#arrivals.mail.recorded(keys);
     await this.#reports.progress(keys, "turn_started");
   }
 
   /** Called by the agent between tool calls: an agreed shutdown ends the turn there, and one that is asked for is next. */
   async betweenTools(): Promise<"go" | "stop"> {
-    return this.#end === undefined && !this.#queue.hasShutdown ? "go" : "stop";
+    return this.#life.goesOn && !this.#queue.hasShutdown ? "go" : "stop";
   }
 
   /** Called by the agent and its subagents before each call of a model. @returns once there is a budget for it */
@@ -273,20 +251,10 @@ export class Worker {
     this.#news.hearSubagent(who, event);
   }
 
-  /** Whether this request waits for this worker's answer. */
-  isShutdownOpen(requestId: string): boolean {
-    return this.#shutdowns.has(requestId);
-  }
-
-  /** The answer has been sent: a shutdown is answered once. */
-  shutdownAnswered(requestId: string): void {
-    this.#shutdowns.delete(requestId);
-  }
-
   /** A shutdown was agreed to: the running turn ends at its next step, then the worker. */
   agreeToStop(): void {
     this.#options.status.happened("stop_agreed");
-    this.#stop("shutdown");
+    this.#life.stop("shutdown");
   }
 
   /** It has put a question, which does not end its turn. */
@@ -296,29 +264,19 @@ export class Worker {
 
   /** Somebody has no more for it to do: a turn that runs is ended, and then the worker. */
   finish(): void {
-    this.#stop("over");
+    this.#life.stop("over");
     this.interrupt();
   }
 
   /** It deletes its team, as its lead: it says its result without one, or makes another, and `idle` says when it is over. */
   leaveTeam(): void {
-    this.#hasLeft = true;
+    this.#life.leaveTeam();
   }
 
   /** Its team is there: the one that could not be deleted, or another in its place. */
   joinTeam(): void {
-    this.#hasLeft = false;
+    this.#life.joinTeam();
     this.#options.status.again();
-  }
-
-  /** A message went to a peer: the lead reads its summary in the next idle notice, not the message. */
-  talkedTo(peer: string, summary: string): void {
-    this.#turnEnd.talkedTo(peer, summary);
-  }
-
-  /** A task of its own is completed: the lead reads so in the next idle notice as well. */
-  completed(taskId: string): void {
-    this.#turnEnd.completed(taskId);
   }
 
   holds(taskId: string, mine: boolean): void {
@@ -328,7 +286,7 @@ export class Worker {
   async #loop(): Promise<void> {
     const { signal } = this.#options;
     await this.#turns.goOn();
-    while (this.#end === undefined) {
+    while (this.#life.goesOn) {
       this.#agent.assertPossible();
       if (await this.#budget.holdsBack(!this.#queue.isEmpty || this.#queue.holdsNotices)) {
         await this.#wake.wait(signal);
@@ -338,7 +296,7 @@ export class Worker {
       if (next !== undefined) await this.#turns.run(next);
       else if (await this.#mayWait()) await this.#wake.wait(signal);
       // The last one that worked may have ended since the look above: what was held back for then is a turn first.
-      else if (!this.#queue.holdsNotices) this.#stop("over");
+      else if (!this.#queue.holdsNotices) this.#life.stop("over");
     }
   }
 
@@ -360,61 +318,6 @@ export class Worker {
 
   /** Unread messages that are no reason to wait. */
   get #heldBack(): number {
-    return this.#queue.held + this.#mail.failed;
-  }
-
-  /** What nobody writes a message of: more of a budget, and answers and settings that let what is open go on. */
-  #rang(): void {
-    this.#lookAtBudget();
-    void this.#reports.guarded(() => this.#lookAtOpen());
-  }
-
-  async #lookAtOpen(): Promise<void> {
-    // Those whose message was lost with its sender.
-    await this.#answers.look();
-    if (!this.desk.isOpen) return;
-    this.desk.lookForAnswers();
-    await this.desk.reconsider();
-  }
-
-  #lookAtBudget(): void {
-    if (!this.#budget.isOn) return;
-    this.#budget.ring();
-    this.#wake.set();
-  }
-
-  #arrived(entries: readonly InboxEntry[]): void {
-    for (const entry of entries) {
-      this.#queue.add(entry);
-      if (entry.protocol?.type === "shutdown_request") {
-        this.#shutdowns.add(entry.protocol.requestId);
-        this.desk.refuseAll(SHUTDOWN_ASKED);
-      }
-      if (entry.protocol?.type === "question_response") this.#answers.arrived(entry.protocol.requestId);
-      if (isNews(entry)) this.#budget.hear(entry.key, entry.message.text);
-      else if (this.#turns.isRunning) this.#options.view.queued(entry.message.from);
-    }
-    // A turn that stands for want of a budget makes way for a shutdown.
-    this.#budget.ring();
-    this.#wake.set();
-  }
-
-  #teamGone(): void {
-    if (!this.#hasLeft) this.#stop("team-gone");
-  }
-
-  #stop(end: WorkerEnd): void {
-    this.#end ??= end;
-    // A lead whose team somebody else has deleted says what it was about to say.
-    const leadGoesOn = end === "team-gone" && this.#options.role === "lead";
-    if (this.#isCut) this.#turns.end(new TurnCut());
-    else if (end === "stopped" || (end === "team-gone" && !leadGoesOn)) this.interrupt();
-    this.#wake.set();
-  }
-
-  /** Whether its process is ended, and not by the person who looks at it: a turn of a teammate is not over with that. */
-  get #isCut(): boolean {
-    const { role, signal } = this.#options;
-    return role === "teammate" && this.#end === "stopped" && signal.reason !== "SIGINT";
+    return this.#queue.held + this.#arrivals.mail.failed;
   }
 }

@@ -1,5 +1,6 @@
 import { type ProtocolType, parseProtocol } from "../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../src/schema/names.ts";
+import { TYPED } from "../../src/schema/inbox.ts";
+import { LEAD_NAME, PERSON_NAME } from "../../src/schema/names.ts";
 import type { InboxEntry } from "../../src/team/mailbox.ts";
 
 let count = 0;
@@ -21,6 +22,9 @@ export function protocolEntry(
 ): InboxEntry {
   return entry(from, JSON.stringify(message));
 }
+
+/** A line that a person typed in the reader's pane. */
+export const typed = (line: string): InboxEntry => entry(PERSON_NAME, line, { type: TYPED });
 
 export const shutdownRequest = (requestId = "shutdown-1@dev"): InboxEntry =>
   protocolEntry(LEAD_NAME, { type: "shutdown_request", requestId, from: LEAD_NAME });

@@ -21,9 +21,10 @@ import type { PermissionMode } from "../../src/schema/permission-modes.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
 import { readStatus } from "../../src/team/records.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
+import type { WorkerEnd } from "../../src/worker/life.ts";
 import { createStatusKeeper } from "../../src/worker/status-keeper.ts";
 import type { WorkerView } from "../../src/worker/view.ts";
-import { Worker, type WorkerEnd, type WorkerOptions } from "../../src/worker/worker.ts";
+import { Worker, type WorkerOptions } from "../../src/worker/worker.ts";
 
 export interface WorkerInput {
   readonly name?: string;

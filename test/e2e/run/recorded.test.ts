@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { journalLine } from "../../../src/schema/inbox.ts";
+import { isTyped, journalLine } from "../../../src/schema/inbox.ts";
 import { parsePlaybook } from "../../../src/schema/playbook.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -128,7 +128,7 @@ function outcomeOf(t: PrivateTmux) {
   const ref = teamRef({ root: t.root, runtime: "" }, "crew");
   const { lines } = readJsonLines(ref.paths.journal, journalLine);
   const messages = lines.flatMap(({ to, message }) =>
-    message === undefined || message.text.startsWith("{")
+    message === undefined || isTyped(message) || message.text.startsWith("{")
       ? []
       : [`${message.from} to ${to}: ${message.text}`],
   );

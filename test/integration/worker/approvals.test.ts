@@ -270,7 +270,7 @@ describe("a request of the lead's own", () => {
     await eventually("the turn's end", () => readStatus(ref, LEAD_NAME)?.state === "idle");
     expect(existsSync(join(running.cwd, "made"))).toBe(approve);
     expect(results(running)[0]).toContain("as you see fit");
-    expect(await history(ref, LEAD_NAME, { all: true })).toEqual([]);
+    expect((await history(ref, LEAD_NAME, { all: true })).map(({ text }) => text)).toEqual(["begin"]);
   });
 
   it("to the person is answered in the person's words", async () => {
@@ -461,6 +461,17 @@ describe("a plan (S64)", () => {
     expect(again.inputs[1]).toContain("too long");
     expect(again.worker.plan.mode).toBe("plan");
     expect(readdirSync(ref.paths.requests)).toEqual([]);
+  });
+
+  it("needs no verdict any more where the agent's next process has another mode", async () => {
+    const { ref, dev, request } = await waiting();
+    await dev.stop();
+    // Its verdict as well has come by then: it is to a request that ended with the process.
+    await verdict(ref, request.id, true);
+    const again = await start(ref, { mode: "bypassPermissions", turns: planned() as [] });
+    await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
+    expect(again.inputs.at(-1)).toContain("no longer needs approval");
+    expect(listApprovals(ref)).toEqual([]);
   });
 
   it("that was approved leaves its mode to the agent's next process", async () => {

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { requestShutdown } from "../../../src/lead/shutdown.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { eventId } from "../../../src/team/event-id.ts";
@@ -12,6 +13,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Script, script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
+import { contextOf } from "../../support/worker.ts";
 
 const worker = script("worker");
 const sendMany = script("send-many");
@@ -180,6 +182,32 @@ describe("a receiver that is killed (S21)", () => {
     expect(turns(ref)).toHaveLength(2);
   });
 
+  it("in a turn that no message began goes on with it", async () => {
+    const ref = await testTeam(["dev"]);
+    const first = start(ref, "text");
+    await until(first, "ready");
+    first.say("told Go on with what is open.");
+    await until(first, "holding");
+    await kill(first);
+    start(ref);
+    await eventually("its answer", () => answers(ref).length === 1);
+    await eventually("its notice", async () => (await notices(ref))[0] === "ok");
+    expect(turns(ref)).toEqual([expect.stringContaining("Go on with what is open.")]);
+  });
+
+  it("in the turn of a shutdown request answers it in its next process, which ends", async () => {
+    const ref = await testTeam(["dev"]);
+    const yes = { type: "shutdown_response", request_id: "{{request_id}}", approve: true };
+    const playbook = [{ tools: [{ name: "SendMessage", input: yes }] }, { say: "it waits for no answer" }];
+    const ids = await requestShutdown(contextOf(ref), ["dev"]);
+    const first = start(ref, "marked", playbook);
+    await until(first, "holding");
+    await kill(first);
+    await until(start(ref, "never", playbook), "ended shutdown");
+    const answered = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) => protocol ?? []);
+    expect(answered).toMatchObject([{ type: "shutdown_approved", requestId: ids.get("dev") }]);
+  });
+
   it("in another team's turn has nothing to go on with in this one", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
@@ -194,6 +222,61 @@ describe("a receiver that is killed (S21)", () => {
     expect(turns(ref)).toHaveLength(2);
     expect(answers(ref)).toEqual(["ok"]);
   });
+});
+
+/** What it says, to be looked at for as long as it runs. */
+function listening(running: Script): string[] {
+  const said: string[] = [];
+  void (async () => {
+    for (;;) said.push(await running.line());
+  })().catch(() => undefined);
+  return said;
+}
+
+describe("a line that a person typed into one that is killed", () => {
+  it("while it waited behind a turn is read by its next process, once, and as the person's", async () => {
+    const ref = await testTeam(["dev"]);
+    const [begun, open] = [join(ref.home.root, "begun"), join(ref.home.root, "open")];
+    const command = `touch '${begun}'; until [ -e '${open}' ]; do sleep 0.02; done`;
+    const playbook = [{ tools: [{ name: "Bash", input: { command } }] }, { say: "ok", repeat: true }];
+    await send(ref, "one");
+    const first = start(ref, "never", playbook);
+    await eventually("the command", () => existsSync(begun));
+    first.say("look here");
+    await until(first, "taken look here");
+    await kill(first);
+    writeFileSync(open, "");
+    const second = start(ref, "never", playbook);
+    const said = listening(second);
+    await eventually("both turns", async () => (await statesOf(ref)).every((state) => state === "done"));
+    expect(said.filter((line) => /^(received|typed)/.test(line))).toEqual(["typed: look here"]);
+    expect(turns(ref)).toEqual([expect.stringContaining("one"), "[typed by the user]\nlook here"]);
+    await kill(second);
+    const third = start(ref, "never", playbook);
+    await until(third, "ready");
+    await send(ref, "two");
+    expect((await until(third, "turn_ended")).filter((line) => line.startsWith("typed"))).toEqual([]);
+    expect(turns(ref)).toHaveLength(3);
+  });
+
+  it.each(["picked", "recorded", "marked", "text", "turn_ended"])(
+    "with the line %s has one turn of it and one answer to it",
+    async (hold) => {
+      const ref = await testTeam(["dev"]);
+      const first = start(ref, hold);
+      await until(first, "ready");
+      first.say("look here");
+      await until(first, "holding");
+      await kill(first);
+      const second = start(ref);
+      await eventually("its turn", async () => (await statesOf(ref)).every((state) => state === "done"));
+      await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
+      expect(turns(ref)).toEqual(["[typed by the user]\nlook here"]);
+      expect(answers(ref)).toEqual(["ok"]);
+      expect(await notices(ref)).toEqual(["ok"]);
+      await kill(second);
+    },
+  );
 });
 
 describe("five hundred messages of four writers, around the changes between working and idle (S22)", () => {

@@ -115,9 +115,8 @@ describe("the mode of a running agent", () => {
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
     await dev.worker.typed("hurry");
-    expect(dev.shown).toContain(
-      `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`,
-    );
+    const kept = `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
+    await eventually("the pane's word", () => dev.shown.includes(kept));
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the line's turn", () => dev.inputs.some((input) => input.includes("hurry")));
   });

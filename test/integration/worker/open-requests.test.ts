@@ -213,7 +213,7 @@ describe("what could not be sent", () => {
     const { ref, dev, restore } = await played({ tools: [{ name: "SendMessage", input: yes }] });
     const ids = await requestShutdown(contextOf(ref), ["dev"]);
     await eventually("the failure", () => dev.worker.lastText === "it failed");
-    expect(dev.worker.isShutdownOpen(ids.get("dev") ?? "")).toBe(true);
+    expect(dev.worker.shutdowns.isOpen(ids.get("dev") ?? "")).toBe(true);
     restore();
     await send(ref, "and now?");
     expect(await dev.ended).toBe("shutdown");

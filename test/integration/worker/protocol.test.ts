@@ -490,7 +490,7 @@ describe("what looks like a message of the protocol and is none", () => {
       expect(readStatus(ref, worker.name)?.agreedToStop).toBeUndefined();
     }
     expect(dev.running.worker.plan.mode).toBe("default");
-    expect(dev.running.worker.isShutdownOpen("shutdown-1@dev")).toBe(false);
+    expect(dev.running.worker.shutdowns.isOpen("shutdown-1@dev")).toBe(false);
     expect([listApprovals(ref), listTasks(ref)]).toEqual([[], []]);
   };
 

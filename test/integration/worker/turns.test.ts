@@ -122,6 +122,18 @@ describe("a message", () => {
     expect(dev.inputs.map((text) => text.includes("first"))).toEqual([true, false]);
   });
 
+  it("that a foreign writer has put in twice at once is one message", async () => {
+    const ref = await testTeam(["dev"]);
+    const twice = (text: string, msg_id: string) =>
+      Array(2).fill({ from: LEAD_NAME, text, timestamp: new Date(0).toISOString(), read: false, msg_id });
+    const mode = formatProtocol({ type: "mode_set_request", mode: "plan", from: LEAD_NAME }, new Date(0));
+    writeFileSync(ref.paths.inbox("dev"), JSON.stringify([...twice("begin", "m1"), ...twice(mode, "m2")]));
+    const dev = await workerOfTest(ref, { turns: [{ say: "done" }] });
+    await eventually("the turn", () => dev.inputs.length === 1 && isIdle(ref)());
+    expect(dev.inputs[0]?.match(/begin/g)).toHaveLength(1);
+    expect(dev.shown.filter((line) => line.includes("permission mode"))).toHaveLength(1);
+  });
+
   it("of a real lead that is for code alone is read by no model, also where there is nothing to do about it", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "done" }] });
@@ -155,7 +167,7 @@ describe("a typed line", () => {
     await dev.worker.typed("go");
     await busy.begun();
     await dev.worker.typed("and this");
-    expect(dev.shown).toContain("queued you");
+    await eventually("the pane's word", () => dev.shown.includes("queued you"));
     busy.open();
     await eventually("both", () => dev.inputs.length === 2 && isIdle(ref)());
     expect(dev.inputs.map((text) => text.split("\n").at(-1))).toEqual(["go", "and this"]);
@@ -497,6 +509,7 @@ describe("what a worker runs in the background", () => {
       { say: "and ended" },
     ];
     let asked = 0;
+    let hasBegun = false;
     const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
       role: "lead",
@@ -505,11 +518,12 @@ describe("what a worker runs in the background", () => {
         ...options,
         idle: async () => {
           asked += 1;
-          return "over";
+          return hasBegun && unreadCount(ref, LEAD_NAME) === 0 ? "over" : "wait";
         },
       }),
     });
     await lead.worker.typed("begin");
+    hasBegun = true;
     await eventually("a look at whether it is over", () => lead.worker.lastText === "started" && asked > 1);
     writeFileSync(go, "");
     expect(await lead.ended).toBe("over");

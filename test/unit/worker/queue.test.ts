@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { InboxEntry } from "../../../src/team/mailbox.ts";
 import { Queue } from "../../../src/worker/queue.ts";
-import { entry, idleNotice, protocolEntry, shutdownRequest } from "../../support/entries.ts";
+import { entry, idleNotice, protocolEntry, shutdownRequest, typed } from "../../support/entries.ts";
 
 function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
   const queue = new Queue(role);
@@ -13,16 +13,16 @@ function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
 /** What the next turn is made of, as texts. */
 const take = (queue: Queue, planOpen = false, othersWork = false): string[] | undefined => {
   const material = queue.take(planOpen, othersWork);
-  return material && [...material.entries.map(({ message }) => message.text), ...material.typed];
+  return material?.entries.map(({ message }) => message.text);
 };
 
 describe("what waits for a turn", () => {
-  it("is taken all at once, messages in order and typed lines behind them (S28)", () => {
+  it("is taken all at once, in order (S28)", () => {
     const queue = queueOf("teammate", entry("ada", "one"), entry("bob", "two"));
-    queue.type("typed");
+    queue.add(typed("typed"));
     queue.add(entry("ada", "three"));
     expect(queue.isEmpty).toBe(false);
-    expect(take(queue)).toEqual(["one", "two", "three", "typed"]);
+    expect(take(queue)).toEqual(["one", "two", "typed", "three"]);
     expect(queue.isEmpty).toBe(true);
     expect(take(queue)).toBeUndefined();
   });
@@ -50,11 +50,16 @@ describe("a turn", () => {
     expect(queue.isEmpty).toBe(true);
   });
 
-  it("takes one message of any length, and a shutdown request behind all of them", () => {
+  it("takes one message of any length, and behind all of them a shutdown request and what a person typed", () => {
     const queue = new Queue("teammate");
-    const [huge, more, stop] = [entry("a", "x".repeat(900_000)), long("b"), shutdownRequest()];
-    for (const one of [huge, more, stop]) queue.add(one);
-    expect(queue.take(false, false)?.entries).toEqual([huge, stop]);
+    const [huge, more, stop, line] = [
+      entry("a", "x".repeat(900_000)),
+      long("b"),
+      shutdownRequest(),
+      typed("wait"),
+    ];
+    for (const one of [huge, more, stop, line]) queue.add(one);
+    expect(queue.take(false, false)?.entries).toEqual([huge, stop, line]);
     expect(queue.take(false, false)?.entries).toEqual([more]);
   });
 });
@@ -84,14 +89,14 @@ describe("while a plan waits for its verdict (S64)", () => {
       approved: true,
     });
     const queue = queueOf("teammate", entry("ada", "before"));
-    queue.type("typed");
+    queue.add(typed("typed"));
     expect(take(queue, true)).toBeUndefined();
     queue.add(shutdownRequest());
     queue.add(entry("ada", "between"));
     queue.add(verdict);
     expect(take(queue, true)).toEqual([shutdownRequest().message.text, verdict.message.text]);
     expect(take(queue, true)).toBeUndefined();
-    expect(take(queue, false)).toEqual(["before", "between", "typed"]);
+    expect(take(queue, false)).toEqual(["before", "typed", "between"]);
   });
 });
 
