@@ -5,6 +5,7 @@ import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
+import { whileKilling } from "../team/kills.ts";
 import { findMember } from "../team/members.ts";
 import { closingTogether } from "./closing-together.ts";
 import { type LeadContext, requireLead } from "./context.ts";
@@ -93,7 +94,10 @@ async function endEach(
   const agreed = options.force ? [] : await ask(ctx, living, options);
   if (options.signal?.aborted && !options.force) requireAll(living, agreed);
   if (!options.force) requireReach(ctx, living, agreed);
-  return Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name))));
+  const signalled = living.filter((name) => !agreed.includes(name));
+  return whileKilling(ctx.ref, signalled, () =>
+    Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name)))),
+  );
 }
 
 /** Ends every member but the lead. */

@@ -5,6 +5,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { livenessOfAgent } from "../team/alive.ts";
 import { readTeam } from "../team/config.ts";
 import { claimEnding, endOf, TOLD_END, unfinishedEndings } from "../team/endings.ts";
+import { isBeingKilled } from "../team/kills.ts";
 import { type AgentExit, exitOf, judge, launchScriptOf } from "../team/liveness.ts";
 import { readCrash, readExit, readPlace, readStatus } from "../team/records.ts";
 import { staysAtItsEnd } from "../team/restarts.ts";
@@ -154,7 +155,7 @@ async function claimCrash(
   const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);
-    if (known === undefined || known.metadata?.[TOLD_END] === id) return undefined;
+    if (known === undefined || known.metadata?.[TOLD_END] === id || isBeingKilled(known)) return undefined;
     const members = config.members.map((one) => (one === known ? { ...one, isActive: false } : one));
     return { ...config, members };
   });

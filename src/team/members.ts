@@ -197,6 +197,13 @@ export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): T
   return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
 }
 
+/** A member with some of its metadata changed: undefined takes a key away, and a metadata that holds nothing goes too. */
+export function withMetadata(member: TeamMember, change: Readonly<Record<string, unknown>>): TeamMember {
+  const { metadata, ...rest } = member;
+  const kept = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
+  return kept.length === 0 ? (rest as TeamMember) : { ...member, metadata: Object.fromEntries(kept) };
+}
+
 function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {
   return { ...config, members: config.members.map((other) => (other === member ? next : other)) };
 }

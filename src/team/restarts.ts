@@ -6,7 +6,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { type Restart, restart } from "../schema/restart.ts";
 import { updateTeam } from "./config.ts";
-import { findMember, withoutHidden } from "./members.ts";
+import { findMember, withMetadata, withoutHidden } from "./members.ts";
 import type { TeamRef } from "./ref.ts";
 
 /** Milliseconds after which a restart is anybody's: a start is given up after 30 s, and what it follows has 5 s to end. */
@@ -179,11 +179,4 @@ export async function noteTurn(ref: TeamRef, name: string, mode: PermissionMode 
     const next = withMetadata({ ...member, isActive: true }, { [MODE]: kept });
     return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
   });
-}
-
-/** @param change undefined takes a key away; a metadata that holds nothing goes too */
-function withMetadata(member: TeamMember, change: Readonly<Record<string, unknown>>): TeamMember {
-  const { metadata, ...rest } = member;
-  const kept = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
-  return kept.length === 0 ? (rest as TeamMember) : { ...member, metadata: Object.fromEntries(kept) };
 }

@@ -170,6 +170,9 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect([code, json()]).toMatchObject([0, { kills: [{ name: "bob", outcome: "killed", left: [] }] }]);
     expect(markedProcesses(team.t).filter(({ name }) => name.startsWith("sleep"))).toEqual([]);
     expect(readTeam(team.ref).members.map(({ name }) => name)).toEqual([LEAD_NAME]);
+    // Once, although the lead watches.
+    const news = (await team.inbox()).filter((text) => text.includes("teammate_terminated"));
+    expect(news).toEqual([expect.stringContaining("bob was ended.")]);
   });
 
   it("crash alone: the lead is told with the last lines, their tasks come free, the others go on (S34)", async () => {

@@ -4,12 +4,13 @@ import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { finishMember } from "../../../src/lead/finish-member.ts";
 import { reconcile } from "../../../src/lead/reconcile.ts";
-import { identityOf } from "../../../src/os/identity.ts";
+import { identityOf, ownIdentity } from "../../../src/os/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { ProcessIdentity } from "../../../src/schema/process.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../../src/team/config.ts";
 import { pending } from "../../../src/team/mailbox.ts";
-import { addMembers, toFormer } from "../../../src/team/members.ts";
+import { addMembers, patchMember, toFormer } from "../../../src/team/members.ts";
 import { writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks.ts";
@@ -130,6 +131,17 @@ describe("an end that another process sees through", () => {
     expect(done).toBe(false);
     await expectSettled(ref, true);
   });
+});
+
+it("an end of one that a living process is killing is told by that one, and by whoever looks when that has died over it", async () => {
+  const ref = await teamWithEnded();
+  const killedBy = (by: ProcessIdentity) =>
+    patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
+  const news = async () => (await pending(ref, LEAD_NAME)).length;
+  await killedBy(ownIdentity());
+  expect([await reconcile(lookingContext(ref)), await news()]).toEqual([[], 0]);
+  await killedBy(dead);
+  expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
 it("an end of which something can never be done is given up in the end, and keeps nobody from the others", async () => {

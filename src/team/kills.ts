@@ -1,0 +1,53 @@
+import * as z from "zod/mini";
+import { systemClock } from "../os/clock.ts";
+import { livenessOf, ownIdentity } from "../os/identity.ts";
+import type { TeamMember } from "../schema/config.ts";
+import { processIdentity } from "../schema/process.ts";
+import { updateTeam } from "./config.ts";
+import { withMetadata } from "./members.ts";
+import type { TeamRef } from "./ref.ts";
+
+/** Key in a member's metadata: who is about to end it, and since when in milliseconds since the epoch. */
+const KILL = "_kill";
+const kill = z.object({ by: processIdentity, at: z.number() });
+
+/** Milliseconds after which a kill says nothing any more: signals take some seconds. */
+const TAKEN_FOR_MS = 30_000;
+
+/** Whether a process that may live is ending this member: the end is that one's to tell of. */
+export function isBeingKilled({ metadata }: TeamMember): boolean {
+  const parsed = kill.safeParse(metadata?.[KILL]);
+  if (!parsed.success) return false;
+  const { by, at } = parsed.data;
+  return livenessOf(by) !== "dead" && Math.abs(systemClock.now() - at) <= TAKEN_FOR_MS;
+}
+
+/** Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. */
+export async function whileKilling<T>(
+  ref: TeamRef,
+  names: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  if (names.length === 0) return work();
+  await mark(ref, names, { by: ownIdentity(), at: systemClock.now() });
+  try {
+    return await work();
+  } finally {
+    // Whoever could not be ended may crash another time.
+    await mark(ref, names, undefined);
+  }
+}
+
+async function mark(
+  ref: TeamRef,
+  names: readonly string[],
+  value: z.infer<typeof kill> | undefined,
+): Promise<void> {
+  await updateTeam(ref, (config) => {
+    const isMeant = ({ name, metadata }: TeamMember): boolean =>
+      names.includes(name) && (value !== undefined || metadata?.[KILL] !== undefined);
+    if (!config.members.some(isMeant)) return undefined;
+    const members = config.members.map((one) => (isMeant(one) ? withMetadata(one, { [KILL]: value }) : one));
+    return { ...config, members };
+  });
+}
