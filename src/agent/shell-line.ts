@@ -57,8 +57,18 @@ type Nodes = readonly SyntaxNode[];
 
 /** What may stand between words: operators, and the keywords of what {@link Reading} understands. */
 const BETWEEN = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
+/** A comment, with what it begins behind; in a quoted or half word there is none, since those are covered. */
+const COMMENT = /(^|[ \t\n])#[^\n]*/g;
 /** Commands behind which a relative path is somewhere else. */
 const MOVES: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
+
+/** Built into shells, and run what stands as the index of an array in a word, also a quoted one: `test -v 'a[$(rm x)]'`. */
+const EVALUATES: ReadonlySet<string> = new Set(
+  "test [ printf read unset wait export declare typeset local readonly let mapfile readarray getopts shift return exit".split(
+    " ",
+  ),
+);
+const SUBSCRIPT = /\[[\s\S]*(?:\$\(|`)/;
 
 /** One pass over a tree, as far as it is understood. */
 class Reading {
@@ -82,16 +92,22 @@ class Reading {
     if (nodes.length === 0) this.fail("it runs nothing");
   }
 
-  /** What stands between the words and is neither operator nor keyword: a comment, or what the grammar passed over. */
+  /** What stands between the words and is no operator, keyword or comment: what the grammar passed over. */
   leftover(): string | undefined {
     let rest = "";
     let at = 0;
     for (const { pos, end } of [...this.#covered].sort((a, b) => a.pos - b.pos)) {
-      rest += `${this.#line.slice(at, Math.max(at, pos))} `;
+      rest += `${this.#between(at, pos)} `;
       at = Math.max(at, end);
     }
-    rest += this.#line.slice(at);
+    rest += this.#between(at, this.#line.length);
     return BETWEEN.test(rest) ? undefined : `it holds ${JSON.stringify(rest.trim().slice(0, 40))}`;
+  }
+
+  #between(from: number, to: number): string {
+    const text = this.#line.slice(from, Math.max(from, to));
+    // Right behind a word there begins no comment.
+    return from === 0 ? text.replace(COMMENT, "$1") : `-${text}`.replace(COMMENT, "$1").slice(1);
   }
 
   /** A redirection to a relative path behind a change of directory, or to one below a home that is given anew. */
@@ -133,6 +149,9 @@ class Reading {
     );
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
       this.fail("it continues after &>");
+    }
+    if (words.some((word) => EVALUATES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
+      this.fail(`${words[0]} may run what stands in brackets`);
     }
     this.commands.push(words);
   }
@@ -194,7 +213,7 @@ function isNamed({ descriptor }: Redirect): boolean {
 
 /** zsh takes `>!` as one operator, and no shell expands `~` in quotes; a pattern may become any file. */
 function isPlainPath(path: string, text: string): boolean {
-  return !/[*?[]/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
+  return !/[*?[#^]|.~/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
 }
 
 const WORDS_FOR: Readonly<Record<string, string>> = {

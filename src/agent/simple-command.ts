@@ -1,6 +1,9 @@
-/** One piece of a word, or the space between two; nothing that the shell would expand, redirect, group or comment out. */
+/**
+ * One piece of a word, or the space between two; nothing that the shell would expand, redirect, group or comment out. `{}` is itself,
+ * and so is `#` within a word.
+ */
 const PIECE =
-  /'(?<single>[^'\0]*)'|"(?<double>(?:[^"\\$`\0]|\\[^\0])*)"|\\(?<escaped>[^\n\0])|(?<plain>[^\s'"\\;&|<>(){}$`#\0]+)|(?<space>[ \t]+)/y;
+  /'(?<single>[^'\0]*)'|"(?<double>(?:[^"\\$`\0]|\\[^\0])*)"|\\(?<escaped>[^\n\0])|(?<plain>[^\s'"\\;&|<>(){}$`#\0]+|\{\}|(?<=\S)#)|(?<space>[ \t]+)/y;
 
 /**
  * The words of a command that is one simple command and nothing else, quotes removed; undefined for everything with an
@@ -90,7 +93,10 @@ function bracesExpanded(command: string): string {
   return text;
 }
 
-/** What the shell may come to run of these words: they themselves, and what a carrier in front would run. */
+/**
+ * What the shell may come to run of these words: they themselves, and what a carrier in front would run, each also without the options
+ * in front of a subcommand (`git -C x push`).
+ */
 export function* startsOf(words: readonly string[]): Generator<string[]> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
@@ -98,9 +104,29 @@ export function* startsOf(words: readonly string[]): Generator<string[]> {
   const end = carried ? words.length : start + 1;
   for (let i = start; i < end; i += 1) {
     const [name = "", ...rest] = words.slice(i);
-    yield [name, ...rest];
-    if (name.includes("/")) yield [baseName(name), ...rest];
+    for (const args of [rest, ...withoutOptions(rest)]) {
+      yield [name, ...args];
+      if (name.includes("/")) yield [baseName(name), ...args];
+    }
   }
+}
+
+/** Options in front of a subcommand that are looked past; more than anybody writes. */
+const MOST_OPTIONS = 20;
+
+/** The arguments from each word on that may be a subcommand: whether the word behind an option is its value only its program knows. */
+function withoutOptions(args: readonly string[]): string[][] {
+  const found: string[][] = [];
+  let isValue = false;
+  for (let i = 0; i < Math.min(args.length, 2 * MOST_OPTIONS); i += 1) {
+    const isOption = args[i]?.startsWith("-") === true;
+    if (!isOption) {
+      if (i > 0) found.push(args.slice(i));
+      if (!isValue) break;
+    }
+    isValue = isOption;
+  }
+  return found;
 }
 
 function baseName(word: string): string {

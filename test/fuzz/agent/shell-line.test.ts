@@ -71,6 +71,8 @@ const word = fc.constantFrom(
   "a'b'\"c\"",
   "-x=1",
   "*",
+  "p#q",
+  "{}",
   "\u00a0",
 );
 const operator = fc.constantFrom(";", "&&", "||", "|", "|&", "&", "\n", "\\\n", " ");
@@ -117,6 +119,8 @@ const noise = fc.constantFrom(
   "[[ p ]]",
   "((p))",
   "# p",
+  "# p'\n",
+  "#p \\\n",
   "case p in p) q;; esac",
 );
 const piece = fc.oneof(

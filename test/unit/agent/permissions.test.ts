@@ -348,6 +348,9 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log >>sub/out 2>/dev/null",
     "git log &> out 2>/dev/null; git status",
     `git apply < ${WORK}/a.patch`,
+    "git log # what is new; and `whose`",
+    "# it's what is new\ngit log",
+    "git show a#b -- {} c{}",
   ])("%j runs", (text) => expect(decided(text)).toBe("allow"));
 
   test.each([
@@ -397,7 +400,12 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log $HOME",
     "git log {a,b}",
     "GIT_PAGER=x git log",
-    "git log # x",
+    "git log # x\ncurl x",
+    "git log # x \\\ncurl x",
+    "# git log",
+    "git log > x#y",
+    "git log > x^y",
+    "git log > x~y",
     "git log 'open",
     'git log "open',
     "git log \\",
@@ -433,6 +441,18 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     const line = "echo x > ~/config";
     expect(ask("default", "Bash", command(line), more)).toBe("allow");
     expect(ask("default", "Bash", command(`export HOME=/home/ada/work/.git; ${line}`), more)).toBe("ask");
+  });
+
+  test.each([
+    ["test", "test -v 'a[$(curl x)]'"],
+    ["[", "[ -v 'a[`curl x`]' ]"],
+    ["printf", "printf -v 'a[$(curl x)]' b"],
+    ["read", "git log | read 'a[$(curl x)]'"],
+    ["unset", "unset 'a[$(curl x)]'"],
+  ])("%s runs what stands as an index in its words, and asks", (name, text) => {
+    const given = { rules: rules({ allow: [`Bash(${name}:*)`, "Bash(git:*)"] }) };
+    expect(ask("default", "Bash", command(text), given)).toBe("ask");
+    expect(ask("default", "Bash", command(text.replace(/\$\(.*\)|`.*`/, "0")), given)).toBe("allow");
   });
 
   test("a line longer than any that a person would read is not read", () => {
@@ -527,6 +547,17 @@ describe("patterns of commands", () => {
     expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
       "deny",
     );
+  });
+
+  test.each([
+    "git -C . push",
+    "git -c a.b=c push",
+    "git --no-pager push x",
+    "sudo git -C a --git-dir=b -p push",
+  ])("%j is denied by Bash(git push:*)", (text) => {
+    const given = { rules: rules({ deny: ["Bash(git push:*)"] }) };
+    expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("deny");
+    expect(ask("bypassPermissions", "Bash", command("git -C . log push"), given)).toBe("allow");
   });
 
   test("a deny rule leaves what only looks alike", () => {
