@@ -36,7 +36,8 @@ const CUT_OFF = "Interrupted before it ended.";
 const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
 const CUT_INPUT =
   "The call was cut off where your answer reached its maximum length, and was not made. Make it again with less in it, or in several parts.";
-const BROKEN_INPUT = "The input of the call was not complete JSON, so the call was not made. Make it again.";
+const BROKEN_INPUT =
+  "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
 /** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
 const MAX_SIDE_BY_SIDE = 16;
 /** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
@@ -114,9 +115,10 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
     const names = run.tools.map((candidate) => candidate.name).join(", ");
     return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
   }
+  // First of all: there are tools that take any object.
+  if (isCutInput(use.input)) return refuse(use, run, run.isCut ? CUT_INPUT : BROKEN_INPUT);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
-    if (isCutInput(use.input)) return refuse(use, run, run.isCut ? CUT_INPUT : BROKEN_INPUT);
     const { path, message } = firstIssue(parsed.error);
     return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
   }

@@ -98,7 +98,7 @@ async function openServers(
     env: withoutCredentials(env, settings.teams.passSecrets),
     variables: env,
     onFailure: (server, reason) => tell(`no tools from the MCP server ${server}: ${reason}`),
-    onLeftOut: (server, tool) =>
-      tell(`the tool ${tool} of the MCP server ${server} is left out: another has its name`),
+    onLeftOut: (server, tool, why) =>
+      tell(`the tool ${tool} of the MCP server ${server} is left out: ${why}`),
   });
 }

@@ -5,6 +5,7 @@ interface Block {
   readonly type: string;
   readonly id: string;
   readonly tool_use_id: string;
+  readonly input: unknown;
 }
 
 /** What a server of the Messages API insists on: the user first, then in turn; every call with its result right behind it, and no other. */
@@ -15,6 +16,7 @@ export function expectValidRequest({ body }: FakeRequest): void {
     expect(role).toBe(i % 2 === 0 ? "user" : "assistant");
     const answered = blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
     expect(answered).toEqual(called);
+    for (const { type, input } of blocks) if (type === "tool_use") expect(input).toEqual(expect.any(Object));
     called = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   }
   expect(called).toEqual([]);

@@ -17,8 +17,8 @@ export interface McpOptions {
   readonly variables: Env;
   /** Hears of each server that cannot be had, once, with its reason. */
   readonly onFailure: (server: string, reason: string) => void;
-  /** Hears of each tool whose name another has already, of a server whose others can be had. */
-  readonly onLeftOut: (server: string, tool: string) => void;
+  /** Hears of each tool that cannot be had of a server whose others can, with why as the end of a sentence about it. */
+  readonly onLeftOut: (server: string, tool: string, why: string) => void;
   /** Milliseconds for a server to start and say what it has. */
   readonly startTimeoutMs?: number;
 }
@@ -37,6 +37,9 @@ const CALL_TIMEOUT = 600_000;
 const QUIET_TIMEOUT = CALL_TIMEOUT;
 /** Characters of what a program wrote to standard error that stand in its failure. */
 const MAX_STDERR = 500;
+/** Tools of one server, and characters of what one takes: each call of the model pays for all of them. */
+const MAX_TOOLS = 200;
+const MAX_SCHEMA = 50_000;
 
 /**
  * Connects to all servers side by side and asks each for its tools. One that fails is told of and left out, and takes no
@@ -57,10 +60,12 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const open = links.filter((link) => link !== undefined);
   const tools = new Map<string, AnyTool>();
   for (const link of open) {
-    for (const described of link.described) {
+    for (const [i, described] of link.described.entries()) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
-      if (tools.has(tool.name)) options.onLeftOut(link.name, described.name);
-      else tools.set(tool.name, tool);
+      const flaw = flawOf(described, i, tools.has(tool.name));
+      if (flaw === undefined) tools.set(tool.name, tool);
+      else options.onLeftOut(link.name, described.name, flaw);
+      if (i === MAX_TOOLS) break;
     }
   }
   return {
@@ -71,12 +76,24 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   };
 }
 
+/** Why a tool is left out, as the end of a sentence about it. @param place among its server's */
+function flawOf({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
+  if (place >= MAX_TOOLS) return `and so are those after it: a server has ${MAX_TOOLS} at most`;
+  if (isNamed) return "another has its name";
+  return JSON.stringify(inputSchema).length > MAX_SCHEMA
+    ? `what it takes is described in more than ${MAX_SCHEMA} characters`
+    : undefined;
+}
+
 /** The connection to one server; one that broke is made anew by the next call. */
 class Link {
   readonly name: string;
   readonly described: readonly Described[];
   readonly #options: McpOptions;
   #client: Client | undefined;
+  readonly #ended = new AbortController();
+  /** Of all calls that come while it is made anew. */
+  #opening: Promise<void> | undefined;
 
   private constructor(name: string, options: McpOptions, client: Client, described: readonly Described[]) {
     this.name = name;
@@ -89,9 +106,10 @@ class Link {
   static async open(name: string, options: McpOptions): Promise<Link> {
     const client = await connect(name, options);
     try {
-      const { tools } = await client.listTools(undefined, {
-        timeout: options.startTimeoutMs ?? START_TIMEOUT,
-      });
+      // One that says of itself that it has none is not asked, about which the library would write to the terminal.
+      const has = client.getServerCapabilities()?.tools !== undefined;
+      const timeout = options.startTimeoutMs ?? START_TIMEOUT;
+      const { tools } = has ? await client.listTools(undefined, { timeout }) : { tools: [] };
       return new Link(name, options, client, tools);
     } catch (error) {
       await client.close();
@@ -101,7 +119,7 @@ class Link {
 
   async call(tool: string, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown> {
     try {
-      this.#client ?? this.#hold(await connect(this.name, this.#options));
+      if (this.#client === undefined) await this.#open();
       const request = { name: tool, arguments: { ...input } };
       return await this.#client?.callTool(request, { signal, timeout: CALL_TIMEOUT });
     } catch (error) {
@@ -112,7 +130,19 @@ class Link {
   }
 
   async close(): Promise<void> {
+    this.#ended.abort();
+    // One that cannot be opened has said so to its call.
+    await this.#opening?.catch(() => undefined);
     await this.#client?.close();
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= connect(this.name, this.#options, this.#ended.signal)
+      .then((client) => this.#hold(client))
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
   }
 
   #hold(client: Client): void {
@@ -124,8 +154,9 @@ class Link {
 }
 
 /** Loaded here, so that an agent without servers carries nothing of it. */
-async function connect(name: string, options: McpOptions): Promise<Client> {
+async function connect(name: string, options: McpOptions, signal?: AbortSignal): Promise<Client> {
   const { cwd, env, variables, startTimeoutMs: timeout = START_TIMEOUT } = options;
+  const how = { timeout, ...(signal === undefined ? {} : { signal }) };
   const entry = options.servers[name];
   if (entry === undefined) throw new Error("it is not configured any more");
   const server = expandServer(entry, variables);
@@ -137,7 +168,7 @@ async function connect(name: string, options: McpOptions): Promise<Client> {
       requestInit: { headers },
       fetch: httpFetch(QUIET_TIMEOUT),
     });
-    await client.connect(transport, { timeout });
+    await client.connect(transport, how);
     return client;
   }
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
@@ -157,7 +188,7 @@ async function connect(name: string, options: McpOptions): Promise<Client> {
     said = `${said}${bytes.toString("utf8")}`.slice(-MAX_STDERR);
   });
   try {
-    await client.connect(transport, { timeout });
+    await client.connect(transport, how);
   } catch (error) {
     await client.close();
     const words = said.trim();

@@ -125,21 +125,27 @@ function finished({ value, json }: OpenBlock): AssistantBlock {
     type: "tool_use",
     id: String(value.id),
     name: String(value.name),
-    input: json === "" ? (value.input ?? {}) : inputOf(json),
+    input:
+      json === "" && isObject(value.input) ? value.input : inputOf(json || JSON.stringify(value.input ?? {})),
   };
 }
 
-/** Input that was cut in the middle stays an object, as the API wants it back, and one that no tool takes. */
-function inputOf(json: string): unknown {
+/** Input that was cut in the middle, or is no object, becomes one, as the API wants it back, and one that no tool is called with. */
+function inputOf(json: string): object {
   try {
-    return JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    if (isObject(value)) return value;
   } catch {
-    // The tool's own check then says to the model that its input was wrong.
-    return { incomplete_json: json };
+    // Whoever makes the calls tells the model.
   }
+  return { incomplete_json: json };
 }
 
-/** Whether this is what stands for an input that was cut in the middle. */
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether this is what stands for an input that was cut in the middle, or was no object. */
 export function isCutInput(input: unknown): boolean {
-  return typeof input === "object" && input !== null && Object.keys(input).join() === "incomplete_json";
+  return isObject(input) && Object.keys(input).join() === "incomplete_json";
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { connectServers, type McpOptions } from "../../../src/agent/mcp/servers.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
@@ -12,15 +12,17 @@ import { scriptFile } from "../../support/run-ts.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const server = scriptFile("mcp-server");
+const manyTools = scriptFile("mcp-many-tools");
+const noTools = scriptFile("mcp-no-tools");
 
 /** Connects, and ends with the test what it started. */
 async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {
   const cwd = temporaryDirectory();
   const failures: [string, string][] = [];
-  const leftOut: [string, string][] = [];
+  const leftOut: [string, string, string][] = [];
   const env = { PATH: process.env.PATH };
   const onFailure = (name: string, reason: string): void => void failures.push([name, reason]);
-  const onLeftOut = (name: string, tool: string): void => void leftOut.push([name, tool]);
+  const onLeftOut = (...told: [string, string, string]): void => void leftOut.push(told);
   const open = await connectServers({ servers, cwd, env, variables: env, onFailure, onLeftOut, ...more });
   onTestFinished(() => open.close());
   const call = (name: string, input: object, signal = new AbortController().signal): Promise<ToolResult> => {
@@ -66,8 +68,26 @@ describe("a server over its standard streams", () => {
     const { names, leftOut, failures } = await connect({ "a b": local().entry, a_b: local().entry });
     expect(names).toEqual([...new Set(names)]);
     expect(leftOut.map(([name]) => name)).toEqual(names.map(() => "a_b"));
-    expect(leftOut[0]).toEqual(["a_b", "greet"]);
+    expect(leftOut[0]).toEqual(["a_b", "greet", "another has its name"]);
     expect(failures).toEqual([]);
+  });
+
+  it("has of its tools what a request has room for, and what is left out is told of", async () => {
+    const entry = { command: process.execPath, args: [manyTools()], env: {} };
+    const { names, leftOut } = await connect({ many: entry });
+    expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));
+    expect(leftOut).toEqual([
+      ["many", "long", expect.stringContaining("50000 characters")],
+      ["many", "t200", expect.stringContaining("and so are those after it")],
+    ]);
+  });
+
+  it("that says it has no tools has none, and nothing is written of that to a terminal", async () => {
+    const entry = { command: process.execPath, args: [noTools()], env: {} };
+    const written = vi.spyOn(console, "debug");
+    onTestFinished(() => written.mockRestore());
+    expect(await connect({ none: entry })).toMatchObject({ names: [], failures: [] });
+    expect(written).not.toHaveBeenCalled();
   });
 
   it("has the variables that its entry names, those of the agent, and not the key to the model", async () => {
@@ -85,6 +105,17 @@ describe("a server over its standard streams", () => {
     });
     expect(await call("mcp__one__greet", { name: "Ada" })).toMatchObject({ content: "Hello Ada." });
     expect(lines().filter((line) => line.startsWith("started"))).toHaveLength(2);
+  });
+
+  it("is started again once for all calls that find it dead at the same time", async () => {
+    const { entry, lines } = local();
+    const { call, close } = await connect({ one: entry });
+    await call("mcp__one__die", {});
+    const greetings = await Promise.all(["Ada", "Bob"].map((name) => call("mcp__one__greet", { name })));
+    expect(greetings.map(({ content }) => content)).toEqual(["Hello Ada.", "Hello Bob."]);
+    await close();
+    const started = lines().filter((line) => line.startsWith("started"));
+    expect(started).toHaveLength(2);
   });
 
   it("lets a call be interrupted", async () => {

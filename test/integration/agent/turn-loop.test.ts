@@ -11,10 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
+import { mcpTool } from "../../../src/agent/mcp/mcp-tool.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import type { ConversationMessage, Model } from "../../../src/agent/model/model.ts";
@@ -604,11 +605,32 @@ describe("over the Messages API", () => {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
       expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
       expect(resultsOf(ada.messages)).toEqual([
-        "The input of the call was not complete JSON, so the call was not made. Make it again.",
+        "The input of the call was not a complete JSON object, so the call was not made. Make it again.",
       ]);
     } finally {
       await api.close();
     }
+  });
+
+  test.each([
+    ["cut in the middle", { a: "long" }, { dropDelta: 4 }],
+    ["no object", ["a"], {}],
+  ])("is not made with an input that is %s, whatever the tool takes, and goes on", async (_, given, more) => {
+    const block = { type: "tool_use", id: "t1", name: "mcp__any__thing", input: given } as const;
+    const api = await startFakeMessagesApi([
+      { kind: "message", blocks: [block], ...more },
+      { kind: "message", blocks: [{ type: "text", text: "again, then" }] },
+    ]);
+    onTestFinished(() => api.close());
+    const made: unknown[] = [];
+    const called = async (_name: string, args: unknown): Promise<object> => ({ content: [made.push(args)] });
+    const any = mcpTool("any", { name: "thing", inputSchema: { type: "object" } }, called);
+    const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url });
+    const ada = agent({ model, tools: [any] });
+    expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed" });
+    expect(made).toEqual([]);
+    for (const request of api.requests) expectValidRequest(request);
+    expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("not a complete JSON object")]);
   });
 
   const call = { type: "tool_use", id: "t1", name: "Bash", input: { command: "touch made" } } as const;
