@@ -161,8 +161,11 @@ class Turn {
     if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };
     if (this.#continuations === MAX_CONTINUATIONS) return { outcome: "failed", failure: TOO_LONG };
     this.#continuations += 1;
-    const noRoom = stopReason === "window_exceeded" ? await this.#compact() : undefined;
-    if (noRoom !== undefined) return noRoom;
+    if (stopReason === "window_exceeded") {
+      this.#parts.window.wasFull();
+      const noRoom = await this.#compact();
+      if (noRoom !== undefined) return noRoom;
+    }
     this.#goesOn = true;
     this.#note(CONTINUE);
     return undefined;

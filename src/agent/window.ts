@@ -1,4 +1,4 @@
-import { compactionPoint, tokensOfText } from "./compact.ts";
+import { compactionPoint, tokensOf, tokensOfText } from "./compact.ts";
 import { type Compaction, compact } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Memory } from "./memory.ts";
@@ -21,6 +21,10 @@ export type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
 
 /** Part of a conversation that its server may take when it said no more than that all was too long. */
 const LESS = 0.75;
+/** Part of our own guess below which a server's count is none: some leave out what they have in a cache, or say 1. */
+const PLAUSIBLE = 0.25;
+/** Tokens; a server that says less names something else. */
+const SMALLEST = 1_000;
 
 /** Keeps a conversation within its model's window. */
 export class Window {
@@ -51,7 +55,15 @@ export class Window {
   /** The server found the conversation too long. @param limit how many tokens it takes, where it said so */
   wasTooLong(limit: number | undefined): void {
     const known = this.#size ?? Number.POSITIVE_INFINITY;
-    this.#size = Math.min(known, limit ?? Math.floor(Math.min(known, this.#length()) * LESS));
+    const [counted, guessed] = [this.#length(), this.#guess()];
+    const sent = counted < guessed * PLAUSIBLE ? guessed : counted;
+    const said = limit !== undefined && limit >= SMALLEST ? limit : undefined;
+    this.#size = Math.min(known, said ?? Math.floor(Math.min(known, sent) * LESS));
+  }
+
+  /** The server's window was full in the middle of an answer: where it was not thought to be, it is smaller than that. */
+  wasFull(): void {
+    if (!this.isNearlyFull) this.wasTooLong(undefined);
   }
 
   /**
@@ -61,27 +73,35 @@ export class Window {
    */
   async compact(signal: AbortSignal, spent: (spent: Spent) => void): Promise<NoRoom | undefined> {
     const { model, memory, request, facts, emit } = this.#options;
-    const before = this.#length();
+    // What is left of it nobody but us has counted.
+    const before = this.#guess();
     emit({ type: "compacting" });
     const done = await compact({
       ...{ model, signal, facts, emit, spent },
       request: request(),
-      window: this.#size ?? before,
+      window: this.#size ?? this.#length(),
     });
     if (done.outcome !== "compacted") return done;
     memory.replace(done.messages, this.#learned);
     const { noSummary } = done;
     const flaw = noSummary === undefined ? {} : { noSummary };
-    emit({ type: "compacted", before, after: this.#length(), ...flaw });
+    emit({ type: "compacted", before, after: this.#guess(), ...flaw });
     return undefined;
   }
 
   /** Tokens of the next request, as far as they can be told. */
   #length(): number {
-    const { memory, request } = this.#options;
-    return memory.length(() => {
-      const { system, tools } = request();
-      return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
-    });
+    return this.#options.memory.length(() => this.#carried());
+  }
+
+  /** The same by our own count alone. */
+  #guess(): number {
+    return tokensOf(this.#options.memory.messages) + this.#carried();
+  }
+
+  /** Tokens of what each request holds beside the conversation. */
+  #carried(): number {
+    const { system, tools } = this.#options.request();
+    return tokensOfText(system) + tokensOfText(JSON.stringify(tools));
   }
 }

@@ -357,6 +357,43 @@ describe("a conversation that the server finds too long", () => {
     expect(api.requests.some(asksForSummary)).toBe(true);
   });
 
+  test.each([
+    ["that counts next to nothing of what it is sent", "It is too large."],
+    ["that says a limit of something else", "The limit of 100 MB is exceeded."],
+  ])("once is not taken for long ever after: by a server %s", async (_, message) => {
+    let refusals = 0;
+    const tooLong: FakeReply = { kind: "error", status: 413, type: "request_too_large", message };
+    api = await startFakeMessagesApi((request) => {
+      if (asksForSummary(request)) return say("SUMMARY");
+      if (refusals === 0) return { ...say("fine"), usage: { input_tokens: 200, output_tokens: 1 } };
+      refusals -= 1;
+      return tooLong;
+    });
+    const ada = agent({ window: 50_000 });
+    for (let i = 1; i <= 9; i += 1) await ada.run(input(`request ${i} ${"y".repeat(8_000)}`), never);
+    refusals = 1;
+    for (let i = 1; i <= 4; i += 1) await ada.run(input("go on"), never);
+    const compactions = () => events.filter(({ type }) => type === "compacted");
+    expect(compactions()).toHaveLength(1);
+    for (const { before, after } of compactions() as { before: number; after: number }[]) {
+      expect(after).toBeLessThan(before);
+    }
+  });
+
+  test("in the middle of answers, by a server with less room than was thought, is shorter for the next ones", async () => {
+    api = await startFakeMessagesApi((request) => {
+      if (asksForSummary(request)) return say("SUMMARY");
+      const full = { ...say("One"), stopReason: "model_context_window_exceeded" } as FakeReply;
+      return sizeOf(request) > 6_000 ? full : say("fine");
+    });
+    const ada = agent({ window: 200_000 });
+    for (let i = 1; i <= 8; i += 1) {
+      const turn = await ada.run(input(`request ${i} ${"y".repeat(4_000)}`), never);
+      expect(turn.outcome).toBe("completed");
+    }
+    expect(api.requests.some(asksForSummary)).toBe(true);
+  });
+
   test("also for its summary: less is shown until it fits, and in the end none is asked for", async () => {
     await serve(100_000, (_, summary) =>
       summary
