@@ -104,7 +104,8 @@ async function summarize(input: CompactionInput, head: readonly ConversationMess
   let tokens = roomFor(input);
   let again = false;
   for (let asked = 0; asked < MAX_ASKED; asked += 1) {
-    const answer = await ask(input, fitted(head, tokens), again);
+    const shown = tokensOf(head) <= tokens ? head : withoutThinking(fitted(head, tokens));
+    const answer = await ask(input, shown, again);
     input.spent(answer.spent);
     if (answer.outcome === "interrupted") return { outcome: "interrupted" };
     if (answer.outcome === "answered") {

@@ -217,10 +217,22 @@ describe("a conversation near the end of its window", () => {
       summary ? say("SUMMARY") : { kind: "message", blocks: [thinking, { type: "text", text: "fine" }] },
     );
     const ada = agent();
-    for (let i = 1; i <= 10; i += 1) await ada.run(input(`${i} ${"y".repeat(8_000)}`), never);
+    for (let i = 1; i <= 25; i += 1) await ada.run(input(`${i} ${"y".repeat(2_000)}`), never);
     const asked = api.requests.findIndex(asksForSummary);
     expect(textsOf(api.requests[asked] as FakeRequest)).toContain('"thinking"');
     expect(textsOf(api.requests[asked + 1] as FakeRequest)).not.toContain('"thinking"');
+  });
+
+  test("is shown without that for its summary too, where it has to be cut for it", async () => {
+    const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
+    await serve(200_000, (_, summary) =>
+      summary ? say("SUMMARY") : { kind: "message", blocks: [thinking, { type: "text", text: "fine" }] },
+    );
+    const ada = agent();
+    for (let i = 1; i <= 3; i += 1) await ada.run(input(`${i} ${"y".repeat(15_000)}`), never);
+    const asked = textsOf(api.requests.find(asksForSummary) as FakeRequest);
+    expect(asked).toContain("were left out to make room");
+    expect(asked).not.toContain('"thinking"');
   });
 
   test("may be interrupted while it is summarised, and is as it was", async () => {
