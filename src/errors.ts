@@ -98,8 +98,8 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Free some space there and do it again.",
   EDQUOT: "Free some space there and do it again.",
   EFBIG: "Free some space there, or raise the limit (ulimit -f), and do it again.",
-  ENOTDIR: "A file stands where a directory belongs: move it away, or name another place (TEAMS_HOME).",
-  EISDIR: "A directory stands where a file belongs: move it away, and do it again.",
+  ENOTDIR: "There is a file where a directory belongs: move it away, or name another place (TEAMS_HOME).",
+  EISDIR: "There is a directory where a file belongs: move it away, and do it again.",
   EMFILE: "Too many files are open: end what holds them, or raise the limit (ulimit -n), and do it again.",
   ENFILE: "Too many files are open on this machine: end what holds them, and do it again.",
 };

@@ -50,7 +50,7 @@ export async function openType(
   const { types, flaws } = await agentTypesIn(root, directory);
   for (const flaw of flaws) tell(`no agent type: ${flaw}`);
   const type = findAgentType(name, types);
-  if (type === undefined) tell(`there is no agent type ${name}: this agent works as a general one`);
+  if (type === undefined) tell(`there is no agent type ${name}: this agent works as general-purpose`);
   const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
   if (type?.memory === undefined) return { ...own, notes: undefined };
   const { openNotes } = await import("../agent/prompts/notes.ts");

@@ -64,8 +64,8 @@ export function checkOutputs(now: number, fix: boolean, scratch?: string): Findi
   const name = "old output";
   const found = oldOutputs(now, scratch);
   const [first] = found;
-  if (first === undefined) return ok(name, "none of commands from more than three days ago");
-  const text = `${found.length} files of commands from more than three days ago: ${some(found)}`;
+  if (first === undefined) return ok(name, "none older than three days");
+  const text = `${found.length} files of commands older than three days: ${some(found)}`;
   if (!fix) return warn(name, text, "Remove them: teams doctor --fix");
   removeOutputs(found);
   return ok(name, `removed ${text}`);

@@ -18,7 +18,7 @@ const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
   12: 'a text does not end; a " is missing',
   13: "a number does not end",
   14: "a \\u in a text is broken",
-  15: "a \\ in a text has nothing after it that it could stand before",
+  15: "a \\ in a text is followed by nothing that it can escape",
   16: "a text holds a line's end or another control character; write \\n",
 };
 

@@ -47,7 +47,7 @@ export class AgentNews {
     if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
     if (event.type === "subagent") status.doing(`${event.what}: ${event.doing}`);
     if (event.type === "compacting") status.doing("summarises its conversation");
-    if (event.type === "compacted") status.doing("goes on with what it summarised");
+    if (event.type === "compacted") status.doing("continues after its summary");
     if (event.type === "spent") status.spent(event.usage, event.costUsd);
     events.ofAgent(event);
     view.event(event);

@@ -29,7 +29,7 @@ test("what the system refused has a hint of its own where a file and a directory
   expect([systemCode(file), systemHint(file)]).toEqual(["ENOTDIR", expect.stringContaining("TEAMS_HOME")]);
   expect([systemCode(directory), systemHint(directory)]).toEqual([
     "EISDIR",
-    expect.stringContaining("A directory stands where a file belongs"),
+    expect.stringContaining("There is a directory where a file belongs"),
   ]);
 });
 

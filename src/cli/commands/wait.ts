@@ -21,7 +21,7 @@ export const command = defineCommand({
   options: {
     idle: { summary: "until they are idle (the default)" },
     tasks: { summary: "until every task is completed" },
-    message: { summary: "until the one who acts has an unread message" },
+    message: { summary: "until the lead (or --as) has an unread message" },
     timeout: { value: "seconds", summary: "give up after so long (exit 5)" },
   },
   examples: ["teams wait", "teams wait reviewer tester --timeout 300", "teams wait --tasks --message"],
