@@ -6,6 +6,7 @@ import { operand } from "../../os/shell-words.ts";
 import { listTeams } from "../../team/config.ts";
 import { type Home, teamRef } from "../../team/ref.ts";
 import { assertTeam } from "../../team/team-lock.ts";
+import { checkSettings } from "../check-settings.ts";
 import { defineCommand } from "../command.ts";
 import { homeOf } from "../home.ts";
 import type { Output } from "../output.ts";
@@ -15,7 +16,7 @@ import { table } from "../table.ts";
 export const command = defineCommand({
   name: "doctor",
   ofNoTeam: true,
-  summary: "Check tmux, terminal, shell, directories, model access and the teams' files",
+  summary: "Check tmux, terminal, shell, directories, settings, model access and the teams' files",
   args: [{ name: "name", summary: "check this team only, even if another program made it", optional: true }],
   options: {
     online: { summary: "also ask the model's server whether it accepts the key" },
@@ -28,7 +29,7 @@ export const command = defineCommand({
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
     if (team !== undefined) requireTeam(homeOf(io.env), team, options.fix && !options.force);
-    const checks = await examine({
+    const examined = await examine({
       env: io.env,
       nodeVersion: process.versions.node,
       isTerminal: io.terminal.stdout,
@@ -38,6 +39,7 @@ export const command = defineCommand({
       fix: options.fix,
       team,
     });
+    const checks = [...examined, ...checkSettings(rootDirectory(io.env), io.cwd)];
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;
