@@ -1,13 +1,14 @@
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, statSync, writeSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 
 /**
- * Whether a descriptor of this process is a file, a pipe or a socket: certainly no terminal, and written to without a
- * stream. Node's streams cost a cold command 2 ms before their first byte.
+ * Whether a descriptor of this process is a file, a pipe, a socket or the device that throws all away: certainly no terminal,
+ * and written to without a stream. Node's streams cost a cold command 2 ms before their first byte.
  */
 export function isPlainOutput(fd: number): boolean {
   try {
-    return !fstatSync(fd).isCharacterDevice();
+    const output = fstatSync(fd);
+    return !output.isCharacterDevice() || output.rdev === statSync("/dev/null").rdev;
   } catch {
     // Closed by whoever started us; Node has a stream for that, which takes everything and gives it to nobody.
     return false;

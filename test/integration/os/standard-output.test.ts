@@ -33,11 +33,12 @@ test("a pipe that somebody made non-blocking gives back what it does not take", 
   expect(Buffer.concat([taken, rest]).toString() === text).toBe(true);
 });
 
-test("files and pipes are written to without a stream; devices and closed descriptors are left to Node", () => {
+test("files and pipes are written to without a stream, and so is what throws all away; other devices and closed descriptors are left to Node", () => {
   const path = fifo();
   expect(isPlainOutput(opened(path, constants.O_RDWR))).toBe(true);
   expect(isPlainOutput(opened(join(path, "..", "file"), "w"))).toBe(true);
-  expect(isPlainOutput(opened("/dev/null", "w"))).toBe(false);
+  expect(isPlainOutput(opened("/dev/null", "w"))).toBe(true);
+  expect(isPlainOutput(opened("/dev/zero", "w"))).toBe(false);
   const closed = openSync("/dev/null", "w");
   closeSync(closed);
   expect(isPlainOutput(closed)).toBe(false);
