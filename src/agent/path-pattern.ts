@@ -100,33 +100,41 @@ function globMatches(glob: string, way: string, refuses: boolean): boolean {
     return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
   };
   if (!mayTakeLong(glob)) return matches();
-  const late = lateTimes.get(glob) ?? 0;
   // What cannot be decided refuses, and allows nothing.
-  if (late === MAX_LATE || lateTimes.size === MAX_LATE_PATTERNS) return refuses;
-  try {
-    limited ??= timeLimit(MATCH_MS);
-    return limited(matches);
-  } catch {
-    lateTimes.set(glob, late + 1);
-    return refuses;
-  }
+  return inTime(glob, matches) ?? refuses;
 }
 
 /** Whether there may be a name that a pattern takes for ever: of one with many stars, or with choices. */
 function mayTakeLong(glob: string): boolean {
-  return /[({]/.test(glob) || glob.split(/\*+/).length > MAX_STARS + 1;
+  const special = glob.replace(/\\./g, "");
+  return /[({]/.test(special) || special.split(/\*+/).length > MAX_STARS + 1;
 }
 
 /** Stars of a pattern that takes every name in no time. */
 const MAX_STARS = 2;
-/** Milliseconds for one path: an honest pattern takes a thousandth of it. */
-const MATCH_MS = 100;
-/** Times that a pattern may take longer, since a machine may sleep in between; then it is not tried again. */
-const MAX_LATE = 3;
+/** Milliseconds for one path: an honest pattern takes a thousandth of it, and a busy machine some part. */
+const MATCH_MS = 1_000;
+/** Tries, since a machine may sleep during one; then the pattern is not tried again. */
+const MAX_TRIES = 2;
 /** Patterns that took longer; once there are so many, no further one is tried that may. */
-const MAX_LATE_PATTERNS = 20;
-const lateTimes = new Map<string, number>();
+const MAX_LATE = 5;
+const late = new Set<string>();
 let limited: ReturnType<typeof timeLimit> | undefined;
+
+/** @returns undefined for a pattern that takes too long */
+function inTime(glob: string, matches: () => boolean): boolean | undefined {
+  if (late.has(glob) || late.size === MAX_LATE) return undefined;
+  limited ??= timeLimit(MATCH_MS);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    try {
+      return limited(matches);
+    } catch {
+      // Too late, or no pattern at all, which is no other at the next try.
+    }
+  }
+  late.add(glob);
+  return undefined;
+}
 
 function isAscii(text: string): boolean {
   return /^\p{ASCII}*$/u.test(text);

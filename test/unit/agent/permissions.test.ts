@@ -586,14 +586,13 @@ describe("what takes a rule long to decide", () => {
     const since = performance.now();
     for (const pattern of [`${"*a".repeat(20)}b`, `${"{a,a}".repeat(30)}*b`]) {
       const rule = `Read(${pattern})`;
-      expect(ask("bypassPermissions", "Read", read(name), { rules: rules({ deny: [rule] }) })).toBe("deny");
-      expect(ask("bypassPermissions", "Read", read(`${WORK}/c`), { rules: rules({ deny: [rule] }) })).toBe(
-        "allow",
-      );
+      const denied = { rules: rules({ deny: [rule] }) };
+      expect(ask("bypassPermissions", "Read", read(`${WORK}/c`), denied)).toBe("allow");
+      expect(ask("bypassPermissions", "Read", read(name), denied)).toBe("deny");
       const elsewhere = { workingDirs: ["/else"], rules: rules({ allow: [`Read(/${WORK}/${pattern})`] }) };
       expect(ask("default", "Read", read(name), elsewhere)).toBe("ask");
     }
-    expect(performance.now() - since).toBeLessThan(5000);
+    expect(performance.now() - since).toBeLessThan(20_000);
   });
 
   test("is no rule of blanks, and no group of commas", () => {
