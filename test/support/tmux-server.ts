@@ -115,12 +115,14 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     },
     async attach(target, { width, height } = { width: 200, height: 50 }) {
       const outside = privateTmux({ config: "set -g status off" });
+      const clients = () => tmux("list-clients", "-F", "#{client_name}").split("\n").filter(Boolean).length;
+      const before = clients();
       const words = ["env", "-u", "TMUX", "tmux", "-u", ...args, "attach-session", "-t", target];
       outside.tmux(
         ...["new-session", "-d", "-s", "person", "-x", `${width}`, "-y", `${height}`],
         ...["-e", `TMUX_TMPDIR=${sockets}`, "-e", "TERM=screen-256color", "--", ...words],
       );
-      await eventually("the client", () => tmux("list-clients", "-F", "#{client_name}") !== "");
+      await eventually("the client", () => clients() > before);
       return {
         screen: () => outside.tmux("capture-pane", "-p", "-t", "=person:"),
         type: (...keys) => void outside.tmux("send-keys", "-t", "=person:", ...keys),
