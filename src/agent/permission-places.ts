@@ -1,4 +1,4 @@
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import type { PermissionQuestion } from "./permission-question.ts";
 import { areNotes, isInside } from "./protected-paths.ts";
 

@@ -1,4 +1,4 @@
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { areInside, isOwnNote, isThePlan, type Places, placesIn, whyReadable } from "./permission-places.ts";

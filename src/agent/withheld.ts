@@ -1,4 +1,4 @@
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
 import { placesIn } from "./permission-places.ts";
 import type { PermissionQuestion } from "./permission-question.ts";

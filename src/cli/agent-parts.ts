@@ -21,7 +21,7 @@ import type { LeadContext } from "../lead/context.ts";
 import type { PromptWords } from "../lead/prompt-words.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import { agentId, agentName } from "../schema/names.ts";

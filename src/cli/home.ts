@@ -1,6 +1,6 @@
 import { rootDirectory, runtimeDirectory } from "../os/directories.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import type { Home } from "../team/ref.ts";
 

@@ -1,7 +1,7 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { processEnv } from "../os/env.ts";
-import { realPathOf } from "../os/fs.ts";
 import { signalProcess } from "../os/process-table.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { isPlainOutput, writeNow } from "../os/standard-output.ts";
 import type { Io } from "./io.ts";
 

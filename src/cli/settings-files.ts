@@ -2,7 +2,8 @@ import { dirname, join } from "node:path";
 import type { TypeFiles } from "../agent/prompts/type-files.ts";
 import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { platform } from "../os/env.ts";
-import { entryOf, listDir, readText, realPathOf } from "../os/fs.ts";
+import { entryOf, listDir, readText } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { lookAt } from "../os/user-files.ts";
 
 /** The user's own. */

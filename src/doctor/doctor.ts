@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/fs.ts";
+import { realPathOf } from "../os/real-path.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
 import { attempt, type Finding } from "./finding.ts";

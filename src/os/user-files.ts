@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
-import { isMissing, realPathOf } from "./fs.ts";
+import { isMissing } from "./fs.ts";
+import { realPathOf } from "./real-path.ts";
 import { replaceFile } from "./replace.ts";
 
 /** What stands at a path, links followed. */

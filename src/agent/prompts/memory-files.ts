@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { isSystemError } from "../../errors.ts";
-import { isDirectory, realPathOf } from "../../os/fs.ts";
+import { isDirectory } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { isInside } from "../protected-paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { realPathOf } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
 import { fenced } from "./memory-files.ts";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
-import { listDir, realPathOf } from "../../os/fs.ts";
+import { listDir } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { isInside } from "../protected-paths.ts";
 import { failed } from "../tools/paths.ts";
 import { readTextFile } from "../tools/text-file.ts";

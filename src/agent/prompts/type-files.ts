@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { realPathOf } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { COLORS, permissionMode } from "../../schema/config.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { toolList } from "../../schema/tool-list.ts";

@@ -1,4 +1,4 @@
-import { realPathOf } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { failed } from "./paths.ts";
 import type { AnyTool } from "./tool.ts";
 

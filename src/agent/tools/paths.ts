@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from "node:path";
-import { ensureDir, realPathOf } from "../../os/fs.ts";
+import { ensureDir } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { replaceFile } from "../../os/replace.ts";
 import { maskText, secretsOf } from "../../os/secrets.ts";
 import { type FileLook, lookAt, writeUserFile } from "../../os/user-files.ts";

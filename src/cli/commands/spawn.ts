@@ -9,7 +9,7 @@ import { leadsMode } from "../../lead/modes.ts";
 import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
 import { directoryOf, type SpawnInput } from "../../lead/spawn-draft.ts";
 import type { WantedWorktree } from "../../lead/worktree-start.ts";
-import { realPathOf } from "../../os/fs.ts";
+import { realPathOf } from "../../os/real-path.ts";
 import { operand } from "../../os/shell-words.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
-import { realPathOf } from "../../../src/os/fs.ts";
+import { realPathOf } from "../../../src/os/real-path.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/archive.ts";
 import { teamsIn } from "../../support/built.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { realPathOf } from "../../../src/os/fs.ts";
+import { realPathOf } from "../../../src/os/real-path.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 function place() {
