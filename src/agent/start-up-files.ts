@@ -40,6 +40,8 @@ const READ: readonly ReadBy[] = [
       library/launchagents/ .config/plasma-workspace/
     `),
   },
+  { reader: "git's hooks, which run what they find there", files: words(".husky/") },
+  { reader: "editors, which run what they find there", files: words(".vscode/ .idea/ .zed/") },
   { reader: "git, which runs what it names", files: words(".gitconfig .config/git/") },
   { reader: "ssh, and says who may log in", files: words(".ssh/") },
   {

@@ -41,7 +41,7 @@ export async function openSurroundings(
   const rules = { ...permissions, deny: [...permissions.deny, ...never] };
   const keptBack: IsKeptBack = (path, base) =>
     [ctx.cwd, base].some((at) => isKeptBack(path, { rules, workingDirs: [at], home: ctx.env.HOME }));
-  const memory = loadMemory(root, ctx.cwd, keptBack);
+  const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, keptBack);
   const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
   recordEvent(ctx.ref, {

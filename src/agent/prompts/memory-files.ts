@@ -33,12 +33,15 @@ const MAX_CHARACTERS = 200_000;
 
 /**
  * The memory files that count in a directory: the root's own, and those of the project from its top (the directory with
- * `.git`, else the working directory itself) down. A line's `@path` brings that file in too, from inside of the project or
+ * `.git`, else the working directory itself) down. A line's `@path` (`~/` is at home) brings that file in too, from inside of the project or
  * the root only: a repository's notes must not be able to read the user's keys to a model. What a rule keeps from being read
  * is left out, however it is named.
  */
-export function loadMemory(root: string, cwd: string, isKeptBack: IsKeptBack): Memory {
-  const reading = new Reading(isKeptBack);
+export function loadMemory(
+  { root, cwd, home }: { readonly root: string; readonly cwd: string; readonly home: string | undefined },
+  isKeptBack: IsKeptBack,
+): Memory {
+  const reading = new Reading(isKeptBack, home);
   reading.add(join(root, "CLAUDE.md"), root);
   const top = projectTop(cwd);
   for (const directory of pathDown(top, cwd))
@@ -51,10 +54,12 @@ class Reading {
   readonly flaws: string[] = [];
   readonly #seen = new Set<string>();
   readonly #isKeptBack: IsKeptBack;
+  readonly #home: string | undefined;
   #characters = 0;
 
-  constructor(isKeptBack: IsKeptBack) {
+  constructor(isKeptBack: IsKeptBack, home: string | undefined) {
     this.#isKeptBack = isKeptBack;
+    this.#home = home;
   }
 
   /** @param inside no file out of this directory is read on the account of this one */
@@ -78,7 +83,18 @@ class Reading {
     }
     this.files.push({ path, text: file.text.trim() });
     if (depth === MAX_DEPTH) return;
-    for (const named of namedIn(file.text)) this.add(resolve(dirname(path), named), inside, path, depth + 1);
+    for (const named of namedIn(file.text)) {
+      const other = this.#resolved(named, path);
+      // `@param`, `@team-lead`, `@scope/package`: a word that names no file is just a word.
+      if (looksLikeFile(named) || readTextFile(other).flaw === undefined)
+        this.add(other, inside, path, depth + 1);
+    }
+  }
+
+  #resolved(named: string, by: string): string {
+    return this.#home !== undefined && named.startsWith("~/")
+      ? join(this.#home, named.slice(2))
+      : resolve(dirname(by), named);
   }
 
   /** Its real path, where it may be read. */
@@ -98,8 +114,13 @@ class Reading {
 /** What a text names with `@path` at a word's start, outside of code. */
 function namedIn(text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").replace(/`[^`\n]*`/g, "");
-  const found = [...prose.matchAll(/(?:^|\s)@((?:\.{0,2}\/)?[\w.-][\w./-]*\.\w+)/g)];
+  const found = [...prose.matchAll(/(?:^|\s)@((?:~\/|\.{0,2}\/)?[\w.-](?:[\w./-]*\w)?)/g)];
   return found.map(([, path = ""]) => path);
+}
+
+/** With an ending, or from home: nothing else is written so. */
+function looksLikeFile(named: string): boolean {
+  return named.startsWith("~/") || /[\w-]\.\w+$/.test(named);
 }
 
 function projectTop(cwd: string): string {

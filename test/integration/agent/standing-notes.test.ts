@@ -38,7 +38,7 @@ describe("memory files", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, flaws } = loadMemory(root, cwd, nothing);
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(flaws).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -53,7 +53,7 @@ describe("memory files", () => {
   });
 
   it("bring in what they name, once, not out of code, and however they name each other", () => {
-    const { root, cwd } = files({
+    const { root, cwd, home } = files({
       "project/CLAUDE.md":
         "See @docs/style.md and ada@example.com.\n```\n@docs/code.md\n```\nor `@docs/tick.md`.",
       "project/docs/style.md": "style @../CLAUDE.md @style.md @more.md",
@@ -61,9 +61,31 @@ describe("memory files", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, flaws } = loadMemory(root, cwd, nothing);
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(flaws).toEqual([]);
+  });
+
+  it("bring in files without an ending too, where they are there, and from home what may be read", () => {
+    const { root, cwd, home } = files({
+      "root/CLAUDE.md": "mine @~/root/style @~/elsewhere",
+      "root/style": "how",
+      elsewhere: "the key",
+      "project/CLAUDE.md": "See @README, @docs/LICENSE. Ask @team-lead; @param and @scope/pkg, @docs, @.env.",
+      "project/README": "readme",
+      "project/docs/LICENSE": "licence",
+      "project/.env": "env",
+    });
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
+      "mine",
+      "how",
+      "See",
+      "readme",
+      "licence",
+      "env",
+    ]);
+    expect(flaws).toEqual([expect.stringContaining("elsewhere is outside of")]);
   });
 
   it("of a project name nothing outside of it, by a path or by a link", () => {
@@ -73,7 +95,7 @@ describe("memory files", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, flaws } = loadMemory(root, cwd, nothing);
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(flaws).toHaveLength(5);
     expect(flaws.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
@@ -95,7 +117,7 @@ describe("memory files", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, flaws } = loadMemory(root, cwd, keptBy(rules, cwd));
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, keptBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
     expect(flaws).toHaveLength(5);
@@ -105,26 +127,26 @@ describe("memory files", () => {
   });
 
   it("are all kept back where a rule for reading is cut off", () => {
-    const { root, cwd } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
-    expect(loadMemory(root, cwd, keptBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
+    const { root, cwd, home } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
+    expect(loadMemory({ root, cwd, home }, keptBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
       files: [],
       flaws: [expect.stringContaining("root"), expect.stringContaining("project")],
     });
   });
 
   it("that are too long together are left out with a word", () => {
-    const { root, cwd } = files({
+    const { root, cwd, home } = files({
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, flaws } = loadMemory(root, cwd, nothing);
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found).toHaveLength(1);
     expect(flaws).toEqual([expect.stringContaining("left out")]);
   });
 
   it("are no section where there are none", () => {
-    const { root, cwd } = files({});
-    expect(memorySection(loadMemory(root, cwd, nothing).files)).toBeUndefined();
+    const { root, cwd, home } = files({});
+    expect(memorySection(loadMemory({ root, cwd, home }, nothing).files)).toBeUndefined();
   });
 });
 

@@ -248,6 +248,9 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
     `${WORK}/.git/hooks/pre-commit`,
     `${WORK}/sub/.GIT/config`,
     `${WORK}/.mcp.json`,
+    `${WORK}/.husky/pre-commit`,
+    `${WORK}/sub/.vscode/tasks.json`,
+    `${WORK}/.idea/workspace.xml`,
     "/home/ada/.bashrc",
     "/home/ada/.zshenv",
     ...[
