@@ -43,6 +43,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
       return {
         content: `Your question waits for an answer (${requestId}).`,
         data: { request_id: requestId },
+        display: "Your question waits for an answer.",
       };
     }),
 });

@@ -18,6 +18,7 @@ export const exitPlanMode: TeamTool = ({ worker }) => ({
       return {
         content: `Your plan waits for approval (${sent.requestId}). Nothing else happens until the answer is there.`,
         data: { request_id: sent.requestId },
+        display: "Your plan waits for approval.",
         endTurn: true,
       };
     }),

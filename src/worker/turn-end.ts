@@ -63,7 +63,8 @@ export class TurnEnd {
     this.#keep(result);
     if (result.outcome === "interrupted" && this.#options.isCut()) return;
     const goesOn = this.#options.goesOn();
-    if (saidNothing(result) && !this.#options.isPlanOpen()) view.note("said nothing");
+    // A lead has nothing to say to most notices.
+    if (role === "teammate" && saidNothing(result) && !this.#options.isPlanOpen()) view.note("said nothing");
     // What its last call cost is told with its end.
     await this.#options.lookAtBudget();
     if (goesOn) work.add(result);

@@ -124,6 +124,8 @@ test(
     expect(err).not.toContain("teams:");
     expect(code).toBe(0);
     expect(performance.now() - started).toBeLessThan(60_000);
+    // A lead that has nothing to say to a notice shows nothing of that.
+    expect(out).not.toContain("said nothing");
     await expectNothingLeft(own);
 
     const shell = (command: string) =>
