@@ -19,6 +19,11 @@ export class AgentOnce {
     return this.#made;
   }
 
+  /** How much it runs in the background. */
+  get inBackground(): number {
+    return this.#made?.inBackground ?? 0;
+  }
+
   get(): Promise<Agent> {
     this.#agent ??= this.#make().then(
       (agent) => {

@@ -3,9 +3,12 @@ import { operand } from "../os/shell-words.ts";
 import { defined } from "../schema/defined.ts";
 import { isTyped } from "../schema/inbox.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
+import type { AgentOnce } from "./agent-once.ts";
 import { type AtOnceParts, actAtOnce } from "./at-once.ts";
 import type { BudgetPause } from "./budget-pause.ts";
 import type { GivenAnswers } from "./given-answers.ts";
+import type { Latch } from "./latch.ts";
+import type { Life } from "./life.ts";
 import { Mail } from "./mail.ts";
 import type { WorkerParts } from "./options.ts";
 import { isNews, type Queue } from "./queue.ts";
@@ -20,12 +23,11 @@ export interface ArrivalsOptions
   readonly answers: GivenAnswers;
   readonly budget: BudgetPause;
   readonly reports: Pick<TeamReports, "guarded">;
+  readonly agent: AgentOnce;
+  readonly life: Pick<Life, "teamGone">;
+  /** Set when something is there, or may be, that the loop looks for. */
+  readonly wake: Latch;
   isInTurn(): boolean;
-  /** Keys of messages that a conversation of before already holds. */
-  handled(): Promise<ReadonlySet<string>>;
-  teamGone(): void;
-  /** Something is there, or may be, that the loop looks for. */
-  wake(): void;
 }
 
 /** What a call that waits for a permission is refused with, so that the request is answered at once. */
@@ -45,10 +47,10 @@ export class Arrivals {
       agent: name,
       bell,
       signal,
-      handled: () => options.handled(),
+      handled: async () => (await options.agent.get()).handledKeys,
       atOnce: (entry) => actAtOnce(entry, parts),
       arrived: (entries) => this.arrived(entries),
-      teamGone: () => options.teamGone(),
+      teamGone: () => options.life.teamGone(),
       problem: (error) => view.error(messageOf(error)),
       rang: () => this.#rang(),
     });
@@ -69,7 +71,7 @@ export class Arrivals {
     }
     // A turn that stands for want of a budget makes way for a shutdown.
     budget.ring();
-    wake();
+    wake.set();
   }
 
   /** More of a budget may be there. */
@@ -77,7 +79,7 @@ export class Arrivals {
     const { budget, wake } = this.#options;
     if (!budget.isOn) return;
     budget.ring();
-    wake();
+    wake.set();
   }
 
   /** What waits is shown as that. */

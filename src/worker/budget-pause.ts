@@ -1,7 +1,9 @@
 import type { TeamRef } from "../team/ref.ts";
 import { Rings } from "../wakeup/rings.ts";
 import { BudgetGate } from "./budget-gate.ts";
+import type { Life } from "./life.ts";
 import type { OwnEvents } from "./own-events.ts";
+import type { Queue } from "./queue.ts";
 import type { StatusKeeper } from "./status-keeper.ts";
 import type { TeamReports } from "./team-reports.ts";
 import type { WorkerView } from "./view.ts";
@@ -15,9 +17,9 @@ export interface BudgetPauseOptions {
   readonly view: WorkerView;
   /** Ends whoever waits. */
   readonly signal: AbortSignal;
+  readonly life: Pick<Life, "goesOn">;
+  readonly queue: Pick<Queue, "hasShutdown">;
   isInTurn(): boolean;
-  /** Whether the turn that stands has to make way: the agent ends, or a shutdown is asked for. */
-  mustMakeWay(): boolean;
 }
 
 /** Calls of the model that an agent without a budget has to answer a shutdown request: its tool, and a last word. */
@@ -61,7 +63,7 @@ export class BudgetPause {
 
   /** @param isDue something waits for a turn @returns whether it has to wait for a budget */
   async holdsBack(isDue: boolean): Promise<boolean> {
-    if (isDue && !this.#options.mustMakeWay() && (await this.look())) {
+    if (isDue && !this.#mustMakeWay && (await this.look())) {
       this.#pause();
       return true;
     }
@@ -82,7 +84,7 @@ export class BudgetPause {
         this.#overdraft -= 1;
         return "go";
       }
-      if (this.#options.mustMakeWay()) return "stop";
+      if (this.#mustMakeWay) return "stop";
       this.#pause();
       await this.#more.wait({ signal: stops, timeoutMs: LOOK_AGAIN });
     }
@@ -98,6 +100,12 @@ export class BudgetPause {
   /** Something changed that may let it go on, or make way. */
   ring(): void {
     this.#more.ring();
+  }
+
+  /** Whether the turn that stands has to make way: the agent ends, or a shutdown is asked for. */
+  get #mustMakeWay(): boolean {
+    const { life, queue } = this.#options;
+    return !life.goesOn || queue.hasShutdown;
   }
 
   #pause(): void {

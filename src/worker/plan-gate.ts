@@ -30,11 +30,14 @@ export interface PlanGateOptions {
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   readonly clock: Clock;
-  /** Told when the plan that waited needs no verdict any more. */
-  onRelease?(): void;
+  /** Told when the plan that waited needs no verdict any more. @param words what the agent is to read then */
+  onRelease?(words: string): void;
   /** Told of each change of the mode. */
   onMode?(mode: PermissionMode, before: PermissionMode): void;
 }
+
+const RELEASED =
+  "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
 
 /** The agent's permission mode, and the plan that it waits with: nothing of a plan runs before the matching approval (S64). */
 export class PlanGate {
@@ -95,7 +98,7 @@ export class PlanGate {
     closeRequest(this.#options.ref, this.#request);
     this.#request = undefined;
     this.#options.status.happened("plan_answered");
-    this.#options.onRelease?.();
+    this.#options.onRelease?.(RELEASED);
   }
 
   /**
@@ -156,7 +159,7 @@ export class PlanGate {
       if (id !== this.#request && id !== this.#verdict?.requestId) closeRequest(ref, id);
     }
     if (!waits || this.isWaiting || this.#verdict !== undefined) return;
-    if (this.#mode !== "plan") return onRelease?.();
+    if (this.#mode !== "plan") return onRelease?.(RELEASED);
     const sent = await this.submit();
     if ("refusal" in sent) view.note(sent.refusal);
   }

@@ -1,5 +1,10 @@
+import type { AgentOnce } from "./agent-once.ts";
+import type { BudgetPause } from "./budget-pause.ts";
 import { idleReason, type TurnSummary, type WorkSinceIdle } from "./idle-notice.ts";
+import type { Life } from "./life.ts";
 import type { OwnEvents } from "./own-events.ts";
+import type { PlanGate } from "./plan-gate.ts";
+import type { Questions } from "./questions.ts";
 import type { Queue } from "./queue.ts";
 import type { RestGate } from "./rest-gate.ts";
 import type { WorkerEvent } from "./states.ts";
@@ -15,18 +20,11 @@ export interface TurnEndOptions {
   readonly events: OwnEvents;
   readonly status: StatusKeeper;
   readonly view: WorkerView;
-  /** Whether the worker goes on behind this turn. */
-  goesOn(): boolean;
-  /** Whether the turn is not over with its end: the next process goes on with it. */
-  isCut(): boolean;
-  /** Whether a plan of its waits for a verdict. */
-  isPlanOpen(): boolean;
-  /** Whether a question of its waits for a person. */
-  isQuestionOpen(): boolean;
-  /** Tells what the budget is by now. */
-  lookAtBudget(): Promise<unknown>;
-  /** How much it runs in the background. */
-  inBackground(): number;
+  readonly life: Pick<Life, "goesOn" | "isCut">;
+  readonly plan: Pick<PlanGate, "isWaiting">;
+  readonly questions: Pick<Questions, "isOpen">;
+  readonly budget: Pick<BudgetPause, "look">;
+  readonly agent: Pick<AgentOnce, "inBackground">;
 }
 
 /** What follows from the end of a turn: whether the agent rests, and who hears of it. */
@@ -59,16 +57,17 @@ export class TurnEnd {
 
   /** @param keys of the turn's messages @param signal ends the hooks that are asked */
   async of(result: TurnSummary, keys: readonly string[], signal: AbortSignal): Promise<void> {
-    const { status, role, view, reports, events, queue, work } = this.#options;
+    const { status, role, view, reports, events, queue, work, life, plan, budget, agent } = this.#options;
     this.#keep(result);
-    if (result.outcome === "interrupted" && this.#options.isCut()) return;
-    const goesOn = this.#options.goesOn();
+    // The next process goes on with it.
+    if (result.outcome === "interrupted" && life.isCut) return;
+    const { goesOn } = life;
     // A lead has nothing to say to most notices.
-    if (role === "teammate" && saidNothing(result) && !this.#options.isPlanOpen()) view.note("said nothing");
+    if (role === "teammate" && saidNothing(result) && !plan.isWaiting) view.note("said nothing");
     // What its last call cost is told with its end.
-    await this.#options.lookAtBudget();
+    await budget.look();
     if (goesOn) work.add(result);
-    const isDone = (): boolean => goesOn && !this.#options.isPlanOpen() && queue.isEmpty;
+    const isDone = (): boolean => goesOn && !plan.isWaiting && queue.isEmpty;
     if (isDone() && result.outcome === "completed") {
       const sentOn = await this.rest?.ask(signal);
       if (sentOn !== undefined) queue.remark(sentOn);
@@ -79,7 +78,7 @@ export class TurnEnd {
     if (notice !== undefined) await reports.idle(notice, keys);
     await reports.progress(keys, "done");
     if (!goesOn) return;
-    const behind = this.#options.inBackground();
+    const behind = agent.inBackground;
     // Before it says that it rests: nobody takes it for done.
     status.leaves(behind);
     status.happened(this.#how(), behind === 0 ? "" : `${behind} in the background`);
@@ -90,7 +89,7 @@ export class TurnEnd {
   }
 
   #how(): WorkerEvent {
-    if (this.#options.isQuestionOpen()) return "turn_ended_asking";
+    if (this.#options.questions.isOpen) return "turn_ended_asking";
     return this.#interrupted ? "turn_interrupted" : "turn_ended";
   }
 

@@ -1,51 +1,43 @@
-import type { Agent } from "../agent/agent.ts";
 import { steadyNow } from "../os/clock.ts";
 import { newUuid } from "../os/uuid.ts";
 import { proseOf } from "../protocol/prose.ts";
 import { isTyped } from "../schema/inbox.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
+import type { AgentOnce } from "./agent-once.ts";
 import type { BudgetPause } from "./budget-pause.ts";
 import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation, shutdownReadIn } from "./cut-turn.ts";
 import type { TurnSummary } from "./idle-notice.ts";
-import type { OwnEvents } from "./own-events.ts";
 import type { PlanGate } from "./plan-gate.ts";
 import type { TurnMaterial } from "./queue.ts";
 import type { ShutdownRequests } from "./shutdown-requests.ts";
-import type { StatusKeeper } from "./status-keeper.ts";
-import type { TeamReports } from "./team-reports.ts";
-import type { TurnEnd } from "./turn-end.ts";
+import { TurnEnd, type TurnEndOptions } from "./turn-end.ts";
 import { composeTurn } from "./turn-input.ts";
-import type { WorkerView } from "./view.ts";
 
-export interface TurnsOptions {
+export interface TurnsOptions extends TurnEndOptions {
   readonly ref: TeamRef;
   readonly name: string;
   /** The file of its conversation. */
   readonly transcript: string;
   readonly plan: PlanGate;
   readonly budget: BudgetPause;
-  readonly reports: TeamReports;
-  readonly events: OwnEvents;
-  readonly status: StatusKeeper;
-  readonly view: WorkerView;
-  readonly turnEnd: TurnEnd;
   readonly shutdowns: ShutdownRequests;
-  agent(): Promise<Agent>;
+  readonly agent: AgentOnce;
   /** What it is to know before it reads the input of a turn. */
   news(): string | undefined;
-  /** Whether the worker goes on. */
-  goesOn(): boolean;
 }
 
 /** Runs the turns of a worker, one at a time, and knows the one that runs. */
 export class Turns {
+  /** What follows from the end of each. */
+  readonly end: TurnEnd;
   readonly #options: TurnsOptions;
   #ends: AbortController | undefined;
   #keys: readonly string[] = [];
 
   constructor(options: TurnsOptions) {
     this.#options = options;
+    this.end = new TurnEnd(options);
   }
 
   get isRunning(): boolean {
@@ -58,7 +50,7 @@ export class Turns {
   }
 
   /** Ends the running turn at once. @returns whether there is one */
-  end(reason: unknown): boolean {
+  stop(reason: unknown): boolean {
     this.#ends?.abort(reason);
     return this.#ends !== undefined;
   }
@@ -71,7 +63,7 @@ export class Turns {
     plan.takeUp();
     // Whoever looks at the state sees no idle agent before it is known to be one.
     status.happened("turn_started", "looks at what it was doing");
-    const agent = await this.#options.agent();
+    const agent = await this.#options.agent.get();
     const cut = cutTurn(ref, name, agent);
     const waits = endsWithPlan(agent.messages);
     await reports.guarded(() => plan.goOn(waits));
@@ -97,19 +89,19 @@ export class Turns {
   }
 
   async run(material: TurnMaterial): Promise<void> {
-    const { view, status, budget, turnEnd } = this.#options;
+    const { view, status, budget } = this.#options;
     const { entries, ended } = material;
     const composed = composeTurn(material);
     // One that no message begins has a key of its own: by that it is gone on with, like any other.
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
     budget.turnBegins(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
-    turnEnd.rest?.began(entries.length === 0 && ended.length === 0);
+    this.end.rest?.began(entries.length === 0 && ended.length === 0);
     await this.#inTurn(input.keys, async (signal) => {
       for (const entry of entries) if (!isTyped(entry.message)) this.#showReceived(entry);
       for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
       for (const { message } of entries) if (isTyped(message)) view.typed(message.text);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
-      const agent = await this.#options.agent();
+      const agent = await this.#options.agent.get();
       const news = this.#options.news();
       return agent.run(news === undefined ? input : { ...input, text: `${news}\n\n${input.text}` }, signal);
     });
@@ -122,15 +114,15 @@ export class Turns {
 
   /** A turn of these messages, unless the team is gone, and what comes of its end. */
   async #inTurn(keys: readonly string[], act: (signal: AbortSignal) => Promise<TurnSummary>): Promise<void> {
-    const { reports, plan, turnEnd } = this.#options;
+    const { reports, plan, life } = this.#options;
     await reports.works(plan.modeGiven);
-    if (!this.#options.goesOn()) return;
+    if (!life.goesOn) return;
     const ends = new AbortController();
     this.#ends = ends;
     this.#keys = keys;
     try {
       const result = await this.#recorded(keys.length, () => act(ends.signal));
-      await turnEnd.of(result, keys, ends.signal);
+      await this.end.of(result, keys, ends.signal);
     } finally {
       this.#ends = undefined;
       this.#keys = [];

@@ -4,8 +4,9 @@ import { newUuid } from "../os/uuid.ts";
 import { plainText } from "../protocol/messages.ts";
 import { TYPED } from "../schema/inbox.ts";
 import { PERSON_NAME } from "../schema/names.ts";
-import { deliver, type InboxEntry } from "../team/mailbox.ts";
+import { deliver } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { PermissionDesk } from "./permission-desk.ts";
 import type { Questions } from "./questions.ts";
 import type { WorkerView } from "./view.ts";
@@ -17,8 +18,8 @@ export interface TypingOptions {
   readonly questions: Questions;
   readonly view: WorkerView;
   readonly clock: Clock;
-  /** Takes a line that the inbox could not. */
-  arrived(entries: readonly InboxEntry[]): void;
+  /** Take a line that the inbox could not. */
+  readonly arrivals: Pick<Arrivals, "arrived">;
 }
 
 /**
@@ -56,10 +57,10 @@ export class Typing {
 
   /** A lead whose team is deleted is still spoken to; and nobody types a line again because a file is locked. */
   #takeAsItIs(text: string, why: TeamError): void {
-    const { view, clock, arrived } = this.#options;
+    const { view, clock, arrivals } = this.#options;
     if (why.code !== "TEAM_NOT_FOUND") view.error(`kept for as long as this runs: ${messageOf(why)}`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };
-    arrived([{ key: newUuid(), message, protocol: undefined }]);
+    arrivals.arrived([{ key: newUuid(), message, protocol: undefined }]);
   }
 }

@@ -21,7 +21,6 @@ import type { RestGate } from "./rest-gate.ts";
 import type { Roster } from "./roster.ts";
 import { ShutdownRequests } from "./shutdown-requests.ts";
 import { TeamReports } from "./team-reports.ts";
-import { TurnEnd } from "./turn-end.ts";
 import { Turns } from "./turns.ts";
 import { Typing } from "./typing.ts";
 
@@ -29,10 +28,6 @@ export interface WorkerOptions extends WorkerParts {
   /** Made at the first need: its imports are not on the way to readiness. */
   agent(worker: Worker): Promise<Agent>;
 }
-
-/** What an agent reads whose plan waited when it was taken out of plan mode. */
-const PLAN_RELEASED =
-  "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
 
 /**
  * The loop of a teammate and of a lead that is a model alike: inbox → turn → idle. Tools reach it through the public
@@ -55,7 +50,6 @@ export class Worker {
   readonly #life: Life;
   readonly #budget: BudgetPause;
   readonly #news: AgentNews;
-  readonly #turnEnd: TurnEnd;
   readonly #turns: Turns;
   readonly #questions: Questions;
   readonly #arrivals: Arrivals;
@@ -68,76 +62,53 @@ export class Worker {
     this.name = name;
     this.ref = ref;
     this.color = color;
-    this.#queue = new Queue(role);
-    this.#events = new OwnEvents(ref, name);
-    this.#life = new Life({
-      ...options,
-      endTurn: (reason) => void this.#turns.end(reason),
-      ends: () => this.#wake.set(),
-    });
-    const teamGone = (): void => this.#life.teamGone();
-    this.#reports = new TeamReports({ ...options, teamGone, problem: (text) => view.error(text) });
-    this.plan = new PlanGate({
-      ...options,
-      onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
-      onRelease: () => this.told(PLAN_RELEASED),
-    });
-    this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
     this.#agent = new AgentOnce(
       () => this.#makeAgent(),
       () => this.#wake.set(),
     );
-    const parts = {
+    this.#queue = new Queue(role);
+    this.#events = new OwnEvents(ref, name);
+    this.#life = new Life({
       ...options,
+      endTurn: (reason) => void this.#turns.stop(reason),
+      ends: () => this.#wake.set(),
+    });
+    this.#reports = new TeamReports({
+      ...options,
+      teamGone: () => this.#life.teamGone(),
+      problem: (text) => view.error(text),
+    });
+    this.plan = new PlanGate({
+      ...options,
+      onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
+      onRelease: (words) => this.told(words),
+    });
+    this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
+    const own = {
+      ...options,
+      agent: this.#agent,
+      queue: this.#queue,
+      events: this.#events,
+      life: this.#life,
+      reports: this.#reports,
       plan: this.plan,
       desk: this.desk,
       shutdowns: this.shutdowns,
       work: this.work,
-      queue: this.#queue,
-      events: this.#events,
-      reports: this.#reports,
-      goesOn: () => this.#life.goesOn,
+      wake: this.#wake,
       isInTurn: () => this.#turns.isRunning,
     };
-    const answers = new GivenAnswers(parts);
-    this.#questions = new Questions(options, answers);
-    this.#budget = new BudgetPause({
-      ...parts,
-      mustMakeWay: () => !this.#life.goesOn || this.#queue.hasShutdown,
-    });
+    const answers = new GivenAnswers(own);
+    this.#questions = new Questions(own, answers);
+    this.#budget = new BudgetPause(own);
     this.#news = new AgentNews({
-      ...parts,
+      ...own,
       throttled: (reason) => void (role === "teammate" && this.#reports.throttled(reason)),
     });
-    this.#turnEnd = new TurnEnd({
-      ...parts,
-      isCut: () => this.#life.isCut,
-      isPlanOpen: () => this.plan.isWaiting,
-      isQuestionOpen: () => this.#questions.isOpen,
-      lookAtBudget: () => this.#budget.look(),
-      inBackground: () => this.#inBackground,
-    });
-    this.#arrivals = new Arrivals({
-      ...parts,
-      answers,
-      budget: this.#budget,
-      interrupt: () => void this.interrupt(),
-      handled: async () => (await this.#agent.get()).handledKeys,
-      teamGone,
-      wake: () => this.#wake.set(),
-    });
-    this.#turns = new Turns({
-      ...parts,
-      budget: this.#budget,
-      turnEnd: this.#turnEnd,
-      agent: () => this.#agent.get(),
-      news: () => this.roster?.news(),
-    });
-    this.#typing = new Typing({
-      ...parts,
-      questions: this.#questions,
-      arrived: (entries) => this.#arrivals.arrived(entries),
-    });
+    const parts = { ...own, answers, questions: this.#questions, budget: this.#budget };
+    this.#turns = new Turns({ ...parts, news: () => this.roster?.news() });
+    this.#arrivals = new Arrivals({ ...parts, interrupt: () => void this.interrupt() });
+    this.#typing = new Typing({ ...parts, arrivals: this.#arrivals });
   }
 
   async #makeAgent(): Promise<Agent> {
@@ -148,12 +119,12 @@ export class Worker {
 
   /** Last words of the newest turn: a run's result. */
   get lastText(): string {
-    return this.#turnEnd.text;
+    return this.#turns.end.text;
   }
 
   /** Why the newest turn failed; undefined when it did not. */
   get lastFailure(): string | undefined {
-    return this.#turnEnd.failure;
+    return this.#turns.end.failure;
   }
 
   /** Who is in its team, as it has been told; given with the agent. */
@@ -161,7 +132,7 @@ export class Worker {
 
   /** Whether it may rest when nothing is left to do; given with the agent, since it needs the settings. */
   set rest(gate: RestGate) {
-    this.#turnEnd.rest = gate;
+    this.#turns.end.rest = gate;
   }
 
   /** Works until it is shut down, its team is gone, `idle` says over, or the signal aborts. */
@@ -214,7 +185,7 @@ export class Worker {
 
   /** Ends the running turn at once; the agent stays. */
   interrupt(): boolean {
-    return this.#turns.end(interruption());
+    return this.#turns.stop(interruption());
   }
 
   /** Called by the agent once a turn's input is in the conversation and on disk. */
@@ -302,18 +273,14 @@ export class Worker {
 
   async #mayWait(): Promise<boolean> {
     const { idle } = this.#options;
-    if ((await idle?.(this.#heldBack, this.#turnEnd.wasInterrupted)) !== "over") return true;
+    if ((await idle?.(this.#heldBack, this.#turns.end.wasInterrupted)) !== "over") return true;
     // The end of what runs in the background is a turn of this run.
-    return !this.#queue.isEmpty || this.#inBackground > 0;
+    return !this.#queue.isEmpty || this.#agent.inBackground > 0;
   }
 
   async #othersWork(): Promise<boolean> {
     if (!this.#queue.holdsNotices) return false;
     return (await this.#options.othersWork?.(this.#heldBack)) ?? false;
-  }
-
-  get #inBackground(): number {
-    return this.#agent.made?.inBackground ?? 0;
   }
 
   /** Unread messages that are no reason to wait. */
