@@ -123,6 +123,22 @@ describe("a member's budget", () => {
     expect(await dev.ended).toBe("shutdown");
   });
 
+  it("makes way for a shutdown also where the agent's next process has to answer it", async () => {
+    const ref = await testTeam(["dev"]);
+    await setLimits(ref, "dev", { maxTokens: 100 });
+    const spends = turn(100, { tools: [bash("true")] });
+    const hangs = { on: { contains: "Shutdown request" }, say: "half", delayMs: 60_000 };
+    const first = await workerOfTest(ref, { turns: [spends, hangs] });
+    await send(ref, "begin");
+    await eventually("the pause", () => isPaused(ref));
+    const request = { type: "shutdown_request" as const, requestId: "shutdown-1@dev", from: LEAD_NAME };
+    await send(ref, formatProtocol(request, new Date(0)));
+    await eventually("its turn", () => first.inputs.length === 2 && unreadCount(ref, "dev") === 0);
+    expect(await first.stop()).toBe("stopped");
+    const second = await workerOfTest(ref, { turns: [spends] });
+    expect(await second.ended).toBe("shutdown");
+  });
+
   it("does not keep an interrupt waiting", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
