@@ -4,21 +4,15 @@ import type { TeammateMode } from "../backend/choose.ts";
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
-import { plansLeftBy } from "../lead/left-plans.ts";
-import { answerPermission } from "../lead/permission-side.ts";
 import type { PromptWords } from "../lead/prompt-words.ts";
 import { reconcile } from "../lead/reconcile.ts";
 import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
 import type { Env } from "../os/env.ts";
-import { ownIdentity } from "../os/identity.ts";
-import { operand } from "../os/shell-words.ts";
-import type { ProtocolMessage } from "../protocol/messages.ts";
-import { planPath, transcriptPath } from "../protocol/paths.ts";
+import { planPath } from "../protocol/paths.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import type { InboxEntry } from "../team/mailbox.ts";
 import { readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Rings } from "../wakeup/rings.ts";
@@ -27,14 +21,14 @@ import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import { openType } from "./agent-types.ts";
 import type { AnyCall } from "./command.ts";
+import { onSilent, sayingPlansLeft } from "./lead-asks.ts";
 import type { LeadScreen } from "./lead-screen.ts";
 import type { LiveSettings } from "./live-settings.ts";
-import { makeModel } from "./make-model.ts";
-import { ownPane } from "./own-place.ts";
+import { modelsOf } from "./make-model.ts";
+import { ownFacts, ownPane } from "./own-place.ts";
 import type { PaneView } from "./pane-view.ts";
 import { pricesIn } from "./prices.ts";
-import { bypassForbidden, furtherDirectories, worktreeSettings } from "./settings.ts";
-import type { SharedParts } from "./subagents.ts";
+import { bypassForbidden, worktreeSettings } from "./settings.ts";
 import { openSurroundings } from "./surroundings.ts";
 import type { TypingRow } from "./typing-row.ts";
 import { openWorkerBell } from "./worker-bell.ts";
@@ -107,19 +101,11 @@ export async function leadWorker(
 ): Promise<{ readonly worker: Worker; readonly status: StatusKeeper }> {
   const { ctx, view, sessionId } = lead;
   const { ref } = ctx;
-  const paths = ref.paths.agent(LEAD_NAME);
   const bell = await openWorkerBell(ref, LEAD_NAME, {
     problem: (error) => view.error(messageOf(error)),
     others: [lead.children],
   });
-  const facts = {
-    sessionId,
-    transcript: transcriptPath(ref.home.root, sessionId),
-    process: ownIdentity(),
-    bell: paths.bell,
-    lifeline: paths.lifeline,
-    ...ownPane(ctx.env),
-  };
+  const facts = { ...ownFacts(ref, LEAD_NAME, sessionId), ...ownPane(ctx.env) };
   let answerDue = false;
   const sayLeft = sayingPlansLeft(lead);
   const atRest = onceAtRest(lead.inside, () => worker.lookAgain());
@@ -178,18 +164,6 @@ function onceAtRest(inside: InProcessBackend, wake: () => void): () => void {
   };
 }
 
-/** Says once of each plan that the lead has left without an answer that its teammate waits for one. */
-function sayingPlansLeft({ ctx, view }: Lead): () => void {
-  const said = new Set<string>();
-  return () => {
-    for (const { id, from } of plansLeftBy(ctx.ref).filter((plan) => !said.has(plan.id))) {
-      said.add(id);
-      const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
-      view.waiting(`${from} still waits for a word on its plan: ${approve}, or ${reject} --note "…"`);
-    }
-  };
-}
-
 /** Ends that were noticed are told before anybody asks whether there is more to hear. */
 async function settle(ctx: LeadContext): Promise<void> {
   try {
@@ -203,17 +177,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { call, plan, ctx, settings: live, sessionId } = lead;
   const settings = live();
   const { io } = call;
-  const modelFor: SharedParts["modelFor"] = (agent, name) =>
-    makeModel({
-      model: name ?? plan.model,
-      agent,
-      team: ctx.ref.team,
-      program: io.program,
-      cwd: io.cwd,
-      env: ctx.env,
-      names: settings.teams.models,
-      prices: settings.teams.prices,
-    });
+  const modelFor = modelsOf(plan.model, ctx, settings);
   const tell = (line: string): void => lead.view.note(line);
   const { never, ...own } = await openType(ctx.home.root, ctx.cwd, DEFAULT_AGENT_TYPE, tell);
   const surroundings = await openSurroundings(ctx, settings, never, tell);
@@ -248,38 +212,4 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
     keepsTeam: plan.keep,
     teamMade: () => lead.teamMade(),
   });
-}
-
-/** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
-async function onSilent(
-  { ctx, view, settings, screen }: Lead,
-  { plan, desk }: Worker,
-  { message, protocol }: InboxEntry,
-): Promise<void> {
-  const asked = protocol === undefined ? undefined : askedFor(protocol);
-  if (asked === undefined) return;
-  const { permissions } = settings();
-  const how = await answerPermission(ctx, message.from, asked.request, {
-    mode: plan.mode,
-    rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
-    directories: furtherDirectories(settings(), ctx),
-  });
-  if (how === "person") {
-    const where =
-      screen === undefined ? "answer in its pane" : "view it (Shift+Down, Enter) and answer there";
-    view.waiting(`${message.from} asks to ${asked.what}: teams approve ${operand(asked.id)}, or ${where}`);
-  }
-}
-
-/** What a message asks the lead's side to permit; undefined of any other, and of one that cannot be answered. */
-function askedFor(message: ProtocolMessage) {
-  switch (message.type) {
-    case "permission_request":
-      return { request: message, id: message.request_id, what: `use ${message.tool_name}` };
-    case "sandbox_permission_request":
-      if (message.requestId === "" || message.host === "") return undefined;
-      return { request: message, id: message.requestId, what: `reach ${message.host}` };
-    default:
-      return undefined;
-  }
 }

@@ -4,11 +4,14 @@ import type { Model } from "../agent/model/model.ts";
 import { isScripted, resolveModelName, SCRIPTED } from "../agent/model/resolve-name.ts";
 import { BUILTIN_TOOL_NAMES } from "../agent/tools/names.ts";
 import { messageOf, systemCode, TeamError } from "../errors.ts";
+import type { LeadContext } from "../lead/context.ts";
 import type { Env } from "../os/env.ts";
 import { readText } from "../os/fs.ts";
 import { type Playbook, parsePlaybook } from "../schema/playbook.ts";
 import { TEAM_TOOL_NAMES } from "../team-tools/names.ts";
 import { recorded } from "./recording.ts";
+import type { Settings } from "./settings-schema.ts";
+import type { SharedParts } from "./subagents.ts";
 
 /** Where the playbooks of the package are: beside the built file. */
 export function playbooksDirectory(program: readonly string[]): string {
@@ -54,7 +57,7 @@ function notAPlaybook(message: string, cause?: unknown): TeamError {
   return new TeamError("INVALID_INPUT", message, { hint, cause });
 }
 
-export interface ModelChoice {
+interface ModelChoice {
   readonly model: string;
   /** Whose turns of a playbook are played. */
   readonly agent: string;
@@ -68,9 +71,20 @@ export interface ModelChoice {
   readonly prices: Readonly<Record<string, OwnFacts>>;
 }
 
-/** The model of an agent, recorded where its run is. */
-export async function makeModel(choice: ModelChoice): Promise<Model> {
-  return recorded(await modelOf(choice), choice.agent, choice);
+/**
+ * The models of an agent and of its subagents, recorded where its run is.
+ * @param own the agent's, which they have too unless another is named
+ */
+export function modelsOf(
+  own: string,
+  { ref, program, cwd, env }: LeadContext,
+  { teams }: Settings,
+): SharedParts["modelFor"] {
+  const { models: names, prices } = teams;
+  return async (agent, model = own) => {
+    const choice = { model, agent, team: ref.team, program, cwd, env, names, prices };
+    return recorded(await modelOf(choice), agent, choice);
+  };
 }
 
 /** The implementation is loaded here, so that only what is used costs. */

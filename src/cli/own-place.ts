@@ -1,7 +1,20 @@
 import type { Env } from "../os/env.ts";
-import { startOf } from "../os/identity.ts";
+import { ownIdentity, startOf } from "../os/identity.ts";
 import { ownParent, parentOf } from "../os/process-table.ts";
+import { transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
+import type { TeamRef } from "../team/ref.ts";
+
+/** What an agent's record says of its process, wherever that is. */
+export function ownFacts(
+  { home, paths }: TeamRef,
+  name: string,
+  sessionId: string,
+): Pick<StatusRecord, "sessionId" | "transcript" | "process" | "bell" | "lifeline"> {
+  const { bell, lifeline } = paths.agent(name);
+  const transcript = transcriptPath(home.root, sessionId);
+  return { sessionId, transcript, process: ownIdentity(), bell, lifeline };
+}
 
 /** The tmux pane that this process was started in, and its server; nothing outside of tmux. */
 export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" | "server"> {

@@ -4,9 +4,8 @@ import { type AgentFlags, parseAgentArgv } from "../launch/flags.ts";
 import { systemClock } from "../os/clock.ts";
 import { forgetEnv } from "../os/env.ts";
 import { entryOf } from "../os/fs.ts";
-import { livenessOf, ownIdentity } from "../os/identity.ts";
+import { livenessOf } from "../os/identity.ts";
 import { newUuid } from "../os/uuid.ts";
-import { transcriptPath } from "../protocol/paths.ts";
 import { defined } from "../schema/defined.ts";
 import { teamDir } from "../schema/names.ts";
 import type { StatusRecord } from "../schema/status.ts";
@@ -17,7 +16,7 @@ import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.t
 import { borderOf } from "./border.ts";
 import { homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
-import { ownPlace } from "./own-place.ts";
+import { ownFacts, ownPlace } from "./own-place.ts";
 import { openWorkerBell } from "./worker-bell.ts";
 
 /** What a teammate in its lead's process has instead of a terminal and a process of its own. */
@@ -128,13 +127,8 @@ interface StatusInput extends Pick<ReadyTeammate, "ref" | "name" | "sessionId"> 
 }
 
 function openStatus({ io, ref, name, sessionId, last, inside }: StatusInput): StatusKeeper {
-  const paths = ref.paths.agent(name);
   const facts = {
-    sessionId,
-    transcript: transcriptPath(ref.home.root, sessionId),
-    process: ownIdentity(),
-    bell: paths.bell,
-    lifeline: paths.lifeline,
+    ...ownFacts(ref, name, sessionId),
     ...(io.env.TEAMS_INSTANCE === undefined ? {} : { instance: io.env.TEAMS_INSTANCE }),
     ...(inside === undefined ? ownPlace(io.env) : { shared: true }),
   };

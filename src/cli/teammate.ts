@@ -1,4 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
+import { SCRIPTED } from "../agent/model/resolve-name.ts";
 import { EXIT, messageOf } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
 import { writerToLog } from "../os/own-log.ts";
@@ -20,7 +21,6 @@ import { type Notifier, notifying } from "./notifying.ts";
 import { createPaneView, type PaneView } from "./pane-view.ts";
 import type { Inside, ReadyTeammate } from "./ready-teammate.ts";
 import { atTheSecond } from "./second-press.ts";
-import type { SharedParts } from "./subagents.ts";
 import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
 import { type TypingRow, typingRow } from "./typing-row.ts";
 
@@ -192,7 +192,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   const [
     { assembleAgent },
     { leadContext },
-    { makeModel },
+    { modelsOf },
     { openSurroundings },
     { openType },
     { typesDirectory },
@@ -213,17 +213,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
   const ctx = await leadContext(call, open, settings);
-  const modelFor: SharedParts["modelFor"] = (agent, name) =>
-    makeModel({
-      model: name ?? flags.model ?? "scripted",
-      agent,
-      team: ref.team,
-      program: io.program,
-      cwd: io.cwd,
-      env: ctx.env,
-      names: settings.teams.models,
-      prices: settings.teams.prices,
-    });
+  const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);
   const tell = (line: string): void => self.view.note(line);
   const { never, ...own } = await openType(
     ref.home.root,

@@ -65,6 +65,6 @@ describe("who is waited for is called by the command of the settings (S63)", () 
     await approve();
     expect(await run).toMatchObject({ code: 0 });
     expect(lines()).toHaveLength(1);
-    expect(lines()[0]).toMatch(/^Team crew: dev asks to use Bash: teams approve perm-/);
+    expect(lines()[0]).toMatch(/^Team crew: dev asks: Bash\(touch ran\): teams approve perm-/);
   });
 });
