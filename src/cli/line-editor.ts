@@ -8,6 +8,8 @@ export type Typed =
   | { readonly kind: "escape" }
   | { readonly kind: "shift-tab" }
   | { readonly kind: "key"; readonly key: ViewKey }
+  /** It holds no more; what is typed beyond is not taken. Said once of a line. */
+  | { readonly kind: "full" }
   /** Ctrl-D where nothing is typed. */
   | { readonly kind: "end" }
   | { readonly kind: "signal"; readonly signal: "SIGINT" | "SIGQUIT" | "SIGTSTP"; readonly dropped: boolean };
@@ -29,8 +31,7 @@ export interface LineEditor {
 }
 
 /** Characters of a line; what is typed beyond is not taken. More than a terminal's own limit of 4096. */
-const MAX_LINE = 100_000;
-const BELL = "\u0007";
+export const MAX_LINE = 100_000;
 const CTRL_D = "\u0004";
 
 const SIGNALS: Readonly<Record<string, "SIGINT" | "SIGQUIT" | "SIGTSTP">> = {
@@ -67,6 +68,7 @@ export function lineEditor(): LineEditor {
   let line = "";
   let held = "";
   let pasting = false;
+  let isFull = false;
   let parts: Intl.Segmenter | undefined;
   const erase = (count: (graphemes: readonly string[]) => number): Typed[] => {
     // Made at its first need: what a segmenter knows of all languages has no place in an idle agent's memory.
@@ -115,7 +117,12 @@ export function lineEditor(): LineEditor {
     }
   };
   const add = (char: string): Typed[] => {
-    if (line.length >= MAX_LINE) return [{ kind: "echo", text: BELL }];
+    if (line.length >= MAX_LINE) {
+      const isSaid = isFull;
+      isFull = true;
+      return isSaid ? [] : [{ kind: "full" }];
+    }
+    isFull = false;
     line += char;
     return [{ kind: "echo", text: char }];
   };

@@ -5,6 +5,7 @@ import { signalProcess } from "../os/process-table.ts";
 import {
   type LineEditor,
   lineEditor,
+  MAX_LINE,
   PASTES_OFF,
   PASTES_ON,
   type Typed,
@@ -15,6 +16,9 @@ import {
 const ESCAPE_MS = 50;
 /** Milliseconds in which a Ctrl-Z stops a program that can be stopped. */
 const STOP_MS = 50;
+
+const TOO_LONG = `A line holds ${MAX_LINE.toLocaleString("en-US")} characters: what comes beyond is not taken. \
+Ctrl-C drops it; a longer text comes from a file: teams send <name> - < file`;
 
 export interface TypingHandlers {
   /** A line that is not empty. */
@@ -66,6 +70,9 @@ export function readTypedLines(
         break;
       case "line":
         taken(one.line);
+        break;
+      case "full":
+        handlers.problem(new Error(TOO_LONG));
         break;
       case "escape":
         handlers.escape();

@@ -34,7 +34,6 @@ export interface TypingRowOptions {
 
 /** Behind a line that waits. */
 const WAITS = "  (queued)";
-const BELL = "\u0007";
 /** Back to the row's start, and nothing on it. */
 const WIPED = "\r\x1b[2K";
 const UP = "\x1b[1A";
@@ -73,8 +72,8 @@ export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
     shown = [...waiting, ...typed].map((text) => 2 + displayWidth(text));
     return `${column === 0 || rows.length === 0 ? "" : "\n"}${rows.map((row) => `${WIPED}${row}`).join("\n")}`;
   };
-  const redraw = (more = ""): void => {
-    if (!paused) out(`${wiped()}${drawn()}${more}`);
+  const redraw = (): void => {
+    if (!paused) out(`${wiped()}${drawn()}`);
   };
   return {
     editor,
@@ -85,7 +84,7 @@ export function typingRow({ out, width, plain }: TypingRowOptions): TypingRow {
     },
     echo(text) {
       if (text === PASTES_ON || text === PASTES_OFF) return out(text);
-      redraw(text.includes(BELL) ? BELL : "");
+      redraw();
     },
     hold(line) {
       held.push(line);

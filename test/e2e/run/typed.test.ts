@@ -174,3 +174,17 @@ it("a run is drawn on a terminal that does not know its size, and ends there", a
   await eventually("its end", () => screen().includes("ended with 0"), 20_000);
   expect(screen()).toContain("All is done.");
 });
+
+it("a line that is too long is said to be so when it is pasted, and what is taken of it is still to be sent or dropped", async () => {
+  const t = privateTmux();
+  const agents = { "team-lead": [{ tools: [ask] }, { say: "I wait for a word." }] };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
+  const person = personInside(t, ["run", "--playbook", "play.json", "--no-sidebar"]);
+  await person.sees("I wait for a word.");
+  writeFileSync(join(t.home, "long"), "z".repeat(150_000));
+  t.tmux("load-buffer", join(t.home, "long"));
+  t.tmux("paste-buffer", "-p", "-t", person.pane);
+  await person.sees("A line holds 100,000 characters");
+  await person.endsRun();
+  expect(await person.code()).toBe(130);
+});

@@ -51,9 +51,8 @@ describe("a line", () => {
   });
 
   test("is bounded, and says so", () => {
-    const { shown, rest } = type("x".repeat(100_010), "\r");
-    expect(rest).toEqual([line("x".repeat(100_000))]);
-    expect(shown).toContain("\u0007");
+    const { rest } = type("x".repeat(100_010), "y", "\r", "x".repeat(100_001));
+    expect(rest).toEqual([{ kind: "full" }, line("x".repeat(100_000)), { kind: "full" }]);
   });
 });
 
