@@ -1,5 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
+import { ownIdentity } from "../os/identity.ts";
 import type { WorkerEnd } from "../worker/life.ts";
 import type { AnyCall } from "./command.ts";
 import { conclude, finish, leave } from "./end-lead.ts";
@@ -20,15 +21,17 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   const signal = io.interruption();
   const lead = await beginRun(call, plan);
   const { worker, status } = await orLeft(lead, () => leadWorker(lead, signal));
-  reportToSession(io.env, { kind: "started" });
-  let sidebar = await tryOpenSidebar(lead);
+  reportToSession(io.env, { kind: "started", process: ownIdentity() });
+  // That of a lead that was killed may still stand there.
+  let sidebar = await tryOpenSidebar(lead, { again: plan.takesUp !== undefined });
   let end: WorkerEnd = "stopped";
   let kept: readonly WorktreeEnd[] = [];
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
     await watch.again();
-    if (sidebar) sidebar = await reopenSidebar(lead);
+    // One that has seen its team go may be about to close.
+    if (sidebar) sidebar = await tryOpenSidebar(lead, { again: true });
   };
   try {
     if (plan.takesUp !== undefined) worker.told(await takeUpMembers(lead));
@@ -57,9 +60,12 @@ function couldNotLead(
   return how.end === "stopped" || how.failure !== undefined;
 }
 
-async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean> {
+/** @param again one may stand there, which gives way */
+async function tryOpenSidebar(lead: Lead, { again }: { readonly again: boolean }): Promise<boolean> {
+  const { call, plan, ctx, view } = lead;
   if (!plan.sidebar || ctx.callerPane === undefined || call.out.json) return false;
   try {
+    if (again) await closeOwnSidebar(lead);
     await openSidebar(call.io, ctx.ref, ctx.callerPane);
     return true;
   } catch (error) {
@@ -67,12 +73,6 @@ async function tryOpenSidebar({ call, plan, ctx, view }: Lead): Promise<boolean>
     view.note(`no sidebar: ${messageOf(error)}`);
     return false;
   }
-}
-
-/** One that has seen its team go may be about to close. */
-async function reopenSidebar(lead: Lead): Promise<boolean> {
-  await closeOwnSidebar(lead);
-  return tryOpenSidebar(lead);
 }
 
 async function closeOwnSidebar({ call, ctx }: Lead): Promise<void> {

@@ -6,6 +6,7 @@ import type { Env } from "../os/env.ts";
 import { ensureDir, isMissing, readText } from "../os/fs.ts";
 import { replaceFile } from "../os/replace.ts";
 import { maskValue, ownSecrets } from "../os/secrets.ts";
+import type { ProcessIdentity } from "../schema/process.ts";
 import { formatJson } from "../store/format-json.ts";
 import { failureOf } from "./report.ts";
 
@@ -21,7 +22,8 @@ export interface RunResult {
 
 /** How far a lead in a session of its own has come. */
 export type LeadReport =
-  | { readonly kind: "started" }
+  /** With who writes the rest: one that was killed never does. */
+  | { readonly kind: "started"; readonly process: ProcessIdentity }
   | { readonly kind: "ended"; readonly result: RunResult }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint?: string };
 

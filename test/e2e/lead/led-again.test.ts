@@ -9,7 +9,7 @@ import { readTeam } from "../../../src/team/config.ts";
 import { unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
@@ -128,6 +128,48 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await person.sees("the run is over, and the team crew deleted");
     expect(await person.code()).toBe(0);
     await leaves(t, nothing(["work:cat"]));
+  });
+
+  it("takes the place of a sidebar that stands there still", async () => {
+    const { t, env } = await leftTeam("process");
+    const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
+    const { pane } = t.session("left", { width: 160, height: 50 });
+    const teams = teamsIn(env, t.home);
+    const split = await teams(["sidebar", "--split", "--json"], { env: t.inside(pane) });
+    const { paneId } = split.json<{ paneId: string }>();
+    t.tmux(
+      "respawn-pane",
+      "-k",
+      "-t",
+      pane,
+      "-c",
+      t.home,
+      "-e",
+      `ANTHROPIC_BASE_URL=${ANTHROPIC_BASE_URL}`,
+      "-e",
+      `ANTHROPIC_API_KEY=${ANTHROPIC_API_KEY}`,
+      "--",
+      process.execPath,
+      TEAMS,
+      "run",
+      "--resume",
+    );
+    const panes = (): string[] =>
+      t.tmux("list-panes", "-t", pane, "-F", "#{pane_id} #{pane_width}").split("\n");
+    await eventually("another sidebar", () => {
+      const [lead, sidebar = paneId, more] = panes();
+      return (
+        lead === `${pane} 125` && sidebar.endsWith(" 34") && !sidebar.startsWith(paneId) && more === undefined
+      );
+    });
+    writeFileSync(join(t.home, "go"), "");
+    await eventually(
+      "its words",
+      () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."),
+      20_000,
+    );
+    t.tmux("send-keys", "-t", pane, "/exit", "Enter");
+    await leaves(t, nothing());
   });
 
   it("leaves it as it is where it cannot lead it", async () => {

@@ -52,11 +52,18 @@ describe("a run in a session of its own", () => {
 
   it("leaves its result to be read when its team and session have gone", async () => {
     const t = privateTmux();
-    const turns = [{ say: `Four files. The key is ${KEY}.` }];
+    const waits = { name: "Bash", input: { command: "until [ -e go ]; do sleep 0.1; done" } };
+    const turns = [{ tools: [waits] }, { say: `Four files. The key is ${KEY}.` }];
     writeFileSync(join(t.home, "says.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
     const words = ["run", "--team", "crew", "--playbook", "says.json", "--detach", "--json", "go"];
+    words.push("--permission-mode", "bypassPermissions");
     const env = { ...t.env, SOME_API_KEY: KEY };
     const { resultFile } = (await teamsIn(env, t.home)(words)).json<{ resultFile: string }>();
+    // Until then it says whose word it will be: nobody waits for one who was killed.
+    const begun = JSON.parse(readFileSync(resultFile, "utf8")) as object;
+    const lead = Number(t.tmux("list-panes", "-s", "-t", "=teams-crew:", "-F", "#{pane_pid}"));
+    expect(begun).toMatchObject({ kind: "started", process: { pid: lead, procStart: expect.any(String) } });
+    writeFileSync(join(t.home, "go"), "");
     const report = await eventually("the result", () => {
       const read = JSON.parse(readFileSync(resultFile, "utf8")) as { kind: string };
       return read.kind === "ended" && read;
