@@ -6,7 +6,7 @@ import { stripControls } from "../os/terminal-text.ts";
 import { isThere } from "../team/config.ts";
 import type { WorkerEnd } from "../worker/life.ts";
 import type { Worker } from "../worker/worker.ts";
-import type { Lead, LeadPlan } from "./lead-worker.ts";
+import type { Lead, LeadPlan } from "./lead.ts";
 import type { PaneView } from "./pane-view.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";

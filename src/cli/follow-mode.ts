@@ -5,7 +5,7 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Worker } from "../worker/worker.ts";
-import type { Lead } from "./lead-worker.ts";
+import type { Lead } from "./lead.ts";
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
 export function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {

@@ -6,7 +6,7 @@ import type { ProtocolMessage } from "../protocol/messages.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import { listRequests } from "../team/requests.ts";
 import type { Worker } from "../worker/worker.ts";
-import type { Lead } from "./lead-worker.ts";
+import type { Lead } from "./lead.ts";
 import { furtherDirectories } from "./settings.ts";
 
 /** Columns of a call that a teammate asks for; its own pane has all of it. */

@@ -1,8 +1,8 @@
 import { messageOf } from "../errors.ts";
 import type { Worker } from "../worker/worker.ts";
+import type { Lead } from "./lead.ts";
 import { showTeammates } from "./lead-screen.ts";
 import { leadTyped, switchDelegate } from "./lead-typing.ts";
-import type { Lead } from "./lead-worker.ts";
 import { atTheSecond } from "./second-press.ts";
 import { readTypedLines, type TypingHandlers } from "./typed-lines.ts";
 

@@ -22,7 +22,7 @@ import { openWatchBell } from "../wakeup/watch-bell.ts";
 import { type AnyCall, longName } from "./command.ts";
 import { homeOf } from "./home.ts";
 import type { Io } from "./io.ts";
-import type { LeadPlan } from "./lead-worker.ts";
+import type { LeadPlan } from "./lead.ts";
 import { line } from "./paint.ts";
 import { newResultFile, readReport, resultVariable } from "./run-result.ts";
 

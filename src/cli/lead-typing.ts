@@ -6,8 +6,8 @@ import { readTeam } from "../team/config.ts";
 import { modeToInherit } from "../team/restarts.ts";
 import { listTasks } from "../team/tasks.ts";
 import type { Worker } from "../worker/worker.ts";
+import type { Lead } from "./lead.ts";
 import { LEAD_COMMANDS, type LeadCommand, readTypedLine } from "./lead-commands.ts";
-import type { Lead } from "./lead-worker.ts";
 import { bypassForbidden } from "./settings.ts";
 import { statusText, taskTable } from "./status-text.ts";
 

@@ -1,98 +1,25 @@
 import type { Agent } from "../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE } from "../agent/prompts/agent-types.ts";
-import type { TeammateMode } from "../backend/choose.ts";
 import type { InProcessBackend } from "../backend/in-process.ts";
 import { messageOf, TeamError } from "../errors.ts";
 import type { LeadContext } from "../lead/context.ts";
-import type { PromptWords } from "../lead/prompt-words.ts";
 import { reconcile } from "../lead/reconcile.ts";
 import { askers, isRunOver, othersWork, runFacts } from "../lead/run-end.ts";
-import type { SpawnOptions } from "../lead/spawn.ts";
-import type { Env } from "../os/env.ts";
 import { planPath } from "../protocol/paths.ts";
-import type { BudgetLimits } from "../schema/budget.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readStatus } from "../team/records.ts";
-import type { TeamRef } from "../team/ref.ts";
-import type { Rings } from "../wakeup/rings.ts";
 import { createStatusKeeper, type StatusKeeper } from "../worker/status-keeper.ts";
 import { Worker } from "../worker/worker.ts";
 import { assembleAgent } from "./agent-parts.ts";
 import { openType } from "./agent-types.ts";
-import type { AnyCall } from "./command.ts";
+import { isOpen, type Lead } from "./lead.ts";
 import { onSilent, sayingPlansLeft } from "./lead-asks.ts";
-import type { LeadScreen } from "./lead-screen.ts";
-import type { LiveSettings } from "./live-settings.ts";
 import { modelsOf } from "./make-model.ts";
 import { ownFacts, ownPane } from "./own-place.ts";
-import type { PaneView } from "./pane-view.ts";
 import { pricesIn } from "./prices.ts";
 import { bypassForbidden, worktreeSettings } from "./settings.ts";
 import { openSurroundings } from "./surroundings.ts";
-import type { TypingRow } from "./typing-row.ts";
 import { openWorkerBell } from "./worker-bell.ts";
-
-/** What a run was asked to be; everything in it has been checked. */
-export interface LeadPlan {
-  readonly team: string;
-  /** Empty where the person who is there types it, or the team that is taken up has its own. */
-  readonly goal: string;
-  /** The team is there, its lead has ended: where those of it live that are started again, where they lived by default. */
-  readonly takesUp?: { readonly teammateMode?: TeammateMode | undefined };
-  readonly model: string;
-  readonly mode: PermissionMode | undefined;
-  /** The lead only coordinates from the start, and the mode is what its teammates have. */
-  readonly delegate: boolean;
-  /** What is said of the lead's system prompt. */
-  readonly words: PromptWords;
-  readonly spawn: SpawnOptions;
-  readonly keep: boolean;
-  /** What all together may spend. */
-  readonly budget: BudgetLimits;
-  readonly sidebar: boolean;
-  /** Throws when the run is over and what it was for is not there. */
-  readonly check?: () => void;
-  /** Absolute path of the playbook that is to be made of the run. */
-  readonly record?: string;
-  /** Variables for the lead and its teammates besides the caller's. */
-  readonly env: Env;
-}
-
-/** Whether its goals are typed, one after another, until somebody ends the run. */
-export function isOpen({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
-  return plan.goal === "" && call.io.terminal.stdin;
-}
-
-/** A team, and who its lead is. */
-export interface MadeTeam {
-  readonly ref: TeamRef;
-  readonly sessionId: string;
-  readonly mode: PermissionMode;
-}
-
-/** A lead at work in this process, from its team's making to its end. */
-export interface Lead {
-  readonly call: AnyCall;
-  readonly plan: LeadPlan;
-  readonly ctx: LeadContext;
-  readonly settings: LiveSettings;
-  readonly sessionId: string;
-  readonly view: PaneView;
-  readonly mode: PermissionMode;
-  /** Rung by children of this process (teammates without a pane). */
-  readonly children: Rings;
-  /** Where teammates live in this process. */
-  readonly inside: InProcessBackend;
-  /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */
-  readonly screen: LeadScreen | undefined;
-  /** Where a person types on its own terminal; undefined where nobody looks, or the screen has it. */
-  readonly typing: TypingRow | undefined;
-  /** It has made its team anew. */
-  teamMade: () => Promise<void>;
-  /** What it has started for itself, to be ended with it. */
-  readonly ends: (() => Promise<void>)[];
-}
 
 /** The lead as a worker: its model, and when its run is over; and what it says of itself. */
 export async function leadWorker(

@@ -11,7 +11,7 @@ import { teamNews } from "../worker/team-news.ts";
 import type { AnyCall } from "./command.ts";
 import { filesContext } from "./context.ts";
 import { homeOf } from "./home.ts";
-import type { Lead, LeadPlan, MadeTeam } from "./lead-worker.ts";
+import type { Lead, LeadPlan, MadeTeam } from "./lead.ts";
 import { permittedMode } from "./permitted-mode.ts";
 
 /** Makes this process the lead of a team whose lead has ended, in that one's conversation, mode and budget unless told otherwise. */

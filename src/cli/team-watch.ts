@@ -7,7 +7,7 @@ import type { TeamRef } from "../team/ref.ts";
 import type { StatusKeeper } from "../worker/status-keeper.ts";
 import type { Worker } from "../worker/worker.ts";
 import { modeFollower } from "./follow-mode.ts";
-import type { Lead } from "./lead-worker.ts";
+import type { Lead } from "./lead.ts";
 
 export interface TeamWatch {
   /** Another team stands in the place of the one that was watched. */
