@@ -58,7 +58,9 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
 function isInTurn({ ref }: LeadContext, name: string): boolean {
   const { state, background = 0 } = readStatus(ref, name) ?? {};
   if (background > 0) return true;
-  return state === "needs-input" ? hasOpen(ref, name, "permission") : state !== "idle";
+  if (state !== "needs-input") return state !== "idle";
+  // What is answered is work again, before its asker has read the answer and says so.
+  return hasOpen(ref, name, "permission") || !hasOpen(ref, name, "question");
 }
 
 /** Undefined when the team is gone. */

@@ -8,9 +8,10 @@ import { requestShutdown } from "../../../src/lead/shutdown.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/history.ts";
-import { deliver, pending } from "../../../src/team/mailbox.ts";
+import { deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
 import { findMember } from "../../../src/team/members.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -346,6 +347,25 @@ describe("a question of a teammate", () => {
     await expect(answerApproval(contextOf(ref), request.id, { approve: true })).rejects.toMatchObject({
       code: "ALREADY_ANSWERED",
     });
+  });
+});
+
+describe("a run whose lead waits", () => {
+  const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
+
+  it.each<[string, Turn[], number]>([
+    ["permission", [{ tools: [touch("made")] }, { say: "done" }], 1],
+    ["question", [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }], 0],
+  ])("is not over with the answer to a %s that its asker has not read yet", async (_, turns, busy) => {
+    const ref = await testTeam(["dev"]);
+    await start(ref, { turns, mode: "default" });
+    await send(ref, "begin");
+    const request = await asked(ref);
+    await eventually("its state", () => stateOf(ref) === "needs-input" && unreadCount(ref, "dev") === 0);
+    expect(runFacts(contextOf(ref))).toMatchObject({ busy });
+    // The file alone, as it is before the response is sent.
+    await answerRequest(ref, request.id, { approve: true, note: "this", by: LEAD_NAME, at: 0 });
+    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 1 });
   });
 });
 
