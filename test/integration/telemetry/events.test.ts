@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { addSecrets } from "../../../src/os/secrets.ts";
 import type { TeamConfig } from "../../../src/schema/config.ts";
 import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
@@ -33,6 +34,13 @@ describe("an event", () => {
     expect(new Date(ts).toISOString()).toBe(ts);
     expect(JSON.parse(second ?? "")).toMatchObject({ reason: "available" });
     expect(statSync(log.paths.events).mode & 0o777).toBe(0o600);
+  });
+
+  it("holds no key of the environment, in whichever of its names one may be (S75)", () => {
+    addSecrets({ EVENT_TOKEN: "tok-3f9a77c1d2" });
+    const log = logIn(temporaryDirectory());
+    recordEvent(log, { type: "permission", tool: "mcp__tok-3f9a77c1d2__find", allowed: true, asked: false });
+    expect(eventsOf(log)).toMatchObject([{ tool: "mcp__[secret]__find" }]);
   });
 
   it("that cannot be written fails nothing, and is said once", () => {
