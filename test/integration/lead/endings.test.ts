@@ -13,6 +13,7 @@ import { pending } from "../../../src/team/mailbox.ts";
 import { addMembers, patchMember, toFormer } from "../../../src/team/members.ts";
 import { writePlace } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import { listRequests, openRequest } from "../../../src/team/requests.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { atEveryStep } from "../../support/at-every-step.ts";
@@ -37,6 +38,8 @@ async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): 
   for (const subject of ["one", "two", "three"]) await createTask(ref, { subject, owner: "dev" });
   await changeTask(ref, "1", (task) => ({ ...task, status: "in_progress", metadata: { _lease: dead } }));
   await changeTask(ref, "3", (task) => ({ ...task, status: "completed" }));
+  const asked = { kind: "question", from: "dev", summary: "Which?", payload: {}, at: 1 } as const;
+  openRequest(ref, { ...asked, id: "question-1@dev" });
   writePlace(ref, "dev", { instance: INSTANCE, backend: "test", spawnedAt: 1 });
   const state = agreed ? { state: "exited" as const, agreedToStop: true } : { state: "running" as const };
   writeStatus(ref, "dev", statusOf({ process: dead, instance: INSTANCE, ...state }));
@@ -59,6 +62,7 @@ async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
   expect(members.map(({ name }) => name)).toEqual(agreed ? [LEAD_NAME] : [LEAD_NAME, "dev"]);
   expect(former.map(({ name, how }) => `${name} ${how}`)).toEqual(agreed ? ["dev shutdown"] : []);
   expect(closedPlaces(ref)).toEqual(agreed ? [INSTANCE] : []);
+  expect(listRequests(ref)).toEqual([]);
   expect(existsSync(ref.paths.agent("dev").run)).toBe(!agreed);
 }
 

@@ -19,7 +19,7 @@ const logIn = (directory: string) => ({
   team: "crew",
   paths: { events: join(directory, "events.jsonl") },
 });
-const eventsOf = ({ paths }: Pick<TeamRef, "paths">): TeamEvent[] =>
+const eventsOf = ({ paths }: ReturnType<typeof logIn> | TeamRef): TeamEvent[] =>
   readJsonLines(paths.events, teamEvent).lines;
 const IDLE = { type: "idle", reason: "available" } as const;
 
