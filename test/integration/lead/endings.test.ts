@@ -17,6 +17,7 @@ import { listRequests, openRequest } from "../../../src/team/requests.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { atEveryStep } from "../../support/at-every-step.ts";
+import { eventually } from "../../support/eventually.ts";
 import { closedPlaces, lookingContext } from "../../support/looking.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { script } from "../../support/run-ts.ts";
@@ -135,6 +136,27 @@ describe("an end that another process sees through", () => {
     expect(done).toBe(false);
     await expectSettled(ref, true);
   });
+});
+
+it("an end that this very process is at is taken over by none of its own looks", async () => {
+  const ref = await teamWithEnded(undefined, true);
+  const ctx = lookingContext(ref);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isClosing = false;
+  const close = (): Promise<void> => {
+    isClosing = true;
+    return released;
+  };
+  const slow = { ...ctx.backends.of("test"), close };
+  const first = reconcile({ ...ctx, backends: { ...ctx.backends, of: () => slow as never } });
+  await eventually("the last step", () => isClosing);
+  expect(await reconcile(lookingContext(ref))).toEqual([]);
+  expect(closedPlaces(ref)).toEqual([]);
+  release();
+  expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
 });
 
 it("an end of one that a living process is killing is told by that one, and by whoever looks when that has died over it", async () => {
