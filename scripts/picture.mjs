@@ -35,6 +35,13 @@ const env = {
   XDG_RUNTIME_DIR: scratch,
 };
 
+// A signal alone would leave the server and the directory behind.
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    end();
+    process.exit(128 + os.constants.signals[signal]);
+  });
+}
 try {
   prepare();
   tmux(

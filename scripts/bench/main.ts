@@ -24,7 +24,7 @@ import type { Bench, Figure, Room } from "./figure.ts";
 import { plot } from "./plot.ts";
 import { endAll } from "./support/children.ts";
 import { places } from "./support/places.ts";
-import { removeScratch } from "./support/scratch.ts";
+import { endTeams, removeScratch } from "./support/scratch.ts";
 import { section } from "./table.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -66,10 +66,13 @@ async function run(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  process.once("SIGINT", () => process.exit(130));
-  process.once("SIGTERM", () => process.exit(143));
+  // Listening to the end: Ctrl-C comes from the terminal and from the one that started us, and nothing may cut the removal short.
+  process.on("SIGHUP", () => process.exit(129));
+  process.on("SIGINT", () => process.exit(130));
+  process.on("SIGTERM", () => process.exit(143));
   process.once("exit", () => {
     endAll();
+    endTeams(dist);
     removeScratch();
   });
   const only = values.only?.split(",");

@@ -30,8 +30,7 @@ try {
   const words = [path.join(directory, "main.mjs"), path.join(ROOT, "dist"), ...process.argv.slice(2)];
   const child = spawn(process.execPath, words, { stdio: "inherit", env: ownEnvironment() });
   // Ctrl-C reaches the child too; it cleans up and ends, and this one after it.
-  process.on("SIGINT", () => child.kill("SIGINT"));
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
   process.exitCode = code ?? 1;
 } finally {

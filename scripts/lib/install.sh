@@ -40,7 +40,7 @@ require_packages() {
   [ -w . ] || missing "The packages have to be installed into $PWD, which this user may not write to; run npm ci there once as its owner."
   printf 'Installing packages (npm ci) ...\n' >&2
   # The build needs the packages for development, whatever the environment says of production.
-  npm ci --include=dev --no-audit --no-fund --loglevel=error >&2 ||
+  npm ci --include=dev --no-audit --no-fund --no-update-notifier --loglevel=error >&2 ||
     missing "npm ci did not succeed (above is why); nothing else was done."
   printf '%s\n' "$sum" >"$stamp"
 }

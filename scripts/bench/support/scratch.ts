@@ -16,6 +16,15 @@ export function scratch(place: Place): string {
   return path;
 }
 
+/** Ends the teammates of a bench that was stopped: they are no children of this process, and write on in what is removed. */
+export function endTeams(dist: string): void {
+  for (const path of made) {
+    if (!existsSync(join(path, "home/teams", TEAM))) continue;
+    const words = [join(dist, "teams.cjs"), "delete", TEAM, "--force"];
+    spawnSync(process.execPath, words, { env: environmentIn(path), stdio: "ignore" });
+  }
+}
+
 /** Removes them all, and ends a tmux server that a bench which was stopped has left in one. */
 export function removeScratch(): void {
   for (const path of made) {
