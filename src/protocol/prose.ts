@@ -60,6 +60,35 @@ export function proseOf(message: ProtocolMessage): string {
   }
 }
 
+/** The same for a person who looks on: without the ids and the calls of tools by which a model answers. */
+export function shownProse(message: ProtocolMessage): string {
+  switch (message.type) {
+    case "shutdown_request":
+      return `Shutdown request${message.reason ? `: ${message.reason}` : "."}`;
+    case "shutdown_rejected":
+      return `${message.from} refuses to shut down: ${message.reason}`;
+    case "shutdown_approved":
+      return `${message.from} agrees to shut down.`;
+    case "plan_approval_request":
+      return lines(`The plan of ${message.from} waits for approval:`, message.planContent);
+    case "plan_approval_response":
+      return message.approved
+        ? `The plan is approved${message.feedback ? `: ${sentence(message.feedback)}` : "."}`
+        : `The plan is rejected: ${sentence(message.feedback || "no reason given")}`;
+    case "question_request":
+      return lines(
+        `${message.from} asks: ${message.question}`,
+        message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
+      );
+    case "question_response":
+      return `Answer to the question: ${message.answer}`;
+    case "permission_request":
+      return `${message.agent_id} asks for permission to use ${message.tool_name}.`;
+    default:
+      return proseOf(message);
+  }
+}
+
 /** Which of a task's blockers are open, and that all are completed, is said by us alone. */
 function assignmentProse(message: MessageOf<"task_assignment">): string {
   const { taskId, subject, description, assignedBy, isFree, waitsFor = [] } = message;

@@ -1,6 +1,6 @@
 import { steadyNow } from "../os/clock.ts";
 import { newUuid } from "../os/uuid.ts";
-import { proseOf } from "../protocol/prose.ts";
+import { shownProse } from "../protocol/prose.ts";
 import { isTyped } from "../schema/inbox.ts";
 import type { InboxEntry } from "../team/mailbox.ts";
 import type { TeamRef } from "../team/ref.ts";
@@ -108,7 +108,7 @@ export class Turns {
   }
 
   #showReceived({ message, protocol }: InboxEntry): void {
-    const text = protocol === undefined ? message.text : proseOf(protocol);
+    const text = protocol === undefined ? message.text : shownProse(protocol);
     this.#options.view.received(message.from, text, message.color);
   }
 

@@ -126,6 +126,8 @@ test(
     expect(performance.now() - started).toBeLessThan(60_000);
     // A lead that has nothing to say to a notice shows nothing of that.
     expect(out).not.toContain("said nothing");
+    // Nor how its model answers a plan.
+    expect(out).not.toMatch(/SendMessage \{|plan_approval-/);
     await expectNothingLeft(own);
 
     const shell = (command: string) =>

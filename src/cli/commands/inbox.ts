@@ -1,8 +1,9 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
+import { operand } from "../../os/shell-words.ts";
 import { stripControls } from "../../os/terminal-text.ts";
-import { parseProtocol } from "../../protocol/messages.ts";
-import { proseOf } from "../../protocol/prose.ts";
+import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
+import { shownProse } from "../../protocol/prose.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { history, type MessageView } from "../../team/history.ts";
@@ -129,13 +130,33 @@ const STATES: Readonly<Record<DeliveryState, readonly [string, Tint]>> = {
   bounced: ["bounced", "bad"],
 };
 
-/** One message with its head; a protocol message as the prose that a model reads too. */
+/** One message with its head; a protocol message as words, and how its request is answered. */
 function messageText(message: MessageView, { out }: AnyCall): string {
   const protocol = parseProtocol(message.text);
   const at = message.timestamp.replace("T", " ").replace(/\.\d+Z$/, " UTC");
   const state = out.paint(...STATES[message.state]);
   const summary = message.summary === undefined ? "" : line` - ${message.summary}`;
   const head = line`${out.paint(message.from, "bold", { member: message.color })} ${out.paint(at, "quiet")}`;
-  const body = stripControls(protocol === undefined ? message.text : proseOf(protocol));
+  // At the end what others wrote: none of it can pass for the way to answer.
+  const words = protocol === undefined ? [message.text] : [...answerTo(protocol), shownProse(protocol)];
+  const body = stripControls(words.join("\n"));
   return `${head} ${state.painted}${summary}\n${body.replace(/^/gm, "  ")}`;
+}
+
+/** How a person answers what asks the lead for something; nothing for any other message. */
+function answerTo(message: ProtocolMessage): string[] {
+  switch (message.type) {
+    case "plan_approval_request":
+      return [verdictOn(message.requestId)];
+    case "permission_request":
+      return [verdictOn(message.request_id)];
+    case "question_request":
+      return [`While it waits: teams approve ${operand(message.requestId)} --note "the answer"`];
+    default:
+      return [];
+  }
+}
+
+function verdictOn(id: string): string {
+  return `While it waits: teams approve ${operand(id)}   or: teams reject ${operand(id)} --note "why"`;
 }

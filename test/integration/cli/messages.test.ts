@@ -163,6 +163,22 @@ describe("broadcast", () => {
 });
 
 describe("inbox", () => {
+  it("says before what others ask of the lead how a person answers it, and no call of a tool", async () => {
+    const teams = await teamOf("dev");
+    const ask = async (message: object): Promise<void> => {
+      await deliver(refOf(teams), { from: "dev", to: "team-lead", text: JSON.stringify(message) });
+    };
+    const plan = { requestId: "p-1", from: "dev", planFilePath: "/p.md", planContent: "# Plan" };
+    await ask({ type: "plan_approval_request", ...plan });
+    await ask({ type: "question_request", requestId: "q-1", from: "dev", question: "Which?" });
+    const { out } = await teams(["inbox"]);
+    expect(out).toContain(
+      'teams approve p-1   or: teams reject p-1 --note "why"\n  The plan of dev waits for approval:\n  # Plan',
+    );
+    expect(out).toContain('teams approve q-1 --note "the answer"\n  dev asks: Which?');
+    expect(out).not.toContain("SendMessage");
+  });
+
   it("is the lead's without a name, and says when it is empty", async () => {
     const teams = await teamOf("dev");
     expect((await teams(["inbox"])).out).toBe("No messages for team-lead.\n");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseProtocol } from "../../../src/protocol/messages.ts";
-import { proseOf } from "../../../src/protocol/prose.ts";
+import { proseOf, shownProse } from "../../../src/protocol/prose.ts";
 
 const idle = (more: object): object => ({ type: "idle_notification", from: "ada", ...more });
 const task = (more: object): object => ({ type: "task_assignment", taskId: "7", subject: "Write", ...more });
@@ -85,4 +85,49 @@ test("a plan comes last, so that nothing in it can pass for what is asked of its
     /^Plan approval request p .*\nAnswer it .*\nAll that follows is the plan:\n/,
   );
   expect(parsed && proseOf(parsed).endsWith(`the plan:\n${planContent}`)).toBe(true);
+});
+
+test.each<[string, object, string]>([
+  [
+    "a shutdown request",
+    { type: "shutdown_request", requestId: "s", from: "team-lead", reason: "Done." },
+    "Shutdown request: Done.",
+  ],
+  [
+    "a refusal of it",
+    { type: "shutdown_rejected", requestId: "s", from: "ada", reason: "busy" },
+    "ada refuses to shut down: busy",
+  ],
+  ["a consent to it", { type: "shutdown_approved", requestId: "s", from: "ada" }, "ada agrees to shut down."],
+  [
+    "a plan",
+    {
+      type: "plan_approval_request",
+      requestId: "p",
+      from: "ada",
+      planFilePath: "/p.md",
+      planContent: "# Plan",
+    },
+    "The plan of ada waits for approval:\n# Plan",
+  ],
+  [
+    "its approval",
+    { type: "plan_approval_response", requestId: "p", approved: true, feedback: "go" },
+    "The plan is approved: go.",
+  ],
+  [
+    "its rejection",
+    { type: "plan_approval_response", requestId: "p", approved: false },
+    "The plan is rejected: no reason given.",
+  ],
+  [
+    "a question",
+    { type: "question_request", requestId: "q", from: "ada", question: "Which?", choices: ["a", "b"] },
+    "ada asks: Which?\nChoices: a | b",
+  ],
+  ["its answer", { type: "question_response", requestId: "q", answer: "a" }, "Answer to the question: a"],
+  ["anything else as it is", idle({ idleReason: "available" }), "ada is idle."],
+])("a person reads %s without an id or a call of a tool", (_, message, words) => {
+  const parsed = parseProtocol(JSON.stringify(message));
+  expect(parsed && shownProse(parsed)).toBe(words);
 });
