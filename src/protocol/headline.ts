@@ -54,8 +54,8 @@ function protocolHeadline(message: ProtocolMessage): string {
 }
 
 function idleHeadline(message: Extract<ProtocolMessage, { type: "idle_notification" }>): string {
-  if (message.completedTaskId)
-    return `idle, task #${message.completedTaskId} ${message.completedStatus ?? "done"}`;
+  const { completedTaskId: id, completedStatus: how = "success" } = message;
+  if (id) return `idle, task #${id} ${how === "success" ? "done" : how}`;
   return message.summary ? `idle, ${firstLine(message.summary)}` : "is idle";
 }
 

@@ -12,6 +12,11 @@ test.each([
   ],
   ['{"type":"idle_notification","from":"a","completedTaskId":"3"}', undefined, "idle, task #3 done"],
   [
+    '{"type":"idle_notification","from":"a","completedTaskId":"3","completedStatus":"success"}',
+    undefined,
+    "idle, task #3 done",
+  ],
+  [
     '{"type":"idle_notification","from":"a","failureReason":"bad key\\nat x"}',
     undefined,
     "idle, failed: bad key",
