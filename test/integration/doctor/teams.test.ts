@@ -75,7 +75,11 @@ describe("a broken config", () => {
     const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
     const [found] = await look(ref);
-    expect(found).toMatchObject({ name: "team crew", level: "fail", remedy: "Repair it: teams doctor --fix" });
+    expect(found).toMatchObject({
+      name: "team crew",
+      level: "fail",
+      remedy: "Repair it: teams doctor --fix",
+    });
     expect(readFileSync(ref.paths.config, "utf8")).toBe(text);
     const [done] = await fix(ref);
     expect(done).toMatchObject({
