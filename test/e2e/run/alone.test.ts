@@ -130,3 +130,30 @@ it("a plan that its lead leaves without an answer is said to wait for a person, 
   expect(await ended).toBe(0);
   expect([...said.matchAll(wait)]).toHaveLength(1);
 });
+
+it.each(["tmux", "in-process"])(
+  "a run whose only working teammate waits for a yes goes on with it (%s)",
+  async (mode) => {
+    const t = privateTmux();
+    const cast = {
+      [LEAD_NAME]: [
+        { when: /Look/, uses: [uses("Agent", { name: "ann", prompt: "Make it.", description: "makes it" })] },
+        { when: /ann is idle.*It is made/s, says: "ann has made it." },
+      ],
+      ann: [
+        { when: /Make it/, uses: [uses("Bash", { command: "sleep 0.5; touch made" })] },
+        { when: /tool_result/, says: "It is made." },
+      ],
+    };
+    const running = runOf(t, cast, "--teammate-mode", mode, "Look");
+    const teams = teamsIn(t.env, t.home);
+    const id = await eventually("the request", async () => {
+      const { code, json } = await teams(["approvals", "--json"]);
+      return code === 0 && json<{ approvals: { id: string }[] }>().approvals[0]?.id;
+    });
+    expect((await teams(["approve", id])).code).toBe(0);
+    const { ended } = await running;
+    expect(ended.out).toMatch(/ann has made it\.\s*$/);
+    await leaves(t, nothing());
+  },
+);
