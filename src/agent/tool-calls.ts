@@ -2,10 +2,10 @@ import { messageOf, TeamError } from "../errors.ts";
 import { type Clock, pause } from "../os/clock.ts";
 import { firstIssue, parseInWords } from "../schema/json.ts";
 import { errorResult } from "./conversation.ts";
-import type { HookOutcome, Hooks } from "./hooks/hooks.ts";
+import type { Hooks } from "./hooks/hooks.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./model/model.ts";
 import { isCutInput } from "./model/wire-answer.ts";
-import { type CallRights, permitAndExecute } from "./permitted-call.ts";
+import { type Call, type CallRights, permitAndExecute } from "./permitted-call.ts";
 import type { AnyTool, ToolContext, ToolResult } from "./tools/tool.ts";
 
 export interface ToolRun extends CallRights {
@@ -127,8 +127,7 @@ async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   let result: ToolResult;
   run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
   try {
-    const call = { tool, input: parsed.data, use, context };
-    const work = betweenHooks(tool, use, run, (ahead) => permitAndExecute(call, run, ahead));
+    const work = betweenHooks({ tool, input: parsed.data, use, context }, run);
     result = await unlessLeft(work, run.signal);
   } catch (error) {
     result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
@@ -169,26 +168,35 @@ function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
   return { block: errorResult(use.id, content) };
 }
 
-/** Runs a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
-async function betweenHooks(
-  { name }: AnyTool,
-  use: ToolUseBlock,
-  { hooks, signal }: ToolRun,
-  work: (ahead: HookOutcome | undefined) => Promise<ToolResult>,
-): Promise<ToolResult> {
-  const call = { tool_name: name, tool_input: use.input, tool_use_id: use.id };
-  const ahead = await hooks?.run("PreToolUse", call, signal, name);
+/** Makes a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
+async function betweenHooks(call: Call, run: ToolRun): Promise<ToolResult> {
+  const { hooks, signal } = run;
+  const { name, alias } = call.tool;
+  const names = alias === undefined ? [name] : [name, alias];
+  const about = { tool_name: name, tool_input: call.use.input, tool_use_id: call.use.id };
+  const ahead = await hooks?.run("PreToolUse", about, signal, ...names);
   signal.throwIfAborted();
   if (ahead?.stopped !== undefined) {
     const content = `A hook refused ${name}: ${ahead.stopped}`;
     return { content, isError: true, endTurn: ahead.ends === true };
   }
-  const result = await work(ahead);
+  const made = ahead?.input === undefined ? call : changedCall(call, ahead.input);
+  if (made === undefined)
+    return { content: `A hook changed the call of ${name} to one that it does not take.`, isError: true };
+  const result = await permitAndExecute(made, run, ahead);
   const response = { content: result.content, is_error: result.isError === true };
-  const behind = await hooks?.run("PostToolUse", { ...call, tool_response: response }, signal, name);
-  if (behind?.stopped === undefined) return result;
-  const content = `${result.content}\n\nA hook says: ${behind.stopped}`;
-  return { ...result, content, endTurn: behind.ends === true || result.endTurn === true };
+  const after = { ...about, tool_input: made.use.input, tool_response: response };
+  const behind = await hooks?.run("PostToolUse", after, signal, ...names);
+  const changed =
+    made === call ? [] : [`A hook changed the call; it was made with ${JSON.stringify(made.use.input)}`];
+  const said = behind?.stopped === undefined ? [] : [`A hook says: ${behind.stopped}`];
+  const content = [result.content, ...changed, ...said].join("\n\n");
+  return { ...result, content, endTurn: behind?.ends === true || result.endTurn === true };
+}
+
+function changedCall(call: Call, input: Readonly<Record<string, unknown>>): Call | undefined {
+  const parsed = call.tool.input.safeParse(input);
+  return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
 }
 
 function blockOf(use: ToolUseBlock, result: ToolResult, summary = ""): ToolResultBlock {

@@ -30,6 +30,8 @@ export interface HookOutcome {
   readonly ends?: true;
   /** The strictest of what they say of a tool call. */
   readonly permission?: HookPermission;
+  /** What a tool is to be called with in place of what it was to be, by the first that says so. */
+  readonly input?: Readonly<Record<string, unknown>>;
   /** What those that succeeded printed. */
   readonly stdout: string;
 }
@@ -52,21 +54,21 @@ export class Hooks {
 
   /** Whether anything would be run; for work that only hooks need. */
   has(event: HookEvent): boolean {
-    return this.#commands(event, undefined).length > 0;
+    return this.#commands(event, []).length > 0;
   }
 
   /**
    * Runs the hooks of an event side by side. Never rejects: a hook that fails is a notice.
    * @param input what they read on stdin besides what all of them do
-   * @param subject what their matchers are held against
+   * @param subjects what their matchers are held against: the names that a tool has, an agent's type
    */
   async run(
     event: HookEvent,
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    subject?: string,
+    ...subjects: readonly string[]
   ): Promise<HookOutcome> {
-    const commands = this.#commands(event, subject);
+    const commands = this.#commands(event, subjects);
     if (commands.length === 0) return { stdout: "" };
     const { sessionId, transcript, cwd } = this.#options;
     const stdin = JSON.stringify({
@@ -81,10 +83,10 @@ export class Hooks {
     return outcomeOf(results);
   }
 
-  #commands(event: HookEvent, subject: string | undefined): readonly HookCommand[] {
+  #commands(event: HookEvent, subjects: readonly string[]): readonly HookCommand[] {
     const { setting, env } = this.#options;
     if (env[HOOK_VARIABLE] === event) return [];
-    return hookCommands(typeof setting === "function" ? setting() : setting, event, subject);
+    return hookCommands(typeof setting === "function" ? setting() : setting, event, subjects);
   }
 
   async #runOne(
@@ -148,11 +150,13 @@ function outcomeOf(results: readonly HookResult[]): HookOutcome {
   const stops = results.filter((result) => result.kind === "stopped continuation");
   const successes = results.filter((result) => result.kind === "success");
   const said = successes.flatMap(({ permission }) => permission ?? []);
+  const input = successes.find((result) => result.input !== undefined)?.input;
   const permission = STRICTER.flatMap((behavior) => said.filter((one) => one.behavior === behavior))[0];
   return {
     ...(stops.length === 0 ? {} : { stopped: stops.map(({ text }) => text).join("\n") }),
     ...(stops.some(({ ends }) => ends) ? { ends: true } : {}),
     ...(permission === undefined ? {} : { permission }),
+    ...(input === undefined ? {} : { input }),
     stdout: successes
       .map(({ stdout }) => stdout)
       .filter((text) => text !== "")

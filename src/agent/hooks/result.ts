@@ -27,6 +27,8 @@ export type HookResult =
       /** What it printed that is no answer in JSON. */
       readonly stdout: string;
       readonly permission?: HookPermission;
+      /** What a tool is to be called with in place of what it was to be. */
+      readonly input?: Readonly<Record<string, unknown>>;
       /** For the person, beside everything else. */
       readonly message?: string;
     }
@@ -39,13 +41,20 @@ export type HookResult =
       readonly ends: boolean;
     };
 
-const UNREADABLE = "its answer is too long to be read whole, so it counts as a refusal";
+const AS_REFUSAL = "counts as a refusal";
+const TOO_LONG = `its answer is longer than what is read of one, which ${AS_REFUSAL}`;
+const UNREADABLE = `its answer begins as JSON and cannot be read, which ${AS_REFUSAL}`;
+/** With `defer` a hook leaves it to the others. */
+const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 
 /** Characters of a hook's words that a model or a person reads. */
 const MAX_WORDS = 10_000;
 
+/** What stands in an answer that decides something: one that cannot be read may have been a refusal. */
+const DECIDES = /"(permissionDecision|decision|continue)"/;
+
 const text = z.catch(z.optional(z.string()), undefined);
-const behavior = z.catch(z.optional(z.enum(["allow", "deny", "ask"])), undefined);
+const input = z.catch(z.optional(z.record(z.string(), z.unknown())), undefined);
 
 /** What a hook may answer in JSON; what is none of it, or of another type than it should be, is as if it were not said. */
 const answer = z.looseObject({
@@ -54,10 +63,13 @@ const answer = z.looseObject({
   decision: text,
   reason: text,
   systemMessage: text,
-  permissionDecision: behavior,
+  permissionDecision: text,
   permissionDecisionReason: text,
+  updatedInput: input,
   hookSpecificOutput: z.catch(
-    z.optional(z.looseObject({ permissionDecision: behavior, permissionDecisionReason: text })),
+    z.optional(
+      z.looseObject({ permissionDecision: text, permissionDecisionReason: text, updatedInput: input }),
+    ),
     undefined,
   ),
 });
@@ -83,9 +95,9 @@ export function hookResult(end: HookEnd): HookResult {
   if (code !== 0)
     return { kind: "non-blocking error", text: `exit code ${code}${said === "" ? "" : `: ${said}`}` };
   const answer = answered(end.stdout);
-  if (answer === undefined && end.isCut && end.stdout.trimStart().startsWith("{")) {
-    // An answer that cannot be read may have been a refusal.
-    return { kind: "stopped continuation", text: UNREADABLE, ends: false };
+  if (answer === undefined && end.stdout.trimStart().startsWith("{")) {
+    const flaw = end.isCut ? TOO_LONG : DECIDES.test(end.stdout) ? UNREADABLE : undefined;
+    if (flaw !== undefined) return refusal(flaw);
   }
   return answer ?? { kind: "success", stdout: words(end.stdout) };
 }
@@ -105,11 +117,17 @@ function answered(stdout: string): HookResult | undefined {
   const because = (given: string | undefined): string => words(given ?? reason ?? "") || "it gave no reason";
   if (goesOn === false) return { kind: "stopped continuation", text: because(stopReason), ends: true };
   if (decision === "block") return { kind: "stopped continuation", text: because(undefined), ends: false };
+  const { hookSpecificOutput: specific } = parsed.data;
+  const named = specific?.permissionDecision ?? parsed.data.permissionDecision;
+  if (named !== undefined && !DECISIONS.includes(named))
+    return refusal(`its permissionDecision is ${JSON.stringify(named.slice(0, 40))}, which ${AS_REFUSAL}`);
   const permission = permissionOf(parsed.data);
+  const input = specific?.updatedInput ?? parsed.data.updatedInput;
   return {
     kind: "success",
     stdout: "",
     ...(permission === undefined ? {} : { permission }),
+    ...(input === undefined ? {} : { input }),
     ...(systemMessage === undefined ? {} : { message: words(systemMessage) }),
   };
 }
@@ -119,9 +137,13 @@ function permissionOf(given: z.infer<typeof answer>): HookPermission | undefined
   const specific = given.hookSpecificOutput;
   const named = specific?.permissionDecision ?? given.permissionDecision;
   const decided = named ?? (given.decision === "approve" ? "allow" : undefined);
-  if (decided === undefined) return undefined;
+  if (decided !== "allow" && decided !== "deny" && decided !== "ask") return undefined;
   const because = specific?.permissionDecisionReason ?? given.permissionDecisionReason ?? given.reason;
   return { behavior: decided, reason: words(because ?? "") || "it gave no reason" };
+}
+
+function refusal(text: string): HookResult {
+  return { kind: "stopped continuation", text, ends: false };
 }
 
 function words(printed: string): string {

@@ -47,14 +47,14 @@ export interface HookCommand {
 
 /**
  * The commands for an event, in the order of the settings, each once.
- * @param subject what matchers are held against: a tool's name, an agent's type; none for events without one
+ * @param subjects what matchers are held against: the names of a tool, an agent's type; none for events without one
  */
 export function hookCommands(
   setting: HooksSetting,
   event: HookEvent,
-  subject: string | undefined,
+  subjects: readonly string[],
 ): readonly HookCommand[] {
-  const groups = (setting[event] ?? []).filter(({ matcher }) => matches(matcher, subject));
+  const groups = (setting[event] ?? []).filter(({ matcher }) => matches(matcher, subjects));
   const commands = groups.flatMap(({ hooks }) =>
     hooks.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT }) =>
       type === "command" && command !== undefined ? [{ command, timeoutMs: timeout * 1000 }] : [],
@@ -63,11 +63,12 @@ export function hookCommands(
   return commands.filter(({ command }, i) => commands.findIndex((one) => one.command === command) === i);
 }
 
-function matches(matcher: string | undefined, subject: string | undefined): boolean {
-  if (matcher === undefined || matcher === "" || matcher === "*" || subject === undefined) return true;
-  if (/^[\w|-]+$/.test(matcher)) return matcher.split("|").includes(subject);
+function matches(matcher: string | undefined, subjects: readonly string[]): boolean {
+  if (matcher === undefined || matcher === "" || matcher === "*" || subjects.length === 0) return true;
+  if (/^[\w|-]+$/.test(matcher)) return matcher.split("|").some((name) => subjects.includes(name));
   try {
-    return new RegExp(`^(?:${matcher})$`).test(subject);
+    const pattern = new RegExp(`^(?:${matcher})$`);
+    return subjects.some((subject) => pattern.test(subject));
   } catch {
     // Rather a guard that looks at too much than one that a slip of the pen has switched off.
     return true;

@@ -15,6 +15,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import * as z from "zod/mini";
 import { type Agent, type AgentOptions, createAgent, type TurnInput } from "../../../src/agent/agent.ts";
 import type { AgentEvent } from "../../../src/agent/events.ts";
+import { Hooks } from "../../../src/agent/hooks/hooks.ts";
+import { hooksSetting } from "../../../src/agent/hooks/settings.ts";
 import { mcpTool } from "../../../src/agent/mcp/mcp-tool.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
@@ -610,6 +612,21 @@ describe("over the Messages API", () => {
     } finally {
       await api.close();
     }
+  });
+
+  test("is refused by a hook that knows its tool by an older name", async () => {
+    const stops = { matcher: "Older", hooks: [{ type: "command", command: "exit 2" }] };
+    const hooks = new Hooks({
+      setting: hooksSetting.parse({ PreToolUse: [stops] }),
+      ...{ sessionId: "s", cwd, env: ENV, notice: () => undefined },
+    });
+    const runs: string[] = [];
+    const renamed = tool("Newer", async () => ({ content: String(runs.push("one")) }), { alias: "Older" });
+    const turns = [{ tools: [{ name: "Newer", input: {} }] }, { say: "so be it" }];
+    const ada = agent({ turns, tools: [renamed], hooks });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)).toEqual([expect.stringContaining("A hook refused Newer")]);
+    expect(runs).toEqual([]);
   });
 
   test.each([

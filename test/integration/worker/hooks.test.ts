@@ -199,6 +199,35 @@ describe("a tool call", () => {
     expect(denied.made("ran")).toBe(false);
   });
 
+  it("asks nobody in dontAsk, whatever a hook says", async () => {
+    const { ref, dev, made } = await working(
+      { PreToolUse: `echo '{"permissionDecision":"ask"}'` },
+      calling("touch ran", { mode: "dontAsk", settings: { permissions: { allow: ["Bash"] } } }),
+    );
+    await rested(ref, dev);
+    expect([made("ran"), listApprovals(ref)]).toEqual([false, []]);
+    expect(results(dev)[0]).toContain("In dontAsk mode that is a refusal");
+  });
+
+  it("is made as a hook changed it, if that may be made, and the model and the hooks behind it are told", async () => {
+    const says = (command: string): string =>
+      `echo '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"${command}"}}}'`;
+    const changed = await working(
+      { PreToolUse: says("touch other"), PostToolUse: "cat > call" },
+      calling("touch ran", { mode: "default" }),
+    );
+    await rested(changed.ref, changed.dev);
+    expect([changed.made("ran"), changed.made("other")]).toEqual([false, true]);
+    expect(results(changed.dev)[0]).toContain('it was made with {"command":"touch other"}');
+    expect(JSON.parse(changed.file("call"))).toMatchObject({ tool_input: { command: "touch other" } });
+    const denied = await working(
+      { PreToolUse: says("touch other") },
+      calling("touch ran", { settings: { permissions: { deny: ["Bash(touch other)"] } } }),
+    );
+    await rested(denied.ref, denied.dev);
+    expect([denied.made("ran"), denied.made("other")]).toEqual([false, false]);
+  });
+
   it("ends the turn where a hook says that it is not to go on", async () => {
     const { ref, dev, made } = await working(
       { PreToolUse: `echo '{"continue":false,"stopReason":"enough"}'` },

@@ -63,7 +63,9 @@ describe("what the end of a hook means", () => {
   test.each<unknown>([
     { continue: "false" },
     { decision: ["block"] },
-    { permissionDecision: "root", hookSpecificOutput: 7 },
+    { permissionDecision: 5, hookSpecificOutput: 7 },
+    { hookSpecificOutput: { permissionDecision: "defer" } },
+    { updatedInput: "rm" },
     { systemMessage: { text: "x" } },
     { reason: 5 },
   ])("%j says nothing", (answer) => {
@@ -72,6 +74,27 @@ describe("what the end of a hook means", () => {
 
   test.each(["{ not JSON", "[1]", `"block"`, "null", "{}{}"])("%j are words", (stdout) => {
     expect(hookResult(ended({ stdout }))).toEqual({ kind: "success", stdout });
+  });
+
+  test.each([
+    [`{"permissionDecision": "den`, "cannot be read"],
+    [`{"decision": "block"} and so on`, "cannot be read"],
+    [`{"permissionDecision": "maybe"}`, '"maybe"'],
+    [`{"hookSpecificOutput": {"permissionDecision": "Deny"}}`, '"Deny"'],
+  ])("%s may have been a refusal, and is one", (stdout, why) => {
+    const result = hookResult(ended({ stdout }));
+    expect(result).toMatchObject({ kind: "stopped continuation", ends: false });
+    expect("text" in result && result.text).toContain(why);
+  });
+
+  it("may hold another input for the tool", () => {
+    const other = { command: "ls" };
+    expect(answered({ hookSpecificOutput: { permissionDecision: "allow", updatedInput: other } })).toEqual({
+      kind: "success",
+      stdout: "",
+      permission: { behavior: "allow", reason: "it gave no reason" },
+      input: other,
+    });
   });
 
   it("are words that act on no terminal, and fit on one", () => {
@@ -86,7 +109,7 @@ describe("which commands are run", () => {
   const setting = (groups: unknown) => hooksSetting.parse({ PreToolUse: groups });
   const command = (line: string, more: object = {}) => ({ type: "command", command: line, ...more });
   const run = (matcher: string | undefined, subject: string) =>
-    hookCommands(setting([{ matcher, hooks: [command("x")] }]), "PreToolUse", subject).length === 1;
+    hookCommands(setting([{ matcher, hooks: [command("x")] }]), "PreToolUse", [subject]).length === 1;
 
   test.each([
     [undefined, "Bash", true],
@@ -103,16 +126,25 @@ describe("which commands are run", () => {
     expect(run(matcher, subject)).toBe(expected);
   });
 
+  it("are those for either of the names that a tool has", () => {
+    const groups = [
+      { matcher: "Task", hooks: [command("a")] },
+      { matcher: "Tas.", hooks: [command("b")] },
+    ];
+    expect(hookCommands(setting(groups), "PreToolUse", ["Agent", "Task"])).toHaveLength(2);
+    expect(hookCommands(setting(groups), "PreToolUse", ["Agent"])).toEqual([]);
+  });
+
   it("are each once, in their order, those that are no command left out", () => {
     const groups = [
       { hooks: [command("a", { timeout: 2 }), { type: "prompt", prompt: "?" }, command("b")] },
       { matcher: "Bash", hooks: [command("a"), { type: "command" }] },
     ];
-    expect(hookCommands(setting(groups), "PreToolUse", "Bash")).toEqual([
+    expect(hookCommands(setting(groups), "PreToolUse", ["Bash"])).toEqual([
       { command: "a", timeoutMs: 2_000 },
       { command: "b", timeoutMs: 60_000 },
     ]);
-    expect(hookCommands(setting(groups), "Stop", undefined)).toEqual([]);
+    expect(hookCommands(setting(groups), "Stop", [])).toEqual([]);
   });
 
   it("may belong to events of other programs, which look as they like", () => {

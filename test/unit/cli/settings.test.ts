@@ -249,8 +249,8 @@ describe("settings", () => {
       for (const rule of permissions[kind]) expect(parseRule(rule)).toBeDefined();
     }
     const setting = load({ user: hooks }).hooks;
-    expect(hookCommands(setting, "PreToolUse", "Bash")).toHaveLength(1);
-    expect(hookCommands(setting, "TeammateIdle", undefined)).toMatchObject([{ timeoutMs: 300_000 }]);
+    expect(hookCommands(setting, "PreToolUse", ["Bash"])).toHaveLength(1);
+    expect(hookCommands(setting, "TeammateIdle", [])).toMatchObject([{ timeoutMs: 300_000 }]);
   });
 
   it("have a schema that can be printed", () => {
