@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { PermissionRules } from "../agent/permission-rules.ts";
 import {
   type AgentType,
   type AgentTypes,
@@ -6,6 +7,7 @@ import {
   findAgentType,
 } from "../agent/prompts/agent-types.ts";
 import type { Notes } from "../agent/prompts/notes.ts";
+import type { Env } from "../os/env.ts";
 import { projectTypeFiles, typeFiles } from "./settings-files.ts";
 import { trustIn } from "./trust.ts";
 
@@ -36,17 +38,25 @@ export interface OwnType {
   readonly never: readonly string[];
 }
 
+/** Whose type it is, where it works, and what it may read. */
+export interface TypeOf {
+  readonly name: string;
+  readonly root: string;
+  readonly cwd: string;
+  readonly env: Env;
+  /** Whose types count for it. */
+  readonly directory: string;
+  readonly rules: PermissionRules;
+  /** Rules of its own for what it may not do. */
+  readonly denied?: readonly string[] | undefined;
+}
+
 /**
  * What an agent has of its type, and the others that it can name.
- * @param directory whose types count for it
  * @param tell says, one line for each, what cannot be had and why
  */
-export async function openType(
-  root: string,
-  directory: string,
-  name: string,
-  tell: (line: string) => void,
-): Promise<OwnType> {
+export async function openType(of: TypeOf, tell: (line: string) => void): Promise<OwnType> {
+  const { name, root, directory, rules, denied = [] } = of;
   const { types, flaws } = await agentTypesIn(root, directory);
   for (const flaw of flaws) tell(`no agent type: ${flaw}`);
   const type = findAgentType(name, types);
@@ -54,7 +64,8 @@ export async function openType(
   const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
   if (type?.memory === undefined) return { ...own, notes: undefined };
   const { openNotes } = await import("../agent/prompts/notes.ts");
-  const notes = openNotes(type, root, directory);
+  const { keptBackBy } = await import("./kept-back.ts");
+  const notes = openNotes(type, root, directory, keptBackBy(of, rules, [...own.never, ...denied]));
   if (notes === undefined || "directory" in notes) return { ...own, notes };
   tell(notes.flaw);
   return { ...own, notes: undefined };

@@ -106,7 +106,11 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
   const { io } = call;
   const modelFor = modelsOf(plan.model, ctx, settings);
   const tell = (line: string): void => lead.view.note(line);
-  const { never, ...own } = await openType(ctx.home.root, ctx.cwd, DEFAULT_AGENT_TYPE, tell);
+  const { cwd, env } = ctx;
+  const { root } = ctx.home;
+  const { permissions: rules } = settings;
+  const type = { name: DEFAULT_AGENT_TYPE, root, cwd, env, directory: cwd, rules };
+  const { never, ...own } = await openType(type, tell);
   const surroundings = await openSurroundings(ctx, settings, never, tell);
   lead.ends.push(surroundings.close);
   return assembleAgent({

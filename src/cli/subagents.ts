@@ -19,6 +19,7 @@ import { secretsOf } from "../os/secrets.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { SubagentCall, TeamToolContext } from "../team-tools/context.ts";
 import type { Worker } from "../worker/worker.ts";
+import { keptBackBy } from "./kept-back.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { whereabouts } from "./whereabouts.ts";
@@ -87,7 +88,7 @@ export function subagentRunner(
     const id = randomUUID();
     const { agentType } = call;
     const type = agentTypeOf(agentType, parts.types);
-    const notes = notesOf(parts, type);
+    const notes = notesOf(parts, type, rulesOf(inherited.permissions));
     const permissions = permissionsOf(call, type, notes, inherited.permissions);
     const tools = toolsOfOwn(type, { ...parts, within }, notes, rulesOf(permissions).deny);
     const names = tools.map(({ name }) => name);
@@ -125,8 +126,13 @@ export function subagentRunner(
   };
 }
 
-function notesOf({ ctx, worker, notesIn = ctx.cwd }: SharedParts, type: AgentType): Notes | undefined {
-  const notes = openNotes(type, ctx.home.root, notesIn);
+function notesOf(
+  { ctx, worker, notesIn = ctx.cwd }: SharedParts,
+  type: AgentType,
+  rules: PermissionRules,
+): Notes | undefined {
+  const isKeptBack = keptBackBy(ctx, rules, type.disallowedTools ?? []);
+  const notes = openNotes(type, ctx.home.root, notesIn, isKeptBack);
   if (notes === undefined || "directory" in notes) return notes;
   worker.onEvent({ type: "subagent", what: type.name, doing: notes.flaw });
   return undefined;

@@ -4,11 +4,11 @@ import { type IsKeptBack, loadMemory, memorySection } from "../agent/prompts/mem
 import { skillDirectories } from "../agent/prompts/skill-directories.ts";
 import { isInside } from "../agent/protected-paths.ts";
 import type { AnyTool } from "../agent/tools/tool.ts";
-import { isKeptBack } from "../agent/withheld.ts";
 import type { LeadContext } from "../lead/context.ts";
 import { listDir } from "../os/fs.ts";
 import { eventOfNow } from "../team/event-of.ts";
 import { recordEvent } from "../telemetry/events.ts";
+import { keptBackBy } from "./kept-back.ts";
 import { mcpConfig } from "./mcp-config.ts";
 import type { Settings } from "./settings-schema.ts";
 
@@ -37,10 +37,7 @@ export async function openSurroundings(
   tell: (line: string) => void,
 ): Promise<Surroundings> {
   const { root } = ctx.home;
-  const { permissions } = settings;
-  const rules = { ...permissions, deny: [...permissions.deny, ...never] };
-  const keptBack: IsKeptBack = (path, base) =>
-    [ctx.cwd, base].some((at) => isKeptBack(path, { rules, workingDirs: [at], home: ctx.env.HOME }));
+  const keptBack = keptBackBy(ctx, settings.permissions, never);
   const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, keptBack);
   const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);

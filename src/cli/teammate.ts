@@ -215,14 +215,16 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   const ctx = await leadContext(call, open, settings);
   const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);
   const tell = (line: string): void => self.view.note(line);
+  const { disallowedTools: denied } = flags;
   const { never, ...own } = await openType(
-    ref.home.root,
-    typesDirectory(member, io.cwd),
-    flags.agentType,
+    {
+      ...{ name: flags.agentType, root: ref.home.root, cwd: io.cwd, env: ctx.env },
+      directory: typesDirectory(member, io.cwd),
+      ...{ rules: settings.permissions, denied },
+    },
     tell,
   );
-  const denied = [...never, ...(flags.disallowedTools ?? [])];
-  const surroundings = await openSurroundings(ctx, settings, denied, tell);
+  const surroundings = await openSurroundings(ctx, settings, [...never, ...(denied ?? [])], tell);
   self.ends.push(surroundings.close);
   return assembleAgent({
     ctx,

@@ -152,7 +152,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
       const modelFor = async (played: string): Promise<Model> =>
         input.model ?? scriptedModel({ playbook, agent: played, cwd, env: ctx.env, speed: 4 });
       const agentType = input.agentType ?? "general-purpose";
-      const notes = openNotes(agentTypeOf(agentType, input.types), ref.home.root, cwd);
+      const notes = openNotes(agentTypeOf(agentType, input.types), ref.home.root, cwd, () => false);
       agent = assembleAgent({
         ctx,
         worker,

@@ -3,7 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { realPathOf } from "../../os/real-path.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
-import { fenced } from "./memory-files.ts";
+import { fenced, type IsKeptBack } from "./memory-files.ts";
 
 /** What agents of a type keep from one conversation to the next. */
 export interface Notes {
@@ -28,12 +28,14 @@ const PLACES: Readonly<Record<NotesScope, string>> = {
 /**
  * The notes of a type; undefined for one that keeps none.
  * @param project the directory that a type's `project` and `local` notes are kept in
+ * @param isKeptBack asked of the file that is loaded
  * @returns a flaw in their place where a link leads out of where they belong: nothing is loaded, and no leave given
  */
 export function openNotes(
   { name, memory }: AgentType,
   root: string,
   project: string,
+  isKeptBack: IsKeptBack,
 ): Notes | { readonly flaw: string } | undefined {
   if (memory === undefined) return undefined;
   const home = memory === "user" ? root : project;
@@ -43,15 +45,16 @@ export function openNotes(
     // Exactly there: a repository can bring a link to any other of its directories, and to any of the user's.
     if (memory !== "user" && directory !== join(realPathOf(home), PLACES[memory], basename(path)))
       return { flaw: `${path} is a link, or below one: no notes are kept there.` };
-    return { directory, section: sectionOf(directory) };
+    return { directory, section: sectionOf(directory, (path) => isKeptBack(path, home)) };
   } catch (error) {
     return { flaw: `no notes are kept in ${path}: ${messageOf(error)}` };
   }
 }
 
-function sectionOf(directory: string): string {
+function sectionOf(directory: string, isKeptBack: (path: string) => boolean): string {
   const main = join(directory, MAIN);
-  const file = realPathOf(main) === main ? readTextFile(main) : undefined;
+  const isKept = isKeptBack(main);
+  const file = realPathOf(main) === main && !isKept ? readTextFile(main) : undefined;
   const text = file?.flaw === undefined ? (file?.text ?? "").trim() : "";
   const lines = text.split("\n");
   const loaded = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
@@ -63,5 +66,5 @@ without asking. Note what the next one of your kind would otherwise have to find
 peculiar, what went wrong and why. Keep ${MAIN} short, since it is loaded each time; put details into files beside it and \
 name them there. Remove what turned out to be wrong.
 
-${loaded === "" ? `There is no ${MAIN} yet.` : `${fenced(main, loaded)}${cut}`}`;
+${loaded === "" ? (isKept ? `A rule for Read keeps ${MAIN} back.` : `There is no ${MAIN} yet.`) : `${fenced(main, loaded)}${cut}`}`;
 }

@@ -122,6 +122,7 @@ describe("agent types of files", () => {
 });
 
 describe("the notes of a type", () => {
+  const nothing = () => false;
   const scribe = { name: "scribe", description: "", prompt: "" };
 
   it("lie where Claude Code keeps them, and their first lines are loaded", () => {
@@ -129,7 +130,7 @@ describe("the notes of a type", () => {
       "root/agent-memory/scribe/MEMORY.md": `first\n${"line\n".repeat(300)}last`,
     });
     const at = (memory: "user" | "project" | "local") => {
-      const notes = openNotes({ ...scribe, memory }, root, project);
+      const notes = openNotes({ ...scribe, memory }, root, project, nothing);
       if (notes === undefined || "flaw" in notes) throw new Error("There are no notes.");
       return notes;
     };
@@ -140,7 +141,7 @@ describe("the notes of a type", () => {
     expect(at("user").section).toContain("is not loaded: shorten it");
     expect(at("user").section).not.toContain("last");
     expect(at("project").section).toContain("There is no MEMORY.md yet.");
-    expect(openNotes(scribe, root, project)).toBeUndefined();
+    expect(openNotes(scribe, root, project, nothing)).toBeUndefined();
   });
 
   it.each([
@@ -154,17 +155,27 @@ describe("the notes of a type", () => {
         "secret/scribe/MEMORY.md": "the key",
         [link]: "-> secret",
       });
-      const notes = openNotes({ ...scribe, memory: "project" }, root, project);
+      const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
       expect(notes).toEqual({ flaw: expect.stringContaining("no notes are kept there") });
     },
   );
+
+  it("are not told to a model where a rule keeps them back", () => {
+    const { root, project } = files({ "project/.claude/agent-memory/scribe/MEMORY.md": "the key" });
+    const kept = (path: string, base: string) => path.endsWith("/MEMORY.md") && base === project;
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, kept);
+    expect(JSON.stringify(notes)).not.toContain("the key");
+    expect(notes).toMatchObject({
+      section: expect.stringContaining("A rule for Read keeps MEMORY.md back."),
+    });
+  });
 
   it("do not bring in what a link in their place leads to", () => {
     const { root, project } = files({
       "secret.md": "the key",
       "project/.claude/agent-memory/scribe/MEMORY.md": "-> secret.md",
     });
-    const notes = openNotes({ ...scribe, memory: "project" }, root, project);
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
     expect(JSON.stringify(notes)).toContain("There is no MEMORY.md yet.");
   });
 });
