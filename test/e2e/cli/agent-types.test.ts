@@ -93,6 +93,28 @@ describe("a teammate of a type that a file gives", () => {
     expect(JSON.stringify(second.messages)).toContain("You have Write for your notes alone");
   });
 
+  it("is told nothing of its notes that a rule of its own keeps back", async () => {
+    const { tmux, teams } = await home();
+    const notes = join(tmux.root, "agent-memory", "scribe");
+    mkdirSync(notes, { recursive: true });
+    writeFileSync(join(notes, "MEMORY.md"), "Mind the gap.");
+    const api = await startFakeMessagesApi(() => ({
+      kind: "message",
+      blocks: [{ type: "text", text: "Done." }],
+    }));
+    onTestFinished(() => api.close());
+    const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
+    const words = ["--agent-type", "scribe", "--prompt", "Go.", "--teammate-mode", "process"];
+    for (const [i, denied] of [[], ["--disallowed-tools", "Read(MEMORY.md)"]].entries()) {
+      expect((await teams(["spawn", `kim-${i}`, ...words, ...denied], { env })).code).toBe(0);
+      await api.received(i + 1);
+    }
+    const [free, bound] = api.requests.map(({ body }) => JSON.stringify(body.system));
+    expect(free).toContain("Mind the gap.");
+    expect(bound).not.toContain("Mind the gap.");
+    expect(bound).toContain("A rule for Read keeps MEMORY.md back.");
+  });
+
   it("is none before the project is trusted, and then as its file says (S70)", async () => {
     const { tmux, teams } = await home();
     const spawn = (...more: string[]) =>
