@@ -151,7 +151,7 @@ class Reading {
       this.fail("it continues after &>");
     }
     if (words.some((word) => EVALUATES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
-      this.fail(`${words[0]} may run what stands in brackets`);
+      this.fail(`${words[0]} may run what is in brackets`);
     }
     this.commands.push(words);
   }

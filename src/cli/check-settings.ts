@@ -33,7 +33,7 @@ export function checkSettings(root: string, cwd: string, managed = managedFile()
       warn("settings", what, "Make it one of type command; docs/permissions.md shows how."),
     ),
     ...settings.ignored.map((what) =>
-      warn("settings", `not trusted, so ignored: ${what}`, "Look at it; if it is yours: teams trust"),
+      warn("settings", `not trusted, so ignored: ${what}`, "Look at it; if you trust it: teams trust"),
     ),
   ];
 }

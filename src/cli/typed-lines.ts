@@ -17,7 +17,7 @@ const ESCAPE_MS = 50;
 /** Milliseconds in which a Ctrl-Z stops a program that can be stopped. */
 const STOP_MS = 50;
 
-const TOO_LONG = `A line holds ${MAX_LINE.toLocaleString("en-US")} characters: what comes beyond is not taken. \
+const TOO_LONG = `A line holds ${MAX_LINE.toLocaleString("en-US")} characters at most; the rest is not taken. \
 Ctrl-C drops it; a longer text comes from a file: teams send <name> - < file`;
 
 export interface TypingHandlers {

@@ -58,7 +58,8 @@ export class Typing {
   /** A lead whose team is deleted is still spoken to; and nobody types a line again because a file is locked. */
   #takeAsItIs(text: string, why: TeamError): void {
     const { view, clock, arrivals } = this.#options;
-    if (why.code !== "TEAM_NOT_FOUND") view.error(`kept for as long as this runs: ${messageOf(why)}`);
+    if (why.code !== "TEAM_NOT_FOUND")
+      view.error(`kept only as long as this process runs: ${messageOf(why)}`);
     const timestamp = new Date(clock.now()).toISOString();
     const message = { from: PERSON_NAME, text, timestamp, read: false, type: TYPED };
     arrivals.arrived([{ key: newUuid(), message, protocol: undefined }]);

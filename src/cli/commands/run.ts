@@ -81,8 +81,8 @@ export const command = defineCommand({
   notes:
     "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is\n" +
     "played: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
-    "What no rule and no --permission-mode allows asks you: in the pane, or without a terminal by teams approvals and teams\n" +
-    "approve, for which the run waits.",
+    "You are asked for what no rule and no --permission-mode allows: in the pane, or without a terminal by teams approvals\n" +
+    "and teams approve; the run waits for the answer.",
   run: (call) => startRun(call),
 });
 

@@ -76,7 +76,9 @@ describe("a line that a person types", () => {
     await eventually("its turn", () => dev.inputs.length === 1);
     rmdirSync(ref.paths.inbox("dev"));
     expect(dev.inputs).toEqual([`${TYPED}look here`]);
-    expect(dev.shown.filter((line) => line.includes("kept for as long as this runs"))).toHaveLength(1);
+    expect(dev.shown.filter((line) => line.includes("kept only as long as this process runs"))).toHaveLength(
+      1,
+    );
   });
 
   it("to a lead that has deleted its team is read without one", async () => {
