@@ -58,7 +58,7 @@ export class Arrivals {
 
   /** What is for a turn, in order. */
   arrived(entries: readonly InboxEntry[]): void {
-    const { queue, desk, shutdowns, answers, budget, wake } = this.#options;
+    const { queue, desk, shutdowns, answers, wake } = this.#options;
     for (const entry of entries) {
       const { protocol } = entry;
       queue.add(entry);
@@ -69,12 +69,10 @@ export class Arrivals {
       if (protocol?.type === "question_response") answers.arrived(protocol.requestId);
       this.#show(entry);
     }
-    // A turn that stands for want of a budget makes way for a shutdown.
-    budget.ring();
     wake.set();
   }
 
-  /** More of a budget may be there. */
+  /** More of a budget may be there, or a shutdown request, for which a turn makes way that stands for want of one. */
   lookAtBudget(): void {
     const { budget, wake } = this.#options;
     if (!budget.isOn) return;

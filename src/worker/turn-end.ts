@@ -66,7 +66,7 @@ export class TurnEnd {
     if (role === "teammate" && saidNothing(result) && !plan.isWaiting) view.note("said nothing");
     // What its last call cost is told with its end.
     await budget.look();
-    if (goesOn) work.add(result);
+    work.add(result);
     const isDone = (): boolean => goesOn && !plan.isWaiting && queue.isEmpty;
     if (isDone() && result.outcome === "completed") {
       const sentOn = await this.rest?.ask(signal);

@@ -6,12 +6,14 @@ import { runFacts } from "../../../src/lead/run-end.ts";
 import { startOf } from "../../../src/os/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam, removeTeamFiles } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/history.ts";
 import { mailCounts } from "../../../src/team/mail-counts.ts";
 import { deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
 import { readStatus } from "../../../src/team/records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
+import type { WorkerOptions } from "../../../src/worker/worker.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
@@ -528,5 +530,35 @@ describe("what a worker runs in the background", () => {
     writeFileSync(go, "");
     expect(await lead.ended).toBe("over");
     expect(lead.worker.lastText).toBe("and ended");
+  });
+});
+
+describe("a lead", () => {
+  const led = async (turns: readonly Turn[], own: (ref: TeamRef) => Partial<WorkerOptions>) => {
+    const ref = await testTeam(["ada"]);
+    const wrap = (options: WorkerOptions): WorkerOptions => ({ ...options, ...own(ref) });
+    return { ref, lead: await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns, wrap }) };
+  };
+
+  it("reads what was held back where the last one that worked ends just before its run would", async () => {
+    const answers = [true, false];
+    const { ref, lead } = await led([{ say: "now I know" }], (team) => ({
+      othersWork: async () => answers.shift() ?? false,
+      idle: async (held) =>
+        unreadCount(team, LEAD_NAME) > 0 && held === unreadCount(team, LEAD_NAME) ? "over" : "wait",
+    }));
+    const rest = { type: "idle_notification", from: "ada", idleReason: "available", toolCalls: 0 } as const;
+    await deliver(ref, { from: "ada", to: LEAD_NAME, text: formatProtocol(rest, new Date(0)) });
+    await eventually("its turn", () => lead.worker.lastText === "now I know");
+    expect(lead.inputs).toEqual([expect.stringContaining("ada is idle")]);
+  });
+
+  it("whose team somebody else deletes says what it was about to say", async () => {
+    const { ref, lead } = await led([{ say: "the goal is reached", delayMs: 1_500 }], () => ({}));
+    await lead.worker.typed("begin");
+    await eventually("its turn", () => lead.shown.includes("turn_started"));
+    await removeTeamFiles(ref);
+    expect(await lead.ended).toBe("team-gone");
+    expect(lead.worker.lastText).toBe("the goal is reached");
   });
 });
