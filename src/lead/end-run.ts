@@ -1,5 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { removeTree } from "../os/fs.ts";
+import { ownIdentity } from "../os/identity.ts";
+import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import type { LeadContext } from "./context.ts";
@@ -15,24 +17,30 @@ export interface EndRunOptions {
 
 /**
  * The end of a run: whoever still lives is asked, then ended, and the team is deleted. A team that its lead has deleted
- * before is no failure.
+ * before is no failure, and one that somebody else has made in its place is theirs.
  */
 export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<readonly KillReport[]> {
-  let names: string[];
-  try {
-    names = readTeam(ctx.ref).members.map((member) => member.name);
-  } catch (error) {
-    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return [];
-    throw error;
-  }
-  const reports = await killTeammates(
-    ctx,
-    names.filter((name) => name !== LEAD_NAME),
-    { timeoutMs: options.timeoutMs },
-  );
+  const config = ownTeam(ctx);
+  if (config === undefined) return [];
+  const names = config.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
+  const reports = await killTeammates(ctx, names, { timeoutMs: options.timeoutMs });
+  if (ownTeam(ctx) === undefined) return reports;
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   if (!options.keep) await deleteTeam(ctx, { force: true, worktrees });
   // Its bell rings for nobody any more.
   else removeTree(ctx.ref.paths.agent(LEAD_NAME).runtime);
   return reports;
+}
+
+/** The team, as long as this process leads it. */
+function ownTeam({ ref }: LeadContext): TeamConfig | undefined {
+  try {
+    const config = readTeam(ref);
+    const own = ownIdentity();
+    const { pid, procStart } = config.leadProcess ?? {};
+    return pid === own.pid && procStart === own.procStart ? config : undefined;
+  } catch (error) {
+    if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") return undefined;
+    throw error;
+  }
 }

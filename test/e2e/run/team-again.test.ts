@@ -101,3 +101,30 @@ it.each(["tmux", "in-process"])(
     await leaves(t, nothing());
   },
 );
+
+it("a run whose team was deleted ends nothing of the one that somebody has made under its name", async () => {
+  const t = privateTmux();
+  const waits = uses("Bash", { command: "touch looking; until [ -e seen ]; do sleep 0.1; done" });
+  const agents = { [LEAD_NAME]: [{ tools: [waits] }, { say: "Seen." }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const teams = teamsIn(t.env, t.home);
+  const mode = ["--permission-mode", "bypassPermissions", "--teammate-mode", "process"];
+  const run = teams(["run", "Go.", "--playbook", "book.json", "--team", "crew", ...mode, "--json"]);
+  await eventually("the lead's command", () => existsSync(join(t.home, "looking")));
+  for (const words of [
+    ["delete", "crew", "--force"],
+    ["create", "crew"],
+    ["task", "add", "of somebody else"],
+    ["spawn", "ann", "--prompt", "Wait.", "--model", "scripted:book.json", ...mode],
+  ])
+    expect((await teams(words)).err, words.join(" ")).toBe("");
+  writeFileSync(join(t.home, "seen"), "");
+  await run;
+  const { members, tasks } = (await teams(["status", "crew", "--json"])).json<{
+    members: object[];
+    tasks: { list: object[] };
+  }>();
+  expect(members).toMatchObject([{}, { name: "ann", alive: true }]);
+  expect(tasks.list).toMatchObject([{ subject: "of somebody else" }]);
+  expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+});
