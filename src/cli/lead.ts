@@ -20,7 +20,11 @@ export interface LeadPlan {
   /** Empty where the person who is there types it, or the team that is taken up has its own. */
   readonly goal: string;
   /** The team is there, its lead has ended: where those of it live that are started again, where they lived by default. */
-  readonly takesUp?: { readonly teammateMode?: TeammateMode | undefined };
+  readonly takesUp?: {
+    readonly teammateMode?: TeammateMode | undefined;
+    /** A person led it until now, whose team it stays. */
+    readonly wasByHand?: boolean;
+  };
   readonly model: string;
   readonly mode: PermissionMode | undefined;
   /** The lead only coordinates from the start, and the mode is what its teammates have. */

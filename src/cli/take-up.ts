@@ -39,9 +39,12 @@ export async function takeUpMembers({ ctx, plan, view }: Lead): Promise<string> 
   for (const { name, outcome, error } of members) {
     view.note(`${name}: ${outcome}${error === null ? "" : `, ${error.message}`}`);
   }
-  return `${TAKEN_UP}\n\n${teamNews(ctx.ref, LEAD_NAME)}`;
+  return `${plan.takesUp?.wasByHand ? HANDED_OVER : TAKEN_UP}\n\n${teamNews(ctx.ref, LEAD_NAME)}`;
 }
 
+const HANDED_OVER =
+  "[said by teams] A person led this team until now, and you are its lead now. What follows is so now. \
+Continue with what is open; start nobody again who is there.";
 const TAKEN_UP =
   "[said by teams] The process of this team's lead had ended, and you are its lead now. What follows is so now, whatever came before. \
 Continue with what is open; start nobody again who is there.";

@@ -59,12 +59,21 @@ export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
     const before = [config.leadSessionId, config.metadata?.[SESSION]].find((id) => isSession(home.root, id));
     if (typeof before === "string") taken = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
-    return { ...config, leadProcess, leadSessionId: taken.sessionId };
+    const metadata = isByHand(config) ? { ...config.metadata, [BY_HAND]: true } : config.metadata;
+    return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
   });
   closeRequestsOf(ref, LEAD_NAME);
   await endLeftWatches(ctx);
   return taken;
 }
+
+/** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
+export function isByHand({ leadProcess, metadata }: TeamConfig): boolean {
+  return leadProcess === undefined || metadata?.[BY_HAND] === true;
+}
+
+/** Key in a team's metadata: a person led it before a run did. */
+const BY_HAND = "_byHand";
 
 /** Key in a team's metadata: the session of the lead that a person followed. */
 const SESSION = "_leadSession";

@@ -5,6 +5,7 @@ import { TEAMMATE_MODES, type TeammateMode } from "../../backend/choose.ts";
 import { TeamError } from "../../errors.ts";
 import { requirePrice } from "../../lead/budget.ts";
 import type { SpawnOptions } from "../../lead/spawn.ts";
+import { isByHand } from "../../lead/take-lead.ts";
 import type { Env } from "../../os/env.ts";
 import { optionWords } from "../../os/shell-words.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
@@ -57,7 +58,10 @@ const OPTIONS = {
   delegate: { summary: "the lead only coordinates; its teammates have --permission-mode" },
   systemPrompt: { value: "text", summary: "the lead's system prompt, in place of the default one" },
   appendSystemPrompt: { value: "text", summary: "text added at the end of the lead's system prompt" },
-  resume: { summary: "take up the team whose lead has ended: --team, or the only one" },
+  resume: {
+    summary:
+      "take up the team whose lead has ended, or that you led by hand (it is kept): --team, or the only one",
+  },
   session: { summary: "give the team a tmux session of its own" },
   here: { summary: "put teammates beside this pane instead of into a window of their own" },
   noSidebar: { summary: "do not open the sidebar" },
@@ -134,10 +138,10 @@ async function whatToLead(call: RunCall): Promise<Led> {
   const { args, options, io } = call;
   const typed = await goalOf(args.goal, io);
   if (options.resume) {
-    const { team, model: before } = teamToTakeUp(call);
+    const { team, model: before, wasByHand } = teamToTakeUp(call);
     const model = modelOf(call, before);
     requireResumable(call, team, model);
-    return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode } };
+    return { model, typed, team, goal: typed, takesUp: { teammateMode: options.teammateMode, wasByHand } };
   }
   const model = modelOf(call, undefined);
   requireGoal(call, typed, model);
@@ -171,7 +175,8 @@ async function checked(call: RunCall): Promise<Checked> {
     delegate,
     words: defined({ override: options.systemPrompt, append: options.appendSystemPrompt }),
     spawn,
-    keep: options.keep,
+    // What a person made is not a run's to delete.
+    keep: options.keep || led.takesUp?.wasByHand === true,
     budget,
     sidebar: !options.noSidebar,
     env: {
@@ -183,7 +188,10 @@ async function checked(call: RunCall): Promise<Checked> {
     ...(record === undefined ? {} : { record }),
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),
   };
-  const notes = builtIn ? builtInNotes(typed, options.permissionMode === undefined) : [];
+  const notes = [
+    ...(builtIn ? builtInNotes(typed, options.permissionMode === undefined) : []),
+    ...(plan.keep && !options.keep ? [`${led.team} was led by hand, so it is kept when the run ends.`] : []),
+  ];
   return { plan, goal: typed, backend: backend.type, notes };
 }
 
@@ -205,9 +213,11 @@ function budgetOf({ options }: RunCall, model: string, settings: Settings): Budg
 function teamToTakeUp({ io, options }: RunCall): {
   readonly team: string;
   readonly model: string | undefined;
+  readonly wasByHand: boolean;
 } {
   const { ref, config } = openOwnTeam(io.env, { ...options, force: false }, undefined);
-  return { team: ref.team, model: config.members.find(({ name }) => name === LEAD_NAME)?.model };
+  const model = config.members.find(({ name }) => name === LEAD_NAME)?.model;
+  return { team: ref.team, model, wasByHand: isByHand(config) };
 }
 
 /** @throws TeamError INVALID_INPUT */

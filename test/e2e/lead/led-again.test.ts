@@ -112,6 +112,28 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     await leaves(t, nothing());
   });
 
+  it("gives a team back that a person made, with its open tasks, however often it leads it", async () => {
+    const t = privateTmux();
+    const api = await startFakeMessagesApi(played({ [LEAD_NAME]: [] }).script);
+    onTestFinished(() => api.close());
+    const teams = teamsIn(
+      { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-0000" },
+      t.home,
+    );
+    await teams(["create", "mine"]);
+    await teams(["task", "add", "read it"]);
+    for (let i = 0; i < 2; i += 1) {
+      const { code, err } = await teams(["run", "--resume", "--model", "claude-fake"]);
+      expect([code, err]).toEqual([0, "mine was led by hand, so it is kept when the run ends.\n"]);
+      expect(readTeam(teamRef(homeOf(t.env), "mine")).members).toMatchObject([{ name: LEAD_NAME }]);
+      expect((await teams(["task", "list"])).out).toContain("read it");
+    }
+    const [first] = api.requests;
+    expect(JSON.stringify(first?.body.messages)).toContain("A person led this team until now");
+    expect((await teams(["delete", "mine", "--force"])).code).toBe(0);
+    await leaves(t, nothing());
+  });
+
   it("waits in a terminal for what a person types, with the team as it is", async () => {
     const { t, ref, env } = await leftTeam("tmux");
     const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = env;
