@@ -1,5 +1,6 @@
 import { TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
+import { optionWords } from "../os/shell-words.ts";
 import { formatProtocol } from "../protocol/messages.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState, StatusRecord } from "../schema/status.ts";
@@ -51,7 +52,9 @@ export async function interruptAgent(
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
   const { alive, state } = judge(member, records);
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
-    throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`);
+    throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`, {
+      hint: `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+    });
   }
   // What waits for the answer to a question has ended its turn; a permission may be asked for by one that works behind it.
   const asksAtRest = records.status?.resting === true || !hasOpen(ref, name, "permission");

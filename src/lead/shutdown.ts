@@ -1,6 +1,7 @@
 import { TeamError } from "../errors.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/identity.ts";
+import { operand } from "../os/shell-words.ts";
 import { formatProtocol, type ProtocolMessage, parseProtocol } from "../protocol/messages.ts";
 import { shutdownRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -39,7 +40,7 @@ export interface ShutdownOptions {
 
 /**
  * Puts the request into the inbox of each and returns the request ids, without waiting.
- * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead: nobody was asked then
  */
 export async function requestShutdown(
   ctx: LeadContext,
@@ -48,10 +49,10 @@ export async function requestShutdown(
 ): Promise<ReadonlyMap<string, string>> {
   requireLead(ctx, "ask for a shutdown");
   const config = readTeam(ctx.ref);
+  const asked = names.map((given) => findMember(config, given).name);
+  if (asked.includes(LEAD_NAME)) throw notTheLead(ctx);
   const ids = new Map<string, string>();
-  for (const given of names) {
-    const { name } = findMember(config, given);
-    if (name === LEAD_NAME) throw new TeamError("INVALID_INPUT", "The lead is not shut down by a request.");
+  for (const name of asked) {
     const requestId = shutdownRequestId(name, ctx.clock.now());
     const why = reason === undefined ? {} : { reason };
     const text = formatProtocol(
@@ -62,6 +63,12 @@ export async function requestShutdown(
     ids.set(name, requestId);
   }
   return ids;
+}
+
+function notTheLead({ ref }: LeadContext): TeamError {
+  return new TeamError("INVALID_INPUT", "The lead is not shut down by a request; nobody was asked.", {
+    hint: `Ctrl-C twice in its pane ends its run; the whole team: teams kill --team ${operand(ref.team)}`,
+  });
 }
 
 /**

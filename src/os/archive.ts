@@ -174,15 +174,20 @@ function bounded(mostBytes: number): Transform {
   });
 }
 
+const MAKE_AGAIN = "Make it again where the team is: teams export <team>";
+
 function notRegular(name: string, type: string): TeamError {
   return new TeamError(
     "CORRUPT_FILE",
     `The archive holds a ${type} (${JSON.stringify(name)}); only regular files belong in it. Nothing was made.`,
+    { hint: MAKE_AGAIN },
   );
 }
 
 function tooMuch(mostBytes: number): TeamError {
-  return new TeamError("CORRUPT_FILE", `The archive holds more than ${mostBytes} bytes. Nothing was made.`);
+  return new TeamError("CORRUPT_FILE", `The archive holds more than ${mostBytes} bytes. Nothing was made.`, {
+    hint: MAKE_AGAIN,
+  });
 }
 
 function unreadable(reason: unknown): unknown {
@@ -191,7 +196,7 @@ function unreadable(reason: unknown): unknown {
     "CORRUPT_FILE",
     `That is not a whole .tar.gz: ${messageOf(reason)}. Nothing was made.`,
     {
-      hint: "Make it again: teams export <team>",
+      hint: MAKE_AGAIN,
       cause: reason,
     },
   );

@@ -55,6 +55,18 @@ describe("while the time of day leaps", () => {
   });
 });
 
+describe("where one of those named cannot be asked", () => {
+  it.each([
+    ["the lead", LEAD_NAME, "INVALID_INPUT"],
+    ["nobody", "zoo", "AGENT_NOT_FOUND"],
+  ])("since it is %s, no other is asked either", async (_, name, code) => {
+    const ref = await withDev();
+    const ending = shutdownTeammates(contextOf(ref, LEAD_NAME), ["dev", name], { timeoutMs: 0 });
+    await expect(ending).rejects.toMatchObject({ code });
+    expect(await pending(ref, "dev")).toEqual([]);
+  });
+});
+
 async function withDev(): Promise<TeamRef> {
   const ref = await testTeam(["dev"]);
   await prepareRun(ref, ["dev"]);
