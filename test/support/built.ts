@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 import type { Env } from "../../src/os/env.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
@@ -45,6 +46,16 @@ export function teamsIn(env: Env, cwd: string) {
       });
       child.stdin?.end(options.stdin ?? "");
     });
+}
+
+/** Runs the built program, which does what it is told and has nothing to complain of. */
+export function doneIn(env: Env, cwd: string) {
+  const teams = teamsIn(env, cwd);
+  return async (...words: readonly string[]): Promise<Finished> => {
+    const ended = await teams(words);
+    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
+    return ended;
+  };
 }
 
 /** Starts the built program and lets it run; its exit is awaited with `ended`. */

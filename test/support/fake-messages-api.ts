@@ -70,6 +70,19 @@ export interface FakeOptions {
 /** What is answered, one after another (the last one for ever), or by a look at the request. */
 export type FakeScript = readonly FakeReply[] | ((request: FakeRequest, index: number) => FakeReply);
 
+/** A call of a tool in an answer. */
+export function toolUse(id: string, name: string, input: object) {
+  return { type: "tool_use", id, name, input } as const;
+}
+
+/** The answers of a model that calls these tools, whatever it was told, and is done when it has their results. */
+export function callsOnce(uses: readonly FakeBlock[]): FakeScript {
+  return (_, index) =>
+    index === 0
+      ? { kind: "message", stopReason: "tool_use", blocks: uses }
+      : { kind: "message", blocks: [{ type: "text", text: "Done." }] };
+}
+
 /** The Messages API on loopback, played from a script; it knows nothing of the one who calls. */
 export async function startFakeMessagesApi(
   script: FakeScript,

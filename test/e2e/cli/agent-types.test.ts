@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 const SCRIBE = `---
@@ -47,14 +47,9 @@ describe("a teammate of a type that a file gives", () => {
   it("has its prompt, tools, model, mode, colour and notes, in argv, config and status (S16)", async () => {
     const { tmux, teams } = await home();
     const notes = join(tmux.root, "agent-memory", "scribe");
-    const write = (id: string, path: string) =>
-      ({ type: "tool_use", id, name: "Write", input: { file_path: path, content: "kept" } }) as const;
+    const write = (id: string, path: string) => toolUse(id, "Write", { file_path: path, content: "kept" });
     const uses = [write("w1", join(notes, "MEMORY.md")), write("w2", join(tmux.home, "else.md"))];
-    const api = await startFakeMessagesApi((_, index) =>
-      index === 0
-        ? { kind: "message", stopReason: "tool_use", blocks: uses }
-        : { kind: "message", blocks: [{ type: "text", text: "Done." }] },
-    );
+    const api = await startFakeMessagesApi(callsOnce(uses));
     onTestFinished(() => api.close());
     const env = { ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
     const words = ["--agent-type", "Scribe", "--prompt", "Write it down.", "--teammate-mode", "process"];

@@ -2,11 +2,9 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
 import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
-
-const use = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input }) as const;
 
 const serverFile = scriptFile("mcp-server");
 
@@ -44,22 +42,18 @@ it("an agent has the user's and the project's notes, skills and servers; a skill
   put(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { shore: server } }));
 
   const uses = [
-    use("skill", "Skill", { skill: "mine" }),
-    use("beside", "Read", { file_path: join(t.root, "skills", "mine", "knots.md") }),
-    use("dock", "Skill", { skill: "dock" }),
-    use("tack", "Skill", { skill: "tack" }),
-    use("greet", "mcp__boat__greet", { name: "Ada" }),
-    use("shore", "mcp__shore__greet", { name: "Bob" }),
-    use("denied", "mcp__boat__fail", {}),
-    use("unruled", "mcp__boat__wait", {}),
-    use("far", "mcp__shore__far__greet", { name: "Eve" }),
-    use("none", "Skill", { skill: "../mine" }),
+    toolUse("skill", "Skill", { skill: "mine" }),
+    toolUse("beside", "Read", { file_path: join(t.root, "skills", "mine", "knots.md") }),
+    toolUse("dock", "Skill", { skill: "dock" }),
+    toolUse("tack", "Skill", { skill: "tack" }),
+    toolUse("greet", "mcp__boat__greet", { name: "Ada" }),
+    toolUse("shore", "mcp__shore__greet", { name: "Bob" }),
+    toolUse("denied", "mcp__boat__fail", {}),
+    toolUse("unruled", "mcp__boat__wait", {}),
+    toolUse("far", "mcp__shore__far__greet", { name: "Eve" }),
+    toolUse("none", "Skill", { skill: "../mine" }),
   ];
-  const api = await startFakeMessagesApi((_, index) =>
-    index === 0
-      ? { kind: "message", stopReason: "tool_use", blocks: uses }
-      : { kind: "message", blocks: [{ type: "text", text: "Done." }] },
-  );
+  const api = await startFakeMessagesApi(callsOnce(uses));
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const teams = teamsIn(env, project);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type FakeScript, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
 import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -17,16 +17,10 @@ it("a cloned repository's hooks, env, allow rules, servers and agent files count
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
   };
-  const use = (id: string, command: string) =>
-    ({ type: "tool_use", id, name: "Bash", input: { command } }) as const;
-  const script: FakeScript = (_, index) =>
-    index === 0
-      ? {
-          kind: "message",
-          stopReason: "tool_use",
-          blocks: [use("a", "touch allowed"), use("d", "touch denied")],
-        }
-      : { kind: "message", blocks: [{ type: "text", text: "Done." }] };
+  const script = callsOnce([
+    toolUse("a", "Bash", { command: "touch allowed" }),
+    toolUse("d", "Bash", { command: "touch denied" }),
+  ]);
   const [own, theirs] = [await startFakeMessagesApi(script), await startFakeMessagesApi(script)];
   onTestFinished(async () => {
     await own.close();

@@ -41,6 +41,18 @@ const told = async (ref: TeamRef): Promise<string[]> =>
   (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
     from === "system" ? [JSON.parse(text).message] : [],
   );
+/** A team whose dev was killed while it waited for a permission. */
+async function killedOverRequest() {
+  const { ref, ctx, spawn } = await ledTeam({
+    dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
+  });
+  await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
+  await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
+  const pid = pidOf(ref);
+  process.kill(pid, "SIGKILL");
+  await eventually("its end", () => !runs(pid));
+  return ctx;
+}
 const names = (ref: TeamRef) => readTeam(ref).members.map(({ name }) => name);
 const former = (ref: TeamRef) => (readTeam(ref).former ?? []).map(({ name, how }) => `${name} ${how}`);
 
@@ -194,14 +206,7 @@ describe("kill", () => {
   });
 
   it("of a crashed one takes away what it had asked for, so that nothing waits for nobody", async () => {
-    const { ref, ctx, spawn } = await ledTeam({
-      dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
-    });
-    await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
-    await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
-    const pid = pidOf(ref);
-    process.kill(pid, "SIGKILL");
-    await eventually("its end", () => !runs(pid));
+    const ctx = await killedOverRequest();
     const kinds = (await teamStatus(ctx)).approvals.map(({ kind }) => kind);
     expect(kinds).toEqual(["permission", "crash"]);
     expect(await killTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "gone", left: [] }]);
@@ -334,14 +339,7 @@ describe("an agent that is killed by a signal (S33)", () => {
   });
 
   it("has its open questions closed", async () => {
-    const { ref, ctx, spawn } = await ledTeam({
-      dev: [{ tools: [{ name: "Bash", input: { command: "id -u" } }] }],
-    });
-    await spawn({ name: "dev", prompt: "begin", permissionMode: "default" });
-    await eventually("the request", async () => (await teamStatus(ctx)).approvals.length === 1);
-    const pid = pidOf(ref);
-    process.kill(pid, "SIGKILL");
-    await eventually("its end", () => !runs(pid));
+    const ctx = await killedOverRequest();
     await eventually("the notice", async () => (await reconcile(ctx)).length === 1);
     expect((await teamStatus(ctx)).approvals).toMatchObject([{ kind: "crash", from: "dev" }]);
   });

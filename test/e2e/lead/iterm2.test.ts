@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TeamStatus } from "../../../src/lead/status.ts";
-import { teamsIn } from "../../support/built.ts";
+import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { iterm2 } from "../../support/iterm2.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
@@ -60,11 +60,7 @@ async function crew() {
   const teams = teamsIn(terminal.env, t.home);
   const playbook = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
   writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
-  const done = async (...words: string[]) => {
-    const ended = await teams(words);
-    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
-    return ended;
-  };
+  const done = doneIn(terminal.env, t.home);
   await done("create", "crew");
   return { t, terminal, teams, done };
 }

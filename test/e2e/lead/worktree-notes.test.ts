@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 const SCRIBE = `---
@@ -14,8 +14,6 @@ memory: project
 ---
 You are the scribe.
 `;
-
-const use = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input }) as const;
 
 it("a teammate in a worktree has the project's notes as its branch has them, its type's, and the trust and the person's rules of the main one", async () => {
   const t = privateTmux();
@@ -44,16 +42,12 @@ it("a teammate in a worktree has the project's notes as its branch has them, its
   put(join(repository, "CLAUDE.md"), "Not committed.");
 
   const uses = [
-    use("u1", "Bash", { command: "touch a" }),
-    use("u2", "Bash", { command: "touch b" }),
-    use("u3", "Write", { file_path: join(notes, "more.md"), content: "noted" }),
-    use("u4", "Bash", { command: "touch c" }),
+    toolUse("u1", "Bash", { command: "touch a" }),
+    toolUse("u2", "Bash", { command: "touch b" }),
+    toolUse("u3", "Write", { file_path: join(notes, "more.md"), content: "noted" }),
+    toolUse("u4", "Bash", { command: "touch c" }),
   ];
-  const api = await startFakeMessagesApi((_, index) =>
-    index === 0
-      ? { kind: "message", stopReason: "tool_use", blocks: uses }
-      : { kind: "message", blocks: [{ type: "text", text: "Done." }] },
-  );
+  const api = await startFakeMessagesApi(callsOnce(uses));
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
   const teams = teamsIn(env, here);

@@ -334,22 +334,26 @@ describe("S46: the end of a teammate with a worktree", () => {
   });
 });
 
+/** Runs a team in which the lead's model takes these turns, to its end. */
+async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[]): Promise<Finished> {
+  const playbook = join(p.t.home, "lead.json");
+  const agents = { [LEAD_NAME]: lead, dev: [{ say: "ready" }] };
+  writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
+  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
+  const ended = await p.run([...words, "--teammate-mode", "process", "--json"]);
+  expect(ended.code, ended.err).toBe(0);
+  return ended;
+}
+
 it("the result of a run names the worktree that stays at its end", async () => {
   const p = await person();
-  const playbook = join(p.t.home, "lead.json");
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
   const lead: Turn[] = [
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt" } }] },
     { say: "done" },
   ];
-  writeFileSync(
-    playbook,
-    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
-  );
-  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
-  const ended = await p.run([...words, "--teammate-mode", "process", "--json"]);
-  expect(ended.code, ended.err).toBe(0);
+  const ended = await ledBy(p, lead);
   const path = join(p.repository, ".worktrees/led-dev");
   const worktrees = [{ path, branch: "teams/led/dev", kept: "1 untracked file" }];
   expect(ended.json()).toMatchObject({ team: "led", worktrees });
@@ -368,19 +372,12 @@ it("a teammate of a running lead has its worktree where the settings say by then
     { tools: [{ name: "Bash", input: { command: `ls '${trees}' > '${p.t.home}/seen'` } }] },
     { say: "done" },
   ];
-  const playbook = join(p.t.home, "lead.json");
-  writeFileSync(
-    playbook,
-    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
-  );
-  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
-  expect((await p.run([...words, "--teammate-mode", "process", "--json"])).code).toBe(0);
+  await ledBy(p, lead);
   expect(readFileSync(join(p.t.home, "seen"), "utf8")).toBe("led-dev\n");
 });
 
 it("a lead's model gives its teammate a worktree by isolation, and TeamDelete names the one that stays", async () => {
   const p = await person();
-  const playbook = join(p.t.home, "lead.json");
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
   const down = { type: "shutdown_request", recipient: "dev" };
   const lead: Turn[] = [
@@ -395,13 +392,7 @@ it("a lead's model gives its teammate a worktree by isolation, and TeamDelete na
     { on: { contains: "has shut down" }, tools: [{ name: "TeamDelete", input: {}, as: "gone" }] },
     { on: { contains: "deleted" }, say: "{{gone.message}}" },
   ];
-  writeFileSync(
-    playbook,
-    JSON.stringify({ version: 1, agents: { [LEAD_NAME]: lead, dev: [{ say: "ready" }] } }),
-  );
-  const words = ["run", "--team", "led", "--playbook", playbook, "--permission-mode", "bypassPermissions"];
-  const ended = await p.run([...words, "--teammate-mode", "process", "--json"]);
-  expect(ended.code, ended.err).toBe(0);
+  const ended = await ledBy(p, lead);
   const path = join(p.repository, ".worktrees/led-dev");
   expect(ended.json<{ result: string }>().result).toContain(`${path} (1 untracked file)`);
   expect(readFileSync(join(path, "left.txt"), "utf8")).toBe("app/one.txt\n");

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
+import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeReply, type FakeUsage, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
@@ -42,11 +42,7 @@ it("tokens and cost of each teammate are those of its own calls, each kind at it
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-ant-test-1234" };
   const teams = teamsIn(env, t.home);
-  const done = async (...words: string[]) => {
-    const ended = await teams(words);
-    expect(ended.code, ended.err).toBe(0);
-    return ended;
-  };
+  const done = doneIn(env, t.home);
   await done("create", "crew");
   const how = ["--teammate-mode", "process", "--prompt", "Begin."];
   await done("spawn", "ada", "--model", "claude-haiku-5-5", ...how);

@@ -6,7 +6,7 @@ import { homeOf } from "../../../src/cli/home.ts";
 import { readTeam } from "../../../src/team/config.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { belongings } from "../../support/belongings.ts";
-import { teamsIn } from "../../support/built.ts";
+import { doneIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { said } from "../../support/said.ts";
@@ -62,12 +62,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   await t.attach("=mine:");
   const before = belongings(t);
-  const run = teamsIn(t.inside(pane), t.home);
-  const teams = async (...words: string[]) => {
-    const ended = await run(words);
-    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
-    return ended;
-  };
+  const teams = doneIn(t.inside(pane), t.home);
   await teams("create", "crew");
   await Promise.all(NAMES.map((name) => teams("spawn", name, ...SPAWN)));
   const { members } = (await teams("status", "--json")).json<{ members: Member[] }>();

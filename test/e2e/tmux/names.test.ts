@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { homeOf } from "../../../src/cli/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
+import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { said } from "../../support/said.ts";
@@ -27,12 +27,7 @@ it(
     mkdirSync(hostile);
     const playbook = join(t.home, "play.json");
     writeFileSync(playbook, JSON.stringify(PLAYBOOK));
-    const run = teamsIn(t.inside(user), hostile);
-    const teams = async (...words: string[]) => {
-      const ended = await run(words);
-      expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
-      return ended;
-    };
+    const teams = doneIn(t.inside(user), hostile);
     await teams("create", TEAM);
     const spawn = ["spawn", "--model", `scripted:${playbook}`, "--json", "--"];
     const spawned = await Promise.all(NAMES.map((name) => teams(...spawn, name)));
@@ -65,7 +60,8 @@ it(
       expect(person.screen().split("\n").at(-1)).toContain(TEAM);
     }
 
-    expect((await run([...spawn, "a:b"])).error().code).toBe("DUPLICATE_NAME");
+    const again = await teamsIn(t.inside(user), hostile)([...spawn, "a:b"]);
+    expect(again.error().code).toBe("DUPLICATE_NAME");
     await teams("hide", "--", RUNS);
     t.tmux("select-window", "-t", paneOf(RUNS));
     await eventually("its own window", () => person.screen().split("\n").at(-1)?.includes(`${RUNS}*`));

@@ -10,7 +10,7 @@ import { readTeam } from "../../../src/team/config.ts";
 import { readPlace, readStatus } from "../../../src/team/records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { agentsOf } from "../../support/agents.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
+import { doneIn, startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
@@ -27,11 +27,7 @@ async function inPanes(...names: readonly string[]) {
   writeFileSync(join(t.home, "play.json"), JSON.stringify(ECHO));
   const ref = teamRef(homeOf(t.env), "crew");
   const run = (words: readonly string[], from: Env = t.env) => teamsIn(from, t.home)(words);
-  const done = async (...words: string[]) => {
-    const ended = await run(words, t.inside(pane));
-    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
-    return ended;
-  };
+  const done = doneIn(t.inside(pane), t.home);
   await done("create", "crew");
   for (const name of names) await done("spawn", name, ...MODEL, "--prompt", `to ${name}`);
   /** Waits until it has said so much, and is idle. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { TeamStatus } from "../../../src/lead/status.ts";
-import { teamsIn } from "../../support/built.ts";
+import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -75,11 +75,7 @@ async function crew() {
   const teams = teamsIn(t.inside(user), t.home);
   const playbook = { version: 1, agents: { "*": [{ say: "done" }] } };
   writeFileSync(join(t.home, "play.json"), JSON.stringify(playbook));
-  const done = async (...words: string[]) => {
-    const ended = await teams(words);
-    expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
-    return ended;
-  };
+  const done = doneIn(t.inside(user), t.home);
   await done("create", "crew");
   /** `<window>: <whose panes>`, of windows with teammates in them. */
   const windows = () => {
