@@ -17,6 +17,7 @@ import type { AnyTool } from "../agent/tools/tool.ts";
 import { writeTool } from "../agent/tools/write.ts";
 import { openTranscript } from "../agent/transcript.ts";
 import { TeamError } from "../errors.ts";
+import { INSTANCE_VARIABLE } from "../launch/environment.ts";
 import type { LeadContext } from "../lead/context.ts";
 import type { PromptWords } from "../lead/prompt-words.ts";
 import type { SpawnOptions } from "../lead/spawn.ts";
@@ -73,7 +74,12 @@ export function assembleAgent(parts: AgentParts): Agent {
   const never = [...(type.disallowedTools ?? []), ...(parts.disallowedTools ?? [])];
   const deny = (): readonly string[] => [...settings().permissions.deny, ...never];
   const { TEAMS_BELL_FD: _fd, TEAMS_RESULT: _result, [RECORDING]: _recording, ...inherited } = ctx.env;
-  const env = { ...inherited, TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team) };
+  const env = {
+    ...inherited,
+    TEAMS_AGENT: agentId(agentName(worker.name), ctx.ref.team),
+    // A teammate has the mark of its start; by this, what a lead leaves that is killed is found.
+    ...(parts.role === "lead" ? { [INSTANCE_VARIABLE]: parts.sessionId } : {}),
+  };
   const hooks = hooksOf(parts, env);
   worker.plan.forbid((mode) =>
     mode === "bypassPermissions" ? bypassForbidden(settings(), ctx.env) : undefined,

@@ -7,6 +7,7 @@ import { readPlace } from "../team/records.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { isAlive, isElsewhere, killEverybody } from "./kill.ts";
+import { endLeftCommands } from "./left-commands.ts";
 import { endLeftWatches } from "./left-watches.ts";
 import { awaitSettled, closePlace } from "./settle-ending.ts";
 import { clearTeamWorktrees, type WorktreeEnd } from "./worktree-end.ts";
@@ -47,6 +48,7 @@ export async function deleteTeam(
     ...(options.worktrees ?? []),
     ...killed.flatMap(({ worktree }) => worktree ?? []),
   ]);
+  await endLeftCommands(ctx);
   await endLeftWatches(ctx);
   await removeTeamFiles(ctx.ref);
   return worktrees;

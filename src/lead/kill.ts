@@ -11,6 +11,7 @@ import { closingTogether } from "./closing-together.ts";
 import { type LeadContext, requireLead } from "./context.ts";
 import { endProcesses } from "./end-processes.ts";
 import { finishMember } from "./finish-member.ts";
+import { endLeftCommands } from "./left-commands.ts";
 import { shutdownTeammates } from "./shutdown.ts";
 import { setDiscard } from "./worktree-discard.ts";
 import type { WorktreeEnd } from "./worktree-end.ts";
@@ -100,7 +101,7 @@ async function endEach(
   );
 }
 
-/** Ends every member but the lead. */
+/** Ends every member but the lead, and what a lead that was killed has left running. */
 export async function killEverybody(
   ctx: LeadContext,
   options: KillOptions = {},
@@ -108,7 +109,9 @@ export async function killEverybody(
   const names = readTeam(ctx.ref)
     .members.map((member) => member.name)
     .filter((name) => name !== LEAD_NAME);
-  return killTeammates(ctx, names, options);
+  const reports = await killTeammates(ctx, names, options);
+  await endLeftCommands(ctx);
+  return reports;
 }
 
 async function ask(

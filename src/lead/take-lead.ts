@@ -9,6 +9,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { removeRun } from "../team/records.ts";
 import type { LeadContext } from "./context.ts";
+import { endLeftCommands } from "./left-commands.ts";
 import { endLeftWatches } from "./left-watches.ts";
 import { closeRequestsOf } from "./settle-ending.ts";
 
@@ -34,6 +35,7 @@ export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOu
   // Somebody else was quicker.
   if (!taken) return "yours";
   closeRequestsOf(ref, LEAD_NAME);
+  await endLeftCommands(ctx);
   await endLeftWatches(ctx);
   removeRun(ref, LEAD_NAME);
   return "taken";
@@ -63,6 +65,7 @@ export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
     return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
   });
   closeRequestsOf(ref, LEAD_NAME);
+  await endLeftCommands(ctx);
   await endLeftWatches(ctx);
   return taken;
 }

@@ -13,7 +13,7 @@ import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
+import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
 import { personInside } from "../../support/person.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
@@ -244,3 +244,26 @@ function startsOf(ref: TeamRef, name: string): number {
   const lines = readFileSync(ref.paths.events, "utf8").split("\n");
   return lines.filter((line) => line.includes('"what":"started"') && line.includes(`"${name}@`)).length;
 }
+
+it.each([
+  ["resume", ["resume", "crew"]],
+  ["run --resume", ["run", "--resume", "--json"]],
+  ["kill", ["kill", "--team", "crew"]],
+  ["delete", ["delete", "crew"]],
+])("%s ends what a command of a lead goes on with that was killed", async (_, words) => {
+  const t = privateTmux();
+  const works = uses("Bash", { command: "touch working; setsid sleep 300 & sleep 300; touch done" });
+  const agents = { [LEAD_NAME]: [{ tools: [works] }, { say: "Over." }] };
+  writeFileSync(join(t.home, "book.json"), JSON.stringify({ version: 1, agents }));
+  const how = ["--team", "crew", "--permission-mode", "bypassPermissions", "--teammate-mode", "process"];
+  const { child, ended } = startTeams(["run", "Go.", "--playbook", "book.json", ...how], t.env, t.home);
+  const sleeps = () => markedProcesses(t).filter(({ name }) => name.startsWith("sleep"));
+  await eventually("its work", () => existsSync(join(t.home, "working")) && sleeps().length === 2);
+  child.kill("SIGKILL");
+  await ended;
+  expect(sleeps()).toHaveLength(2);
+  const { code, err } = await teamsIn(t.env, t.home)(words);
+  expect(code, err).toBe(0);
+  expect(sleeps()).toEqual([]);
+  expect(existsSync(join(t.home, "done"))).toBe(false);
+});
