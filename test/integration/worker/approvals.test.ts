@@ -195,6 +195,16 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)[0]).toContain("Note with the permission: go");
   });
 
+  it("stays refused by the one who was first, whatever mode its agent is given then", async () => {
+    const { ref, dev, request, made } = await asking();
+    await answerRequest(ref, request.id, { approve: false, note: "not this", by: LEAD_NAME, at: 0 });
+    const mode = { type: "mode_set_request" as const, mode: "bypassPermissions", from: LEAD_NAME };
+    await send(ref, formatProtocol(mode, new Date(0)));
+    await eventually("the turn's end", () => stateOf(ref) === "idle" && dev.worker.plan.mode !== "default");
+    expect(made()).toBe(false);
+    expect(results(dev)[0]).toContain("not this");
+  });
+
   it("tells the lead's side where only a person may allow it", async () => {
     const settings = { permissions: { ask: ["Bash(touch:*)"] } };
     const { ref, dev } = await asking({ settings, mode: "bypassPermissions" });
@@ -435,6 +445,7 @@ describe("a plan (S64)", () => {
     expect(listApprovals(ref)).toEqual([next]);
     expect(next).toMatchObject({ kind: "plan", from: "dev", summary: "Rename it" });
     await eventually("its waiting", () => stateOf(ref) === "awaiting-approval");
+    expect(readStatus(ref, "dev")?.activity).toBe("waits for approval of its plan");
     await answerApproval(contextOf(ref), next.id, { approve: true });
     await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
   });

@@ -190,6 +190,18 @@ describe("what could not be sent", () => {
     expect(await typesToLead(ref)).toContain("question_request");
   });
 
+  it("of a permission fails its call with the reason, and leaves nothing open (S61)", async () => {
+    const { ref, dev, restore } = await played({ tools: [touch("made")] }, { mode: "default" });
+    await dev.worker.typed("begin");
+    await eventually("the failure", () => dev.worker.lastText === "it failed");
+    expect([listApprovals(ref), existsSync(join(dev.cwd, "made"))]).toEqual([[], false]);
+    expect(results(dev)[0]).toContain("cannot be written");
+    restore();
+    await dev.worker.typed("again");
+    await eventually("the second try", () => listApprovals(ref).length === 1);
+    expect(await typesToLead(ref)).toContain("permission_request");
+  });
+
   it("of a plan leaves its agent planning, and it can be sent again (S64)", async () => {
     const ref = await testTeam(["dev"]);
     const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };

@@ -231,15 +231,16 @@ describe("the end of a turn", () => {
     ]);
   });
 
-  it("carries what was last written to a peer", async () => {
+  it("carries what was last written to a peer, which the lead is none of", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const message = { type: "message", recipient: "ada", content: "I found it", summary: "found the bug" };
+    const report = { type: "message", recipient: LEAD_NAME, content: "Ada knows", summary: "ada knows" };
     await workerOfTest(ref, {
-      turns: [{ tools: [{ name: "SendMessage", input: message }] }, { say: "told" }],
+      turns: [{ tools: [message, report].map((input) => ({ name: "SendMessage", input })) }, { say: "told" }],
     });
     await send(ref, "begin");
     await eventually("the notice", async () => (await noticesOf(ref)).length === 1);
-    expect(await noticesOf(ref)).toMatchObject([{ summary: "[to ada] found the bug", toolCalls: 1 }]);
+    expect(await noticesOf(ref)).toMatchObject([{ summary: "[to ada] found the bug", toolCalls: 2 }]);
   });
 });
 
