@@ -76,7 +76,7 @@ export class Turns {
     budget.turnBegins(shutdown !== undefined);
     view.note("continues the turn in which its process ended");
     status.happened("turn_started", "continues what it was doing", keys.length);
-    await this.#inTurn(keys, async (signal) => {
+    await this.#inTurn({ keys, messages: keys.length }, async (signal) => {
       // It had nothing more to do than to be over.
       if (waits) return { outcome: "completed", text: "", toolCalls: 0 };
       if (cut === "given-up") {
@@ -96,8 +96,9 @@ export class Turns {
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
     budget.turnBegins(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
     this.end.rest?.began(entries.length === 0 && ended.length === 0);
-    await this.#inTurn(input.keys, async (signal) => {
-      for (const entry of entries) if (!isTyped(entry.message)) this.#showReceived(entry);
+    const received = entries.filter(({ message }) => !isTyped(message));
+    await this.#inTurn({ keys: input.keys, messages: received.length }, async (signal) => {
+      for (const entry of received) this.#showReceived(entry);
       for (const { what, how } of ended) view.note(`ended in the background: ${what}: ${how}`);
       for (const { message } of entries) if (isTyped(message)) view.typed(message.text);
       status.happened("turn_started", `reads: ${input.origin.text}`, entries.length);
@@ -113,7 +114,10 @@ export class Turns {
   }
 
   /** A turn of these messages, unless the team is gone, and what comes of its end. */
-  async #inTurn(keys: readonly string[], act: (signal: AbortSignal) => Promise<TurnSummary>): Promise<void> {
+  async #inTurn(
+    { keys, messages }: { readonly keys: readonly string[]; readonly messages: number },
+    act: (signal: AbortSignal) => Promise<TurnSummary>,
+  ): Promise<void> {
     const { reports, plan, life } = this.#options;
     await reports.works(plan.modeGiven);
     if (!life.goesOn) return;
@@ -121,7 +125,7 @@ export class Turns {
     this.#ends = ends;
     this.#keys = keys;
     try {
-      const result = await this.#recorded(keys.length, () => act(ends.signal));
+      const result = await this.#recorded(messages, () => act(ends.signal));
       await this.end.of(result, keys, ends.signal);
     } finally {
       this.#ends = undefined;
