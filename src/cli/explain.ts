@@ -4,6 +4,8 @@ import { nearestNames } from "../schema/nearest.ts";
 import { COMMON_OPTIONS, type Command, longName, type OptionSpec, optionsOf } from "./command.ts";
 import { type ParsedLine, usageError, usageOf } from "./parse.ts";
 
+/** Columns of what is not a terminal, as commander has it. */
+const WIDTH = 80;
 const COMMON = "Common options:";
 /** What a command that is about no team takes and does not heed. */
 const OF_TEAMS: readonly string[] = ["team", "as"];
@@ -80,11 +82,13 @@ function parserOf(command: Command): Commander {
     parser.addOption(command.ofNoTeam && OF_TEAMS.includes(key) ? option.hideHelp() : option);
   }
   const examples = command.examples.map((example) => `  $ ${example}`);
-  parser.addHelpText(
-    "after",
-    [...(command.notes ? ["", command.notes] : []), "", "Examples:", ...examples].join("\n"),
-  );
+  const notes = command.notes === undefined ? [] : ["", asWideAsTheRest(command.notes, parser)];
+  parser.addHelpText("after", [...notes, "", "Examples:", ...examples].join("\n"));
   return parser;
+}
+
+function asWideAsTheRest(text: string, parser: Commander): string {
+  return parser.createHelp().boxWrap(text, parser.configureOutput().getOutHelpWidth?.() ?? WIDTH);
 }
 
 function helpOption({ raw }: Command): Option {

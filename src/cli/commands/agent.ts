@@ -13,7 +13,7 @@ export const command = defineCommand({
     "teams agent --agent-id scout@audit --agent-name scout --team-name audit --parent-session-id 0b5e… --agent-type Explore",
   ],
   notes:
-    "Flags: --agent-id --agent-name --team-name --agent-color --parent-session-id --agent-type --plan-mode-required\n" +
+    "Flags: --agent-id --agent-name --team-name --agent-color --parent-session-id --agent-type --plan-mode-required " +
     "--permission-mode --dangerously-skip-permissions --allowedTools --disallowedTools --tools --add-dir --model --resume.\n" +
     "Unknown flags are ignored.",
   run: async (call) => runAgent(call),

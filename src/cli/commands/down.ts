@@ -19,7 +19,7 @@ export const command = defineCommand({
   },
   examples: ["teams down", "teams down review --timeout 60", 'teams down review --reason "Until tomorrow."'],
   notes:
-    "They stay members; `teams resume` starts them again with their conversations. A refusal stands (exit 1). Past the\n" +
+    "They stay members; `teams resume` starts them again with their conversations. A refusal stands (exit 1). Past the " +
     "deadline nothing is touched (exit 5).",
   async run(call) {
     const { args, options, io, out } = call;

@@ -21,7 +21,7 @@ export const command = defineCommand({
   },
   examples: ["teams events", "teams events review -f --type model", "teams events --json --type task"],
   notes:
-    "They stay on this machine, in events.jsonl of the team's directory, and hold ids, names, sizes, tokens and times: no\n" +
+    "They stay on this machine, in events.jsonl of the team's directory, and hold ids, names, sizes, tokens and times: no " +
     "text of a message, a model or a tool. The newest 8 to 16 MB are kept.",
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });

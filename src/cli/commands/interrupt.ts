@@ -15,7 +15,7 @@ export const command = defineCommand({
     "teams interrupt reviewer && teams send reviewer 'Only src/auth, please.'",
   ],
   notes:
-    "The model's answer and the running command end at once; what was said stays in its conversation, and what waits for it\n" +
+    "The model's answer and the running command end at once; what was said stays in its conversation, and what waits for it " +
     "comes next. In the agent's own pane Esc does the same. What it runs in the background keeps running.",
   async run(call) {
     const { args, options, io, out } = call;

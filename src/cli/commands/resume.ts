@@ -23,7 +23,7 @@ export const command = defineCommand({
   },
   examples: ["teams resume", "teams resume review", "teams resume review --teammate-mode process --json"],
   notes:
-    "After a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate continues with its\n" +
+    "After a lost lead, a closed pane, a crash, tmux kill-server, a reboot, or teams down. Each teammate continues with its " +
     "conversation, its unread messages and the tasks that nobody else has taken. Called twice it starts nobody twice.",
   async run(call) {
     const { args, options, io, out } = call;

@@ -83,9 +83,9 @@ export const command = defineCommand({
     "teams run --model scripted --report /tmp/AUDIT.md",
   ],
   notes:
-    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is\n" +
+    "Without a key (ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN) or a base URL (ANTHROPIC_BASE_URL) the built-in playbook is " +
     "played: a team audits the git repository of this directory. Everything but the thinking is real.\n" +
-    "You are asked for what no rule and no --permission-mode allows: in the pane, or without a terminal by teams approvals\n" +
+    "You are asked for what no rule and no --permission-mode allows: in the pane, or without a terminal by teams approvals " +
     "and teams approve; the run waits for the answer.",
   run: (call) => startRun(call),
 });

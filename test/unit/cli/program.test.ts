@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../../src/cli/registry.ts";
 import { cliIn } from "../../support/cli.ts";
 
 describe("the program", () => {
@@ -21,6 +22,15 @@ describe("the program", () => {
     expect((await teams(["send", "-h"])).out).toBe(help.out);
     expect(help.out).toContain("--as <member>");
     expect((await teams(["ls", "--help"])).out).not.toMatch(/--as|--team/);
+  });
+
+  it("keeps what a command's help says within the width of what is no terminal", async () => {
+    const teams = cliIn();
+    for (const name of Object.keys(COMMANDS)) {
+      const { out } = await teams([...name.split(" "), "--help"]);
+      const [said = ""] = out.split("\nExamples:\n");
+      expect(said.split("\n").filter((row) => row.length > 80)).toEqual([]);
+    }
   });
 
   it("lists a family of commands", async () => {
