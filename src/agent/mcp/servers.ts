@@ -5,6 +5,7 @@ import { httpFetch } from "../../os/http-fetch.ts";
 import type { McpServer } from "../../schema/mcp.ts";
 import type { AnyTool } from "../tools/tool.ts";
 import { expandServer } from "./expand.ts";
+import { type ListedTools, listTools } from "./list-tools.ts";
 import { mcpTool } from "./mcp-tool.ts";
 
 export interface McpOptions {
@@ -60,7 +61,9 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const open = links.filter((link) => link !== undefined);
   const tools = new Map<string, AnyTool>();
   for (const link of open) {
-    for (const [i, described] of link.described.entries()) {
+    for (const name of link.listed.flawed)
+      options.onLeftOut(link.name, name, "it is described as no tool is");
+    for (const [i, described] of link.listed.tools.entries()) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
       const flaw = flawOf(described, i, tools.has(tool.name));
       if (flaw === undefined) tools.set(tool.name, tool);
@@ -88,16 +91,16 @@ function flawOf({ inputSchema }: Described, place: number, isNamed: boolean): st
 /** The connection to one server; one that broke is made anew by the next call. */
 class Link {
   readonly name: string;
-  readonly described: readonly Described[];
+  readonly listed: ListedTools;
   readonly #options: McpOptions;
   #client: Client | undefined;
   readonly #ended = new AbortController();
   /** Of all calls that come while it is made anew. */
   #opening: Promise<void> | undefined;
 
-  private constructor(name: string, options: McpOptions, client: Client, described: readonly Described[]) {
+  private constructor(name: string, options: McpOptions, client: Client, listed: ListedTools) {
     this.name = name;
-    this.described = described;
+    this.listed = listed;
     this.#options = options;
     this.#hold(client);
   }
@@ -106,11 +109,8 @@ class Link {
   static async open(name: string, options: McpOptions): Promise<Link> {
     const client = await connect(name, options);
     try {
-      // One that says of itself that it has none is not asked, about which the library would write to the terminal.
-      const has = client.getServerCapabilities()?.tools !== undefined;
-      const timeout = options.startTimeoutMs ?? START_TIMEOUT;
-      const { tools } = has ? await client.listTools(undefined, { timeout }) : { tools: [] };
-      return new Link(name, options, client, tools);
+      const listed = await listTools(client, options.startTimeoutMs ?? START_TIMEOUT);
+      return new Link(name, options, client, listed);
     } catch (error) {
       await client.close();
       throw error;

@@ -13,6 +13,7 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 
 const server = scriptFile("mcp-server");
 const manyTools = scriptFile("mcp-many-tools");
+const badTool = scriptFile("mcp-bad-tool");
 const noTools = scriptFile("mcp-no-tools");
 
 /** Connects, and ends with the test what it started. */
@@ -80,6 +81,17 @@ describe("a server over its standard streams", () => {
       ["many", "long", expect.stringContaining("50000 characters")],
       ["many", "t200", expect.stringContaining("and so are those after it")],
     ]);
+  });
+
+  it("that describes one of its tools as no tool is has the others", async () => {
+    const entry = { command: process.execPath, args: [badTool()], env: {} };
+    const { names, leftOut, failures, call } = await connect({ odd: entry });
+    expect([names, failures]).toEqual([["mcp__odd__good"], []]);
+    expect(leftOut).toEqual([
+      ["odd", "bad", "it is described as no tool is"],
+      ["odd", "without a name", "it is described as no tool is"],
+    ]);
+    expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });
 
   it("that says it has no tools has none, and nothing is written of that to a terminal", async () => {
