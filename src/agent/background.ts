@@ -33,6 +33,8 @@ export interface TaskLook {
   /** The newest part of its output. */
   readonly output: string;
   readonly isWhole: boolean;
+  /** More came than its file takes: the newest is known here alone. */
+  readonly isCut: boolean;
 }
 
 interface Task {
@@ -50,6 +52,8 @@ export interface BackgroundOptions {
   readonly cwd: string;
   /** Values that are masked in what is written (`secretsOf`). */
   readonly secrets: readonly string[];
+  /** Characters of output that one file takes. */
+  readonly room?: number;
   /** Told of each end that nobody asked for; without it the agent has to look itself. */
   readonly onEnd?: ((notice: TaskNotice) => void) | undefined;
 }
@@ -93,9 +97,9 @@ export class BackgroundTasks {
     work: (signal: AbortSignal, file: OutputFile) => Promise<TaskEnd>,
   ): { readonly taskId: string; readonly outputFile: string } | undefined {
     if (this.running >= MAX_RUNNING) return undefined;
-    const { cwd, secrets } = this.#options;
+    const { cwd, secrets, room } = this.#options;
     const id = `${kind}-${randomBytes(4).toString("hex")}`;
-    const file = new OutputFile(cwd, id, secrets);
+    const file = new OutputFile(cwd, id, secrets, room);
     file.begin();
     const stop = new AbortController();
     const task: Task = {
@@ -127,14 +131,16 @@ export class BackgroundTasks {
       waiting.abort();
     }
     const { end, file, what } = task;
+    const { newest } = file;
     task.told = end !== undefined;
     return {
       status: end?.status ?? "running",
       how: end?.how ?? "",
       what,
       outputFile: file.path,
-      output: readTail(file.path, MAX_SHOWN) ?? "",
-      isWhole: (fileSize(file.path) ?? 0) <= MAX_SHOWN,
+      output: newest ?? readTail(file.path, MAX_SHOWN) ?? "",
+      isWhole: newest === undefined && (fileSize(file.path) ?? 0) <= MAX_SHOWN,
+      isCut: newest !== undefined,
     };
   }
 

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { OutputFile } from "./output-file.ts";
+import { MAX_CHARACTERS, OutputFile } from "./output-file.ts";
 
 /** Characters that a model reads; the whole stands in a file. */
 const MAX_SHOWN = 30_000;
@@ -39,9 +39,9 @@ export class CommandOutput {
       .join("\n");
     if (this.total <= MAX_SHOWN) return whole;
     this.file.end();
-    const { flaw, path } = this.file;
-    const rest =
-      flaw === undefined ? `the whole output is in ${path}` : `the rest could not be kept: ${flaw}`;
+    const { flaw, path, newest } = this.file;
+    const what = newest === undefined ? "the whole output" : `the first ${MAX_CHARACTERS} of it`;
+    const rest = flaw === undefined ? `${what} is in ${path}` : `the rest could not be kept: ${flaw}`;
     return `${whole.slice(0, MAX_SHOWN)}\n… (${this.total} characters in all; ${rest})`;
   }
 

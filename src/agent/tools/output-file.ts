@@ -8,7 +8,9 @@ import { maskStream } from "../../os/secrets.ts";
 import { sweepOutputs } from "./old-outputs.ts";
 
 /** Characters that go into one file, so that a command that prints for ever fills no disk. */
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+export const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** Of what comes after them, the newest that are kept here. */
+const MAX_NEWEST = 30_000;
 
 /**
  * The private file that takes a command's whole output, with no secret in it. That it cannot be written is no reason to end
@@ -18,11 +20,16 @@ export class OutputFile {
   readonly path: string;
   flaw: string | undefined;
   private readonly masks;
+  /** The newest of what came after the file was full; undefined while it holds everything. */
+  newest: string | undefined;
+  private readonly room: number;
   private isThere = false;
   private written = 0;
 
-  constructor(cwd: string, toolUseId: string, secrets: readonly string[]) {
+  /** @param room characters that go into the file */
+  constructor(cwd: string, toolUseId: string, secrets: readonly string[], room = MAX_CHARACTERS) {
     this.path = outputPath(cwd, toolUseId);
+    this.room = room;
     this.masks = { stdout: maskStream(secrets), stderr: maskStream(secrets) };
   }
 
@@ -41,8 +48,11 @@ export class OutputFile {
   }
 
   private write(text: string): void {
-    const part = text.slice(0, Math.max(0, MAX_CHARACTERS - this.written));
+    const part = text.slice(0, Math.max(0, this.room - this.written));
     if (part !== "") this.append(part);
+    if (part.length === text.length || this.flaw !== undefined) return;
+    if (this.newest === undefined) this.append(`\n… (cut here, after ${this.room} characters)\n`);
+    this.newest = `${this.newest ?? ""}${text.slice(part.length)}`.slice(-MAX_NEWEST);
   }
 
   private append(part: string): void {

@@ -57,9 +57,11 @@ function unknownTask(id: string): ToolResult {
   );
 }
 
-function resultOf(id: string, { status, how, outputFile, output, isWhole }: TaskLook): ToolResult {
+function resultOf(id: string, look: TaskLook): ToolResult {
+  const { status, how, outputFile, output, isWhole, isCut } = look;
   const state = status === "running" ? "still runs" : `${status}: ${how}`;
-  const part = isWhole ? "" : `\n(its newest output; all of it is in ${outputFile})`;
+  const rest = isCut ? `its start is in ${outputFile}, which took no more` : `all of it is in ${outputFile}`;
+  const part = isWhole ? "" : `\n(its newest output; ${rest})`;
   return {
     content: `${id} ${state}${part}\n${output.trim() === "" ? "(no output)" : output.trimEnd()}`,
     data: { taskId: id, status, outputFile, output },

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -52,6 +52,21 @@ const pidIn = (name: string): number => Number(readFileSync(join(cwd, name), "ut
 const isRunning = (name: string): boolean => startOf(pidIn(name)) !== undefined;
 
 describe("a command in the background", () => {
+  test("that prints more than its file takes is cut there, which is said, and its newest output is seen", async () => {
+    background = new BackgroundTasks({ cwd, secrets: [SECRET], room: 1_000 });
+    const { taskId, outputFile } = await start(
+      `seq 1 5000; echo ${SECRET}; until [ -e go ]; do sleep 0.02; done`,
+    );
+    const newest = async () => (await output(taskId, { block: false })).content;
+    await eventually("its newest words", async () => (await newest()).includes("5000\n[secret]"));
+    expect(await newest()).toContain(`its start is in ${outputFile}, which took no more`);
+    writeFileSync(join(cwd, "go"), "");
+    expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
+    const kept = readFileSync(outputFile, "utf8");
+    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(cut here, after 1000 characters\)\n$/);
+    expect(kept.length).toBeLessThan(1_100);
+  });
+
   test("starts at once; its output is there while it runs, and its end is told once, with how", async () => {
     const { taskId, outputFile } = await start(
       "echo begun; until [ -e go ]; do sleep 0.02; done; echo over; exit 3",
