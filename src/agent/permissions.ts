@@ -5,6 +5,7 @@ import { areInside, isOwnNote, isThePlan, type Places, placesIn, whyReadable } f
 import type { PermissionDecision, PermissionQuestion } from "./permission-question.ts";
 import { allowance, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { whyProtected } from "./protected-paths.ts";
+import { writtenWords } from "./written-words.ts";
 
 /**
  * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
@@ -87,13 +88,9 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
-  if (access.kind === "write" && !isThePlan(question, resolved)) {
-    // By either name: what a link is called may be what a program reads.
-    const names = [...access.paths, ...resolved.paths];
-    for (const path of names) {
-      const why = whyProtected(path, resolved.protectedDirs);
-      if (why !== undefined) return part(guard(`${path} ${why}.`));
-    }
+  for (const path of changedPaths(question, resolved)) {
+    const why = whyProtected(path, resolved.protectedDirs);
+    if (why !== undefined) return part(guard(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
   if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
@@ -103,6 +100,15 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
     whole: allowed.whole,
   };
+}
+
+/** What a call changes, by either name: what a link is called may be what a program reads. */
+function changedPaths(question: PermissionQuestion, resolved: Places): readonly string[] {
+  const { access, line, workingDirs, home } = question;
+  if (access.kind === "write" && !isThePlan(question, resolved)) return [...access.paths, ...resolved.paths];
+  if (access.kind !== "command") return [];
+  const paths = writtenWords(line, workingDirs[0] ?? "/", home);
+  return [...paths, ...placesIn({ ...question, access: { kind: "write", paths } }).paths];
 }
 
 /**

@@ -481,6 +481,51 @@ describe("what a command redirects to is held against the rules for files", () =
     expect(ask(mode, "Bash", command(text), { rules: rules(given) })).toBe(expected);
   });
 
+  test.each([
+    "tee .claude/settings.json",
+    "git log | sudo tee -a ~/.bashrc",
+    "cp a .mcp.json",
+    "ln -s .claude link",
+    "mkdir -p .claude/hooks",
+    "dd if=a of=.git/hooks/pre-commit",
+    "sed -i s/a/b/ .envrc",
+    "curl -so .git/config x",
+    "cd .git && cp ../x config",
+    "find . -name x -exec mv {} .ssh/rc ;".replace(";", "\\;"),
+    "rm -rf sub/../.git",
+    "git checkout other -- .claude/settings.json",
+  ])("%j changes a protected file by the name of its command, and asks whatever allows it", (text) => {
+    for (const allow of [
+      ["Bash"],
+      ["tee", "git", "sudo", "cp", "ln", "mkdir", "dd", "sed", "curl", "cd", "find", "rm"].map(
+        (name) => `Bash(${name}:*)`,
+      ),
+    ]) {
+      expect(decideOn("acceptEdits", "Bash", command(text), { rules: rules({ allow }) })).toMatchObject({
+        behavior: "ask",
+        guarded: true,
+      });
+      expect(ask("dontAsk", "Bash", command(text), { rules: rules({ allow }) })).toBe("deny");
+    }
+    expect(ask("bypassPermissions", "Bash", command(text))).toBe("allow");
+  });
+
+  test.each([
+    "cat .claude/settings.json",
+    "git log | tee out",
+    "sed s/a/b/ .envrc",
+    "git log -- .claude",
+    "grep rm .git/config",
+  ])("%j only reads one", (text) => {
+    expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
+  });
+
+  test("also where a link leads to one", () => {
+    const resolve = (path: string) => path.replace(`${WORK}/link`, `${WORK}/.claude`);
+    const more = { resolve, rules: rules({ allow: ["Bash"] }) };
+    expect(ask("default", "Bash", command("tee link/settings.json"), more)).toBe("ask");
+  });
+
   test("a protected file is said to be one, also where the command would ask anyway", () => {
     const decided = decideOn("default", "Bash", command("make > .envrc"));
     expect(decided).toMatchObject({ behavior: "ask", guarded: true });

@@ -1,0 +1,44 @@
+import { isAbsolute, join, normalize } from "node:path";
+import type { ShellLine } from "./shell-line.ts";
+import { startsOf } from "./simple-command.ts";
+
+/** Commands that change the files that their words name, whatever their options are. */
+const WRITERS: ReadonlySet<string> = new Set(
+  "tee cp mv ln install touch truncate rm rmdir unlink mkdir mkfifo dd chmod chown shred rsync patch".split(
+    " ",
+  ),
+);
+/** Those that do so with a certain word. */
+const WITH_WORD: Readonly<Record<string, RegExp>> = {
+  sed: /^(-[a-zA-Z]*i|--in-place)/,
+  perl: /^-[a-zA-Z]*i/,
+  sort: /^(-[a-zA-Z]*o|--output)/,
+  curl: /^(-[a-zA-Z]*[oO]|--output|--remote-name)/,
+  wget: /./,
+  git: /^(rm|mv|restore|checkout|apply)$/,
+};
+/** Commands behind which a relative path is somewhere else: what they name counts as well. */
+const MOVES: ReadonlySet<string> = new Set(["cd", "pushd"]);
+
+/**
+ * The paths that a command line names which changes files by the name of one of its commands (`tee x`); what programs do by themselves
+ * nobody sees. Rather one too many: which words are read and which are written only the command knows.
+ */
+export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/"): readonly string[] {
+  const commands = line?.commands ?? [];
+  if (!commands.some(writes)) return [];
+  const named = commands.filter((words) => writes(words) || words.some((word) => MOVES.has(word)));
+  return named.flat().map((word) => {
+    // `of=x`, `--output=x`.
+    const path = word.replace(/^-*[\w-]+=/, "");
+    if (path.startsWith("~/")) return join(home, path.slice(2));
+    return isAbsolute(path) ? normalize(path) : join(cwd, path);
+  });
+}
+
+function writes(words: readonly string[]): boolean {
+  return [...startsOf(words)].some(([name = "", ...rest]) => {
+    const sign = Object.hasOwn(WITH_WORD, name) ? WITH_WORD[name] : undefined;
+    return WRITERS.has(name) || rest.some((word) => sign?.test(word));
+  });
+}
