@@ -9,7 +9,7 @@ import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { findMember } from "../team/members.ts";
-import { modeGiven } from "../team/restarts.ts";
+import { modeBeforePlan, modeGiven } from "../team/restarts.ts";
 import type { DebugLogOptions } from "../telemetry/debug-log.ts";
 import { wantsDebugLog } from "../telemetry/debug-variable.ts";
 import type { WorkerEnd } from "../worker/life.ts";
@@ -159,13 +159,17 @@ function openView(
 
 /**
  * The mode that it was given while it worked, by an earlier process of it; else plan mode by flag or variable. What an
- * approval gives is the mode it was spawned with, else the lead's.
+ * approval gives is the mode from before the plan: the one that it had when it was told to plan, else that it was spawned with, else
+ * the lead's.
  */
 function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; afterPlan: PermissionMode } {
   const lead = permissionMode.safeParse(config.members.find(({ name }) => name === LEAD_NAME)?.mode);
   const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
   const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
-  return { now: modeGiven(member) ?? (planned ? "plan" : given), afterPlan: given };
+  return {
+    now: modeGiven(member) ?? (planned ? "plan" : given),
+    afterPlan: modeBeforePlan(member) ?? given,
+  };
 }
 
 /** Its settings, as they are whenever they are used. */

@@ -155,14 +155,31 @@ export function modeToInherit({ mode, metadata }: TeamMember): PermissionMode | 
   return parsed.success ? parsed.data : undefined;
 }
 
+/** The mode that a member had when it was told to plan: the approval of its plan gives that back. */
+export function modeBeforePlan({ metadata }: TeamMember): PermissionMode | undefined {
+  const parsed = permissionMode.safeParse(metadata?.[BEFORE]);
+  return parsed.success ? parsed.data : undefined;
+}
+
 /** Gives a member a mode: the one that it goes on in when it is started again. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
 export async function giveMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
-    const ofLead = { [BEFORE]: mode === "delegate" ? modeToInherit(member) : undefined };
-    const next = withMetadata({ ...member, mode }, member.name === LEAD_NAME ? ofLead : { [MODE]: mode });
+    const isLead = member.name === LEAD_NAME;
+    const before = isLead ? beforeDelegate(member, mode) : beforePlan(member, mode);
+    const next = withMetadata({ ...member, mode }, { [BEFORE]: before, ...(!isLead && { [MODE]: mode }) });
     return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
   });
+}
+
+function beforeDelegate(lead: TeamMember, mode: PermissionMode): string | undefined {
+  return mode === "delegate" ? modeToInherit(lead) : undefined;
+}
+
+function beforePlan(member: TeamMember, mode: PermissionMode): string | undefined {
+  if (mode !== "plan") return undefined;
+  const now = modeNow(member);
+  return now === "plan" ? modeBeforePlan(member) : now;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { Approval } from "../../../src/lead/approvals.ts";
+import type { TeamStatus } from "../../../src/lead/status.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { personInside } from "../../support/person.ts";
@@ -23,4 +25,42 @@ it("a lead's own mode is changed while it runs, from its next call on", async ()
   await person.sees("That was all.");
   expect(existsSync(join(t.home, "ran"))).toBe(false);
   expect(await person.code()).toBe(0);
+});
+
+it("a teammate that was told to plan has its mode from before again with the approval, also in its next process (S64)", async () => {
+  const t = privateTmux();
+  const teams = teamsIn(t.env, t.home);
+  const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };
+  const exit = { name: "ExitPlanMode", input: {} };
+  const dev = [{ say: "ready" }, { tools: [write, exit] }, { say: "done", repeat: true }];
+  writeFileSync(join(t.home, "plan.json"), JSON.stringify({ version: 1, agents: { dev } }));
+  const member = async () =>
+    (JSON.parse((await teams(["status", "--json"])).out) as TeamStatus).members.find(
+      ({ name }) => name === "dev",
+    );
+  const plan = async () => {
+    const { approvals } = JSON.parse((await teams(["approvals", "--json"])).out) as {
+      readonly approvals: readonly Approval[];
+    };
+    return approvals.find(({ kind }) => kind === "plan")?.id;
+  };
+  const place = ["--teammate-mode", "process"];
+  await teams(["create", "crew"]);
+  const model = `scripted:${join(t.home, "plan.json")}`;
+  const spawned = await teams(["spawn", "dev", "--model", model, "--prompt", "Begin.", ...place]);
+  expect(spawned.code, spawned.err).toBe(0);
+  for (const mode of ["acceptEdits", "plan"]) expect((await teams(["mode", "dev", mode])).code).toBe(0);
+  await teams(["send", "dev", "plan it"]);
+  const before = await eventually("its plan", plan, 20_000);
+  process.kill((await member())?.pid ?? 0, "SIGKILL");
+  await eventually("its crash", async () => (await member())?.state === "crashed", 20_000);
+  expect((await teams(["resume", ...place])).code).toBe(0);
+  const id = await eventually(
+    "its plan again",
+    async () => ((await plan()) === before ? undefined : plan()),
+    20_000,
+  );
+  expect((await teams(["approve", id])).code).toBe(0);
+  await eventually("its mode", async () => (await member())?.mode === "acceptEdits", 20_000);
+  await teams(["kill", "crew", "--force"]);
 });
