@@ -1,6 +1,7 @@
 import { parseRule } from "../agent/permission-rules.ts";
 import { TeamError } from "../errors.ts";
 import { type Approval, type ApprovalAnswer, answerApproval } from "../lead/approvals.ts";
+import { openForeignRequests } from "../lead/foreign-requests.ts";
 import { isCrashId } from "../protocol/request-ids.ts";
 import { type RequestRecord, readRequest } from "../team/requests.ts";
 import type { AnyCall } from "./command.ts";
@@ -31,6 +32,7 @@ export async function decide(
   const { options, io, out } = call;
   const open = openTeam(io.env, options);
   const isCrash = isCrashId(id);
+  openForeignRequests(open.ref);
   // Who has crashed is started again, or let go with its pane.
   const ctx = isCrash
     ? await leadContext(call, open, loadSettings(open.home.root, io.cwd))

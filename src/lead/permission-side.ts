@@ -1,4 +1,4 @@
-import { hostPattern, plainHost } from "../agent/host-rules.ts";
+import { plainHost } from "../agent/host-rules.ts";
 import type { PermissionDecision } from "../agent/permission-question.ts";
 import type { PermissionRules } from "../agent/permission-rules.ts";
 import { decide } from "../agent/permissions.ts";
@@ -7,14 +7,14 @@ import type { ToolAccess, ToolContext } from "../agent/tools/tool.ts";
 import { webFetchTool } from "../agent/tools/web-fetch.ts";
 import { TeamError } from "../errors.ts";
 import type { MessageOf } from "../protocol/messages.ts";
-import { rulesAdded } from "../protocol/permission-updates.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
 import { readStatus } from "../team/records.ts";
-import { isOpen, openRequest } from "../team/requests.ts";
+import { isOpen } from "../team/requests.ts";
 import { answerApproval } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
+import { openForeign } from "./foreign-requests.ts";
 
 /** What a lead's own side lets a teammate do. */
 export interface LeadRights {
@@ -28,9 +28,7 @@ export interface LeadRights {
 interface Asked {
   readonly id: string;
   readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
   readonly access: ToolAccess;
-  readonly rules: readonly string[];
 }
 
 /**
@@ -50,7 +48,7 @@ export async function answerPermission(
   const { cwd } = member;
   const asked = askedIn(message, { cwd, env: ctx.env });
   // One of ours has opened it itself, and by now may have its answer.
-  if (readStatus(ctx.ref, from) === undefined) recordForeign(ctx, from, asked);
+  if (readStatus(ctx.ref, from) === undefined) openForeign(ctx.ref, from, message, ctx.clock.now());
   // What somebody else has asked for is not decided by what this one says of it.
   if (!isOpen(ctx.ref, asked.id, from)) return "answered";
   const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
@@ -98,29 +96,15 @@ function askedIn(
   if (message.type === "sandbox_permission_request") {
     const host = plainHost(message.host);
     const tool = webFetchTool.name;
-    const rules = [`${tool}(${hostPattern(host)})`];
-    return { id: message.requestId, tool, input: { host }, access: { kind: "host", host }, rules };
+    return { id: message.requestId, tool, access: { kind: "host", host } };
   }
-  const { request_id: id, tool_name: tool, input, permission_suggestions } = message;
-  const rules = permission_suggestions.flatMap(rulesAdded);
-  return { id, tool, input, access: accessOf(tool, input, where), rules };
+  const { request_id: id, tool_name: tool, input } = message;
+  return { id, tool, access: accessOf(tool, input, where) };
 }
 
 /** What the call would touch. A tool that only the asker has, or an input that is none of it, is whatever it may be. */
-function accessOf(name: string, input: Asked["input"], where: Pick<ToolContext, "cwd" | "env">): ToolAccess {
+function accessOf(name: string, input: unknown, where: Pick<ToolContext, "cwd" | "env">): ToolAccess {
   const tool = builtinTools().find((one) => one.name === name);
   const parsed = tool?.input.safeParse(input);
   return tool !== undefined && parsed?.success ? tool.access(parsed.data, where) : { kind: "external" };
-}
-
-/** A foreign peer has only its message: the request is opened here, so that `approvals` shows it. */
-function recordForeign(ctx: LeadContext, from: string, { id, tool, input, access, rules }: Asked): void {
-  openRequest(ctx.ref, {
-    id,
-    kind: "permission",
-    from,
-    summary: `${tool}(${access.kind === "host" ? access.host : JSON.stringify(input).slice(0, 200)})`,
-    payload: { input, tool, rules, ...(access.kind === "host" ? { access } : {}) },
-    at: ctx.clock.now(),
-  });
 }

@@ -100,6 +100,8 @@ export async function teamStatus(
     ...memberStatus(ctx.ref, known, begun, present),
     ...(looks && { git: looks.get(known.member.name) ?? null }),
   }));
+  const hasForeign = records.some(({ member, status }) => status === undefined && member.name !== LEAD_NAME);
+  if (hasForeign) (await import("./foreign-requests.ts")).openForeignRequests(ctx.ref);
   const alive = leadAlive(config);
   const limits = limitsOf(config);
   return {

@@ -3,6 +3,7 @@ import type { ToolResult } from "../agent/tools/tool.ts";
 import { TeamError } from "../errors.ts";
 import { answerApproval } from "../lead/approvals.ts";
 import { requireLead } from "../lead/context.ts";
+import { openForeignRequests } from "../lead/foreign-requests.ts";
 import { requestShutdown } from "../lead/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
@@ -197,6 +198,7 @@ async function judgePlan({ ctx }: TeamToolContext, call: Call): Promise<ToolResu
   const id = need(call.request_id, "request_id");
   const approve = need(call.approve, "approve");
   const note = call.content === undefined ? {} : { note: call.content };
+  openForeignRequests(ctx.ref);
   const { from } = await answerApproval(ctx, id, { approve, decider: "model", ...note });
   return answer({
     success: true,

@@ -37,3 +37,12 @@ function pathOf({ home, team }: TeamRef, agent: string): string {
 function asideOf(path: string): string {
   return path.replace(/\.md$/, ".old.md");
 }
+
+/** Characters of a plan's title. */
+const TITLE = 80;
+
+/** What a plan is called where it is listed: its first line. */
+export function planTitle(plan: string): string {
+  const first = plan.split("\n").find((line) => line.trim() !== "") ?? "";
+  return first.replace(/^#+\s*/, "").slice(0, TITLE);
+}

@@ -7,6 +7,7 @@ import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { deliver } from "../team/mailbox.ts";
+import { planTitle } from "../team/plans.ts";
 import type { TeamRef } from "../team/ref.ts";
 import {
   answerRequest,
@@ -124,7 +125,7 @@ export class PlanGate {
     try {
       await openTold(
         ref,
-        { id: requestId, kind: "plan", from: name, summary: firstLine(plan), payload, at: now },
+        { id: requestId, kind: "plan", from: name, summary: planTitle(plan), payload, at: now },
         () => deliver(ref, defined({ from: name, to: LEAD_NAME, text, color })),
       );
     } catch (error) {
@@ -213,8 +214,4 @@ export class PlanGate {
     const mode = parsed.success ? parsed.data : this.#afterPlan;
     return mode === "plan" || mode === "delegate" ? "default" : mode;
   }
-}
-
-function firstLine(text: string): string {
-  return (text.split("\n").find((line) => line.trim() !== "") ?? "").replace(/^#+\s*/, "").slice(0, 80);
 }

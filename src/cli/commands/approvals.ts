@@ -1,4 +1,5 @@
 import { type Approval, listApprovals, type WholeApproval, wholeApproval } from "../../lead/approvals.ts";
+import { openForeignRequests } from "../../lead/foreign-requests.ts";
 import { operand } from "../../os/shell-words.ts";
 import { gridText, stripControls } from "../../os/terminal-text.ts";
 import { defineCommand } from "../command.ts";
@@ -20,6 +21,7 @@ export const command = defineCommand({
   ],
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
+    openForeignRequests(ref);
     if (args.id !== undefined) {
       const approval = wholeApproval(ref, args.id);
       return out.answer({ approval }, () => wholeText(approval));

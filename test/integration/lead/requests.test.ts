@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { openForeignRequests } from "../../../src/lead/foreign-requests.ts";
 import { answerPermission, type LeadRights } from "../../../src/lead/permission-side.ts";
+import { teamStatus } from "../../../src/lead/status.ts";
 import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { history } from "../../../src/team/history.ts";
-import { pending } from "../../../src/team/mailbox.ts";
-import { addMembers } from "../../../src/team/members.ts";
+import { deliver, pending } from "../../../src/team/mailbox.ts";
+import { addMembers, patchMember } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests.ts";
 import { giveMode } from "../../../src/team/restarts.ts";
@@ -195,6 +197,41 @@ describe("a teammate's permission request at the lead's side", () => {
         feedback: "go",
       },
     ]);
+  });
+
+  it("of a foreign peer is found where nobody runs the lead, its plan too, and answered as itself does (interop.md)", async () => {
+    const ref = await testTeam(["w"]);
+    const plan = { planFilePath: "/plans/w.md", planContent: "# My plan\n1. do x\n" };
+    const texts = [
+      { ...request, request_id: ID, agent_id: "w" },
+      { type: "sandbox_permission_request", requestId: "sandbox-1", host: "example.com" },
+      { type: "plan_approval_request", from: "w", requestId: "plan_approval-1@w@crew", ...plan },
+    ];
+    for (const text of texts) await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify(text) });
+    const waiting = async () =>
+      (await teamStatus(contextOf(ref))).approvals.map(({ kind, id }) => ({ kind, id }));
+    const first = await waiting();
+    expect(first).toEqual([
+      { kind: "permission", id: ID },
+      { kind: "permission", id: "sandbox-1" },
+      { kind: "plan", id: "plan_approval-1@w@crew" },
+    ]);
+    for (const { id, kind } of first) await answerApproval(contextOf(ref), id, { approve: kind === "plan" });
+    expect(await waiting()).toEqual([]);
+    expect((await pending(ref, "w")).map(({ protocol }) => protocol)).toMatchObject([
+      { type: "permission_response", request_id: ID, subtype: "error" },
+      { type: "sandbox_permission_response", requestId: "sandbox-1", allow: false },
+      { type: "plan_approval_response", requestId: "plan_approval-1@w@crew", approved: true },
+    ]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it("of a foreign peer is not asked again on account of who had its name before", async () => {
+    const ref = await testTeam(["w"]);
+    await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
+    openForeignRequests(ref);
+    expect(listApprovals(ref)).toEqual([]);
   });
 
   it("that the person at the agent's own pane has answered before stands as it is", async () => {
