@@ -46,10 +46,15 @@ export function makePrivateDir(path: string): boolean {
   return true;
 }
 
+/** A FIFO under a file's name is an empty file: to open it otherwise waits for a writer, who may never come. */
+const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+/** Node takes the number, of which its types know nothing. */
+const FLAG_TO_READ = TO_READ as unknown as string;
+
 /** A file's text, or undefined when it is not there. */
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path, { encoding: "utf8", flag: FLAG_TO_READ });
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw namingPath(error, path);
@@ -79,7 +84,7 @@ export function readFrom(path: string, offset: number): Buffer | undefined {
 /** A descriptor to read from, for the caller to close; undefined when there is no such file. */
 export function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, constants.O_RDONLY);
+    return openSync(path, TO_READ);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
