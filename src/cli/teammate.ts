@@ -2,7 +2,6 @@ import type { Agent } from "../agent/agent.ts";
 import { SCRIPTED } from "../agent/model/resolve-name.ts";
 import { EXIT, messageOf } from "../errors.ts";
 import { systemClock } from "../os/clock.ts";
-import { writerToLog } from "../os/own-log.ts";
 import { planPath, transcriptPath } from "../protocol/paths.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
@@ -43,7 +42,7 @@ export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number>
   const { ref, flags, sessionId, bell, status, signal } = ready;
   const config = readTeam(ref);
   const member = findMember(config, ready.name);
-  const { pane, typing } = openView(io, member, ref.paths.agent(member.name).log, ready.inside);
+  const { pane, typing } = await openView(io, member, ref.paths.agent(member.name).log, ready.inside);
   const logged = await debuggedAsAsked(pane, { root: ref.home.root, sessionId, env: io.env });
   const view = notifying(logged, member.name, () => openNotifier(self));
   const self: Self = { ...ready, config, member, io, view, typing, ends: [] };
@@ -116,16 +115,17 @@ function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): 
 }
 
 /** @param log what it writes where it has no terminal */
-function openView(
+async function openView(
   io: Io,
   member: TeamMember,
   log: string,
   inside: Inside | undefined,
-): { readonly pane: PaneView; readonly typing: TypingRow | undefined } {
+): Promise<{ readonly pane: PaneView; readonly typing: TypingRow | undefined }> {
   const { name, color } = member;
   if (inside !== undefined) return { pane: createPaneView({ ...inside, name, color }), typing: undefined };
   const width = (): number => io.columns ?? 80;
   if (!io.terminal.stdout) {
+    const { writerToLog } = await import("../os/own-log.ts");
     const write = writerToLog(io.out, log);
     return {
       pane: createPaneView({
