@@ -7,6 +7,7 @@ import { processTable, signalProcess, startedWith } from "../../src/os/process-t
 import { statusRecord } from "../../src/schema/status.ts";
 import { TEAMS } from "../support/built.ts";
 import { eventually } from "../support/eventually.ts";
+import { GIT_IDENTITY } from "../support/git.ts";
 import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
 
 const DEMO = fileURLToPath(new URL("../../scripts/demo", import.meta.url));
@@ -38,13 +39,7 @@ function repository(own: PrivateTmux): string {
 }
 
 function gitEnv({ env }: PrivateTmux): NodeJS.ProcessEnv {
-  const who = {
-    GIT_AUTHOR_NAME: "a",
-    GIT_AUTHOR_EMAIL: "a@b",
-    GIT_COMMITTER_NAME: "a",
-    GIT_COMMITTER_EMAIL: "a@b",
-  };
-  return { ...env, ...who, GIT_CONFIG_GLOBAL: "/dev/null" };
+  return { ...env, ...GIT_IDENTITY };
 }
 
 interface Run {

@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
+import { git } from "../../support/git.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
 const SCRIBE = `---
@@ -23,15 +23,11 @@ it("a teammate in a worktree has the project's notes as its branch has them, its
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   };
-  const git = (directory: string, ...words: string[]): string => {
-    const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-    return execFileSync("git", [...identity, "-C", directory, ...words], { encoding: "utf8" }).trim();
-  };
   put(join(repository, "CLAUDE.md"), "House rule of the top.");
   put(join(here, "AGENTS.md"), "House rule of the app.");
   put(join(here, ".claude", "agents", "scribe.md"), SCRIBE);
   put(join(here, ".claude", "settings.json"), JSON.stringify({ permissions: { allow: ["Bash(touch a)"] } }));
-  git(repository, "init", "--quiet");
+  git(repository, "init", "--quiet", "--initial-branch=main");
   git(repository, "add", ".");
   git(repository, "commit", "--quiet", "-m", "first");
   const notes = join(here, ".claude", "agent-memory", "scribe");

@@ -6,18 +6,9 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { type Finished, startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
+import { GIT_IDENTITY, git } from "../../support/git.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
-
-/** What git needs to commit, and nobody's settings. */
-const IDENTITY = {
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "A",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "A",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
 
 interface Spawned {
   readonly cwd: string;
@@ -32,15 +23,10 @@ interface Kept {
 
 /** A person with a team and a repository of their own, in whose subdirectory `app` they are. */
 async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
-  const t = privateTmux({ env: IDENTITY });
+  const t = privateTmux({ env: GIT_IDENTITY });
   const repository = join(realpathSync(t.home), "repo");
   const here = join(repository, "app");
   mkdirSync(here, { recursive: true });
-  const git = (directory: string, ...words: string[]): string =>
-    execFileSync("git", ["-C", directory, ...words], {
-      env: { ...process.env, ...IDENTITY },
-      encoding: "utf8",
-    }).trim();
   const commit = (directory: string, file: string): void => {
     writeFileSync(join(directory, file), `${file}\n`);
     git(directory, "add", "--all");
@@ -77,7 +63,7 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
     settings({});
     return started;
   };
-  return { t, repository, here, git, commit, run, teams, spawn, spawned, inSetUp, branches, settings };
+  return { t, repository, here, commit, run, teams, spawn, spawned, inSetUp, branches, settings };
 }
 
 describe("a teammate with a worktree", () => {
@@ -103,7 +89,7 @@ describe("a teammate with a worktree", () => {
       const wanted = `${one?.worktree}\n${one?.branch}\n`;
       await eventually("its words", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
     }
-    expect(p.git(p.repository, "status", "--porcelain")).toBe("");
+    expect(git(p.repository, "status", "--porcelain")).toBe("");
     const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");
     const own = new Set([null, ada?.worktree, ben?.worktree]);
     expect(new Set(members.map(({ worktree }) => worktree))).toEqual(own);
@@ -118,7 +104,7 @@ describe("a teammate with a worktree", () => {
     });
     writeFileSync(join(p.repository, ".env"), "from the source\n");
     writeFileSync(join(p.here, "one.txt"), "changed\n");
-    p.git(p.repository, "branch", "feature");
+    git(p.repository, "branch", "feature");
     const dev = await p.spawned("dev", "--with-changes", "--worktree", "feature");
     expect(dev).toMatchObject({ worktree: join(realpathSync(trees), "crew-dev"), branch: "feature" });
     const read = (file: string): string => readFileSync(join(dev.cwd, file), "utf8");
@@ -140,7 +126,7 @@ describe("a teammate with a worktree", () => {
       expect([ended.code, ended.error().code], ended.err).toEqual([1, "SPAWN_FAILED"]);
       expect(ended.error().message).toMatch(message);
       expect(p.branches()).toEqual(["main"]);
-      expect(p.git(p.repository, "worktree", "list").split("\n")).toHaveLength(1);
+      expect(git(p.repository, "worktree", "list").split("\n")).toHaveLength(1);
       expect(existsSync(join(p.repository, ".worktrees/crew-dev"))).toBe(false);
       expect(config()).toBe(before);
     };
@@ -285,7 +271,7 @@ describe("S46: the end of a teammate with a worktree", () => {
   it("of commits that no branch keeps a discard is refused, before anybody is asked to end", async () => {
     const p = await person();
     const dev = await p.spawned("dev", "--worktree");
-    p.git(dev.worktree, "checkout", "--quiet", "--detach");
+    git(dev.worktree, "checkout", "--quiet", "--detach");
     p.commit(dev.cwd, "two.txt");
     const ended = await p.run(["kill", "crew", "--discard-worktree", "--json"]);
     expect([ended.code, ended.error().code]).toEqual([1, "WORKTREE_DIRTY"]);
@@ -309,7 +295,7 @@ describe("S46: the end of a teammate with a worktree", () => {
     for (const one of [merged, open]) p.commit(one.cwd, `${one.branch.replaceAll("/", "-")}.txt`);
     await p.teams("shutdown", "--all");
     expect(existsSync(merged.worktree)).toBe(true);
-    p.git(p.repository, "merge", "--quiet", merged.branch);
+    git(p.repository, "merge", "--quiet", merged.branch);
     const { worktrees } = await p.teams<{ worktrees: Kept[] }>("delete", "crew");
     expect(worktrees).toContainEqual({ path: merged.worktree, branch: merged.branch, kept: null });
     expect(worktrees).toContainEqual({

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../../../src/agent/tools/list-files.ts";
+import { git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 test.each(["as a bare one among its files", "as it was unpacked"])(
@@ -13,19 +13,14 @@ test.each(["as a bare one among its files", "as it was unpacked"])(
     const own = join(project, "evil");
     const inside = how === "as it was unpacked" ? join(own, ".git") : own;
     for (const path of [made, inside]) mkdirSync(path, { recursive: true });
-    const git = (...words: string[]): string =>
-      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...words], {
-        cwd: made,
-        encoding: "utf8",
-      }).trim();
-    git("init", "--quiet");
+    git(made, "init", "--quiet");
     writeFileSync(join(made, ".gitignore"), "*.o\n");
     writeFileSync(join(made, "f"), "x");
-    git("add", ".");
-    git("commit", "--quiet", "-m", "x");
-    git("update-index", "--skip-worktree", ".gitignore");
+    git(made, "add", ".");
+    git(made, "commit", "--quiet", "-m", "x");
+    git(made, "update-index", "--skip-worktree", ".gitignore");
     // A file that git looks for in the repository when it lists, and has to fetch.
-    const blob = git("rev-parse", ":.gitignore");
+    const blob = git(made, "rev-parse", ":.gitignore");
     for (const part of ["HEAD", "index", "refs", "objects"])
       cpSync(join(made, ".git", part), join(inside, part), { recursive: true });
     rmSync(join(inside, "objects", blob.slice(0, 2), blob.slice(2)));

@@ -28,6 +28,7 @@ import {
 import { readTool } from "../../../src/agent/tools/read.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { writeTool } from "../../../src/agent/tools/write.ts";
+import { git } from "../../support/git.ts";
 
 let cwd: string;
 let context: ToolContext;
@@ -51,9 +52,6 @@ const put = (name: string, text: string): void => {
 };
 const use = (tool: AnyTool, value: object): Promise<ToolResult> =>
   tool.execute(tool.input.parse(value) as object, context);
-const git = (...args: string[]): void => {
-  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd, stdio: "ignore" });
-};
 
 describe("Read", () => {
   test("numbers lines, and takes a part by offset and limit", async () => {
@@ -221,8 +219,8 @@ describe("Glob", () => {
   test("finds by name, newest first, in git only what is not ignored", async () => {
     for (const name of ["a.ts", "src/b.ts", "src/deep/c.ts", "src/.d.ts", "dist/e.ts", "f.js"]) put(name, "");
     put(".gitignore", "dist\n");
-    git("init", "-q");
-    git("add", "src/b.ts");
+    git(cwd, "init", "-q");
+    git(cwd, "add", "src/b.ts");
     utimesSync(at("a.ts"), 3, 3);
     utimesSync(at("src/b.ts"), 2, 2);
     utimesSync(at("src/deep/c.ts"), 1, 1);
@@ -292,7 +290,7 @@ describe.each(engines)("searching with %s", (name, engine) => {
     put(".gitignore", "ignored.md\n");
     put(".hidden", "TODO hidden\n");
     writeFileSync(at("binary"), Buffer.from("TODO\0"));
-    git("init", "-q");
+    git(cwd, "init", "-q");
   });
 
   test.skipIf(name === "ripgrep" && !hasRipgrep)("finds the lines, by file and line", async () => {
@@ -337,8 +335,8 @@ describe("Grep", () => {
     put("sub/file", "SECRET of ours\n");
     put("way/file", "nothing\n");
     symlinkSync(join(outside, "file"), at("link"));
-    git("init", "-q");
-    git("add", ".");
+    git(cwd, "init", "-q");
+    git(cwd, "add", ".");
     rmSync(at("way"), { recursive: true });
     symlinkSync(outside, at("way"));
     const query = { pattern: "SECRET", path: cwd, ignoreCase: false, multiline: false };

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Cli, cliIn } from "../../support/cli.ts";
+import { git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 interface Given {
@@ -69,11 +69,9 @@ describe("a task on the command line", () => {
     const directory = temporaryDirectory();
     const [repo, linked] = [join(directory, "repo"), join(directory, "linked")];
     mkdirSync(join(repo, ".claude"), { recursive: true });
-    const git = (...words: string[]) =>
-      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...words], { cwd: repo });
-    git("init", "--quiet");
-    git("commit", "--quiet", "--allow-empty", "-m", "x");
-    git("worktree", "add", "--quiet", linked);
+    git(repo, "init", "--quiet");
+    git(repo, "commit", "--quiet", "--allow-empty", "-m", "x");
+    git(repo, "worktree", "add", "--quiet", linked);
     const hooks = { TaskCreated: [{ hooks: [{ type: "command", command: "echo not now >&2; exit 2" }] }] };
     writeFileSync(join(repo, ".claude", "settings.local.json"), JSON.stringify({ hooks }));
     const cli = cliIn(linked);

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,19 +5,15 @@ import { localFile } from "../../../src/cli/project-files.ts";
 import { loadSettings } from "../../../src/cli/settings.ts";
 import { repositoryOf } from "../../../src/git/repository.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
+import { git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
-
-function git(cwd: string, ...args: readonly string[]): void {
-  const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-  execFileSync("git", [...identity, ...args], { cwd, stdio: "ignore" });
-}
 
 /** A repository with a committed settings file that allows something, and a linked worktree of it. */
 function repository(directory: string): { readonly repo: string; readonly worktree: string } {
   const repo = join(directory, "repo");
   mkdirSync(join(repo, ".claude"), { recursive: true });
   writeFileSync(join(repo, ".claude", "settings.json"), `{"permissions":{"allow":["Bash(make:*)"]}}`);
-  git(repo, "init");
+  git(repo, "init", "--initial-branch=main");
   git(repo, "add", ".");
   git(repo, "commit", "-m", "x");
   const worktree = join(directory, "linked");

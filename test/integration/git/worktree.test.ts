@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -21,18 +20,10 @@ import {
   unsavedIn,
   type WorktreeRequest,
 } from "../../../src/git/worktree.ts";
+import { GIT_IDENTITY, git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-/** No settings of whoever runs the tests: a global hook or template would take part. */
-const ENV = {
-  ...process.env,
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_AUTHOR_NAME: "A",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "A",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
+const ENV = { ...process.env, ...GIT_IDENTITY };
 
 const MADE = "teams/review/ada";
 
@@ -41,18 +32,14 @@ let repository: string;
 beforeEach(() => {
   repository = join(realpathSync(temporaryDirectory()), "a repository");
   mkdirSync(join(repository, "src"), { recursive: true });
-  run(repository, "init", "--quiet", "--initial-branch=main");
+  git(repository, "init", "--quiet", "--initial-branch=main");
   writeFileSync(join(repository, "src/one.txt"), "one\n");
   commit(repository, "first");
 });
 
-function run(directory: string, ...args: string[]): string {
-  return execFileSync("git", ["-C", directory, ...args], { env: ENV, encoding: "utf8" }).trim();
-}
-
 function commit(directory: string, message: string): void {
-  run(directory, "add", "--all");
-  run(directory, "commit", "--quiet", "--message", message);
+  git(directory, "add", "--all");
+  git(directory, "commit", "--quiet", "--message", message);
 }
 
 function add(options: Partial<WorktreeRequest> = {}): ReturnType<typeof addWorktree> {
@@ -70,10 +57,10 @@ describe("a worktree of a teammate", () => {
   test("S66: two have two toplevels and branches, and the repository's status is as before", async () => {
     const [first, second] = [await add(), await add({ name: "ben", branch: "teams/review/ben" })];
     expect(first.path).not.toBe(second.path);
-    expect(run(first.path, "rev-parse", "--show-toplevel")).toBe(first.path);
-    expect(run(second.path, "rev-parse", "--abbrev-ref", "HEAD")).toBe("teams/review/ben");
-    expect(run(repository, "status", "--porcelain", "--ignored=no")).toBe("");
-    expect(first.base).toBe(run(repository, "rev-parse", "HEAD"));
+    expect(git(first.path, "rev-parse", "--show-toplevel")).toBe(first.path);
+    expect(git(second.path, "rev-parse", "--abbrev-ref", "HEAD")).toBe("teams/review/ben");
+    expect(git(repository, "status", "--porcelain", "--ignored=no")).toBe("");
+    expect(first.base).toBe(git(repository, "rev-parse", "HEAD"));
   });
 
   test("begins with the caller's directory and HEAD, also from inside another worktree", async () => {
@@ -87,8 +74,8 @@ describe("a worktree of a teammate", () => {
   });
 
   test("takes another name where its own is taken, and the branch that a person named", async () => {
-    run(repository, "branch", "teams/review/ada");
-    run(repository, "branch", "feature");
+    git(repository, "branch", "teams/review/ada");
+    git(repository, "branch", "feature");
     mkdirSync(join(repository, ".worktrees/ada"), { recursive: true });
     const made = await add();
     expect([made.path, made.branch, made.madeBranch]).toEqual([
@@ -104,20 +91,20 @@ describe("a worktree of a teammate", () => {
     writeFileSync(join(repository, "src/one.txt"), "changed\n");
     writeFileSync(join(repository, "new.txt"), "new\n");
     writeFileSync(join(repository, "staged.txt"), "staged\n");
-    run(repository, "add", "staged.txt");
-    const before = run(repository, "status", "--porcelain");
+    git(repository, "add", "staged.txt");
+    const before = git(repository, "status", "--porcelain");
     const { path } = await add({ withChanges: true });
     expect(readFileSync(join(path, "src/one.txt"), "utf8")).toBe("changed\n");
     expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("new\n");
     expect(await changesIn(path, ENV)).toEqual({ branch: "teams/review/ada", changed: 1, untracked: 2 });
-    expect(run(repository, "status", "--porcelain")).toBe(before);
+    expect(git(repository, "status", "--porcelain")).toBe(before);
   });
 
   test("leaves nothing when git refuses: no repository, no commit, a branch that is checked out", async () => {
     const outside = realpathSync(temporaryDirectory());
     await expect(add({ from: outside })).rejects.toThrow(/not a git repository/);
     const unborn = realpathSync(temporaryDirectory());
-    run(unborn, "init", "--quiet");
+    git(unborn, "init", "--quiet");
     await expect(add({ from: unborn })).rejects.toThrow(/no commit yet/);
     expect(existsSync(join(unborn, ".worktrees"))).toBe(false);
     await expect(add({ branch: "main", branchIsGiven: true })).rejects.toThrow(
@@ -125,8 +112,8 @@ describe("a worktree of a teammate", () => {
     );
     expect(existsSync(join(repository, ".worktrees/ada"))).toBe(false);
     await expect(add({ branch: "not..a branch" })).rejects.toThrow(/not a valid branch name/);
-    expect(run(repository, "worktree", "list").split("\n")).toHaveLength(1);
-    expect(run(repository, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
   });
 
   test("many at once in one repository: each has its own, and the second of a name another", async () => {
@@ -145,7 +132,7 @@ describe("a worktree of a teammate", () => {
     const announce =
       (there: (path: string) => void) => async (worktree: { path: string; branch: string }) => {
         there(worktree.path);
-        seen = `${worktree.path} ${run(repository, "branch", "--list", worktree.branch)}`;
+        seen = `${worktree.path} ${git(repository, "branch", "--list", worktree.branch)}`;
         throw new Error("not now");
       };
     const isThere = (path: string): void => expect(existsSync(path)).toBe(false);
@@ -157,7 +144,7 @@ describe("a worktree of a teammate", () => {
   test("goes where a setting says: hidden if that is a new directory of the repository, never through a link out of it", async () => {
     const inside = await add({ directory: "trees" });
     expect(inside.path).toBe(join(repository, "trees/ada"));
-    expect(run(repository, "status", "--porcelain", "--ignored=no")).toBe("");
+    expect(git(repository, "status", "--porcelain", "--ignored=no")).toBe("");
     const outside = join(realpathSync(temporaryDirectory()), "deep/trees");
     expect((await add({ directory: outside, name: "ben", branch: "b" })).path).toBe(join(outside, "ben"));
     expect(existsSync(join(outside, ".gitignore"))).toBe(false);
@@ -169,7 +156,7 @@ describe("a worktree of a teammate", () => {
   });
 
   test("takes no changes to a branch of another commit, and nobody's GIT_DIR for its own", async () => {
-    run(repository, "branch", "old");
+    git(repository, "branch", "old");
     writeFileSync(join(repository, "src/two.txt"), "two\n");
     commit(repository, "second");
     const other = { branch: "old", branchIsGiven: true, withChanges: true };
@@ -182,12 +169,12 @@ describe("a worktree of a teammate", () => {
     const first = await add();
     writeFileSync(join(first.path, "left.txt"), "by a set-up command\n");
     expect(await takeBackWorktree(first, ENV)).toEqual([]);
-    expect([existsSync(first.path), run(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
+    expect([existsSync(first.path), git(repository, "branch", "--list", MADE)]).toEqual([false, ""]);
     const second = await add();
     writeFileSync(join(second.path, "new.txt"), "new\n");
     commit(second.path, "second");
     expect(await takeBackWorktree(second, ENV)).toEqual([expect.stringContaining(`branch ${MADE} stays`)]);
-    expect(run(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
+    expect(git(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
   });
 
   test("tells how far it is from where it began", async () => {
@@ -217,9 +204,9 @@ describe("S46: the end of a worktree", () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
-    run(repository, "branch", "kept", "teams/review/ada");
+    git(repository, "branch", "kept", "teams/review/ada");
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
-    run(path, "checkout", "--quiet", "--detach");
+    git(path, "checkout", "--quiet", "--detach");
     writeFileSync(join(path, "more.txt"), "more\n");
     commit(path, "third");
     expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
@@ -229,9 +216,9 @@ describe("S46: the end of a worktree", () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
-    run(path, "checkout", "--quiet", "--detach", "main");
+    git(path, "checkout", "--quiet", "--detach", "main");
     expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
-    run(repository, "branch", "-D", "--quiet", MADE);
+    git(repository, "branch", "-D", "--quiet", MADE);
     expect(await unsavedIn(path, MADE, ENV)).toBeUndefined();
   });
 
@@ -258,18 +245,18 @@ describe("S46: the end of a worktree", () => {
 
   test("of a bare repository it goes with its branch, and a branch that is checked out elsewhere by now stays", async () => {
     const bare = join(realpathSync(temporaryDirectory()), "bare.git");
-    run(repository, "clone", "--quiet", "--bare", repository, bare);
+    git(repository, "clone", "--quiet", "--bare", repository, bare);
     const home = join(bare, "../main");
-    run(bare, "worktree", "add", "--quiet", home, "main");
+    git(bare, "worktree", "add", "--quiet", home, "main");
     const first = await add({ from: home });
     await removeWorktree(first.path, first.branch, ENV);
-    expect(run(bare, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(git(bare, "branch", "--format=%(refname:short)")).toBe("main");
     const second = await add({ from: home });
-    run(second.path, "checkout", "--quiet", "--detach");
-    run(home, "checkout", "--quiet", second.branch);
+    git(second.path, "checkout", "--quiet", "--detach");
+    git(home, "checkout", "--quiet", second.branch);
     await removeWorktree(second.path, second.branch, ENV);
     expect(existsSync(second.path)).toBe(false);
-    expect(run(home, "branch", "--show-current")).toBe(second.branch);
+    expect(git(home, "branch", "--show-current")).toBe(second.branch);
   });
 
   test("commits of a detached HEAD that no branch has are known: they would go although every branch stays", async () => {
@@ -277,7 +264,7 @@ describe("S46: the end of a worktree", () => {
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
     expect(await commitsOnNoBranch(path, ENV)).toBe(0);
-    run(path, "checkout", "--quiet", "--detach");
+    git(path, "checkout", "--quiet", "--detach");
     writeFileSync(join(path, "more.txt"), "more\n");
     commit(path, "third");
     expect(await commitsOnNoBranch(path, ENV)).toBe(1);
@@ -287,14 +274,14 @@ describe("S46: the end of a worktree", () => {
     const first = await add();
     await removeWorktree(first.path, first.branch, ENV);
     expect(existsSync(first.path)).toBe(false);
-    expect(run(repository, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
     const second = await add();
     writeFileSync(join(second.path, "new.txt"), "new\n");
     commit(second.path, "second");
     writeFileSync(join(second.path, "late.txt"), "late\n");
     await discardWorktree(second.path, ENV);
     expect(existsSync(second.path)).toBe(false);
-    expect(run(repository, "log", "--format=%s", "-1", second.branch)).toBe("second");
+    expect(git(repository, "log", "--format=%s", "-1", second.branch)).toBe("second");
   });
 });
 
@@ -303,7 +290,7 @@ describe("where a directory lies", () => {
     const { path } = await add();
     expect(checkoutOf(join(repository, "src"))).toEqual({ isLinked: false, branch: "main" });
     expect(checkoutOf(path)).toEqual({ isLinked: true, branch: MADE });
-    run(repository, "switch", "--quiet", "--detach");
+    git(repository, "switch", "--quiet", "--detach");
     expect(checkoutOf(repository)).toEqual({ isLinked: false, branch: undefined });
     expect(checkoutOf(realpathSync(temporaryDirectory()))).toBeUndefined();
   });

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -18,18 +17,11 @@ import { importedConfig } from "../../../src/team/imported.ts";
 import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { eventually } from "../../support/eventually.ts";
+import { GIT_IDENTITY, git } from "../../support/git.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 import { contextOf } from "../../support/worker.ts";
-
-const GIT = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
-
-function git(directory: string, ...words: string[]): string {
-  const as = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
-  const env = { ...process.env, ...GIT };
-  return execFileSync("git", ["-C", directory, ...as, ...words], { env, encoding: "utf8" }).trim();
-}
 
 /** A team whose member dev has a worktree and no process. */
 async function housed() {
@@ -37,7 +29,7 @@ async function housed() {
   git(repository, "init", "--quiet", "--initial-branch=main");
   git(repository, "commit", "--quiet", "--allow-empty", "--message", "first");
   const ref = await testTeam(["dev"]);
-  const ctx = contextOf(ref, undefined, { env: GIT, cwd: repository });
+  const ctx = contextOf(ref, undefined, { env: GIT_IDENTITY, cwd: repository });
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const { member: dev } = await startWorktree(ctx, member, {}, {});
   const worktree = worktreeOf(dev);
