@@ -17,9 +17,9 @@ export const MAX_RESULT = 4_000;
  * @param lastResult of the last notice; undefined where there was none
  */
 export function worthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
+  if (lastResult === undefined || turn.toolCalls > 0) return true;
   if (turn.outcome === "failed") return turn.failure !== lastResult;
-  if (lastResult === undefined) return true;
-  return turn.toolCalls > 0 || (turn.text !== "" && turn.text !== lastResult);
+  return turn.text !== "" && turn.text !== lastResult;
 }
 
 /** As a notice names it. */
@@ -70,11 +70,13 @@ export class WorkSinceIdle {
 
   add(turn: TurnSummary): void {
     const before = this.#turn;
+    // What went well behind a failure does not make it good: the lead hears of it all the same.
+    const hadFailed = turn.outcome === "completed" && before?.outcome === "failed";
     this.#turn = {
-      outcome: turn.outcome,
+      outcome: hadFailed ? "failed" : turn.outcome,
       toolCalls: turn.toolCalls + (before?.toolCalls ?? 0),
       text: turn.text || (before?.text ?? ""),
-      failure: turn.failure,
+      failure: turn.failure ?? before?.failure,
     };
   }
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { MAX_RESULT, noticeOf, type TurnSummary, worthNotice } from "../../../src/worker/idle-notice.ts";
+import {
+  MAX_RESULT,
+  noticeOf,
+  type TurnSummary,
+  WorkSinceIdle,
+  worthNotice,
+} from "../../../src/worker/idle-notice.ts";
 
 const turn = (fields: Partial<TurnSummary> = {}): TurnSummary => ({
   outcome: "completed",
@@ -19,6 +25,12 @@ describe("a turn's end is told to the lead", () => {
     ["not when only the last notice was said again (S32)", turn({ text: "thanks" }), "thanks", false],
     ["when it failed", turn({ outcome: "failed", failure: "no key" }), undefined, true],
     ["not when it failed as before", turn({ outcome: "failed", failure: "no key" }), "no key", false],
+    [
+      "when it failed as before, behind a call",
+      turn({ outcome: "failed", failure: "no key", toolCalls: 1 }),
+      "no key",
+      true,
+    ],
     ["when it failed in another way", turn({ outcome: "failed", failure: "429" }), "no key", true],
   ])("%s", (_title, summary, last, told) => {
     expect(worthNotice(summary, last)).toBe(told);
@@ -50,5 +62,36 @@ describe("an idle notice", () => {
   it("is cut where a long text would fill the lead's context", () => {
     const { result } = noticeOf(turn({ text: "x".repeat(MAX_RESULT + 1) }));
     expect(result).toBe(`${"x".repeat(MAX_RESULT)}…`);
+  });
+});
+
+describe("several turns before one rest", () => {
+  const workOf = (...turns: readonly TurnSummary[]) => {
+    const work = new WorkSinceIdle();
+    for (const one of turns) work.add(one);
+    return work;
+  };
+  const failed = turn({ outcome: "failed", failure: "no key", toolCalls: 1 });
+
+  it("are one notice of all that was done and the last that was said", () => {
+    const work = workOf(turn({ toolCalls: 2, text: "I begin" }), turn({ toolCalls: 1 }));
+    expect(work.notice()).toEqual({ idleReason: "available", result: "I begin", toolCalls: 3 });
+    expect(work.notice()).toBeUndefined();
+  });
+
+  it("tell of a failure that others stand behind", () => {
+    expect(workOf(failed, turn({ text: "ok" })).notice()).toEqual({
+      idleReason: "failed",
+      failureReason: "no key",
+      result: "ok",
+      toolCalls: 1,
+    });
+  });
+
+  it("tell of the interrupt that was last, and of no failure twice", () => {
+    const work = workOf(failed, turn({ outcome: "interrupted" }));
+    expect(work.notice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });
+    work.add(turn({ text: "ok" }));
+    expect(work.notice()).toEqual({ idleReason: "available", result: "ok", toolCalls: 0 });
   });
 });
