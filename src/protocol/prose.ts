@@ -39,7 +39,7 @@ export function proseOf(message: ProtocolMessage): string {
       return lines(
         `Question ${message.requestId} from ${message.from}: ${message.question}`,
         message.choices?.length ? `Choices: ${message.choices.join(" | ")}` : "",
-        `The person answers it. What you know of it yourself, write to ${message.from} by SendMessage.`,
+        `A person answers it, if one is there. What you know of it yourself, write to ${message.from} by SendMessage.`,
       );
     case "question_response":
       return `Answer to your question ${message.requestId}: ${message.answer}`;
