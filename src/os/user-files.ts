@@ -19,7 +19,8 @@ export function lookAt(path: string): FileLook {
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "special";
     return { kind, size: stat.size, mtimeMs: stat.mtimeMs };
   } catch (error) {
-    if (isMissing(error)) return { kind: "missing", size: 0, mtimeMs: 0 };
+    // Behind a file there is nothing.
+    if (isMissing(error) || systemCode(error) === "ENOTDIR") return { kind: "missing", size: 0, mtimeMs: 0 };
     throw error;
   }
 }

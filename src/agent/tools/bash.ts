@@ -8,7 +8,7 @@ import { lookAt } from "../../os/user-files.ts";
 import { TOO_MANY_TASKS } from "../background.ts";
 import { withoutCredentials } from "../command-environment.ts";
 import { CommandOutput } from "./command-output.ts";
-import { failed } from "./paths.ts";
+import { failed, hasNoNul } from "./paths.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 
 /** Milliseconds. */
@@ -21,11 +21,13 @@ const LONGER =
   "The command is longer than the system takes; nothing was run. Write the text to a file with Write, and use that.";
 
 const input = z.object({
-  command: z.string().check(
-    z.minLength(1),
-    z.refine((text) => !text.includes("\0"), "holds a NUL character"),
-    z.describe("The command line for the shell"),
-  ),
+  command: z
+    .string()
+    .check(
+      z.minLength(1),
+      z.refine(hasNoNul, "holds a NUL character"),
+      z.describe("The command line for the shell"),
+    ),
   timeout: z
     .optional(z.number().check(z.minimum(1), z.maximum(MAX_TIMEOUT)))
     .check(

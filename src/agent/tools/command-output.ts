@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { stripControls } from "../../os/terminal-text.ts";
 import { MAX_CHARACTERS, OutputFile } from "./output-file.ts";
 
 /** Characters that a model reads; the whole stands in a file. */
@@ -34,7 +35,8 @@ export class CommandOutput {
   /** All of it, once the command has ended: stdout, then stderr, cut where it gets too long for a model. */
   shown(): string {
     const whole = [this.texts.stdout, this.texts.stderr]
-      .map((text) => text.trimEnd())
+      // What colours words and moves a cursor says nothing to a model.
+      .map((text) => stripControls(text).trimEnd())
       .filter((text) => text !== "")
       .join("\n");
     if (this.total <= MAX_SHOWN) return whole;

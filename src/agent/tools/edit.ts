@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { absolutePath, failed, unseenFlaw, writeOwn } from "./paths.ts";
+import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
+  file_path: pathInput("The file, preferably an absolute path"),
   old_string: z
     .string()
     .check(z.describe("The text to replace, exactly as it is in the file, without line numbers")),

@@ -3,7 +3,7 @@ import picomatch from "picomatch";
 import * as z from "zod/mini";
 import { lookAt } from "../../os/user-files.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
-import { absolutePath, failed, keepBack } from "./paths.ts";
+import { absolutePath, failed, hasNoNul, keepBack } from "./paths.ts";
 import { timeLimit } from "./time-limit.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -13,9 +13,15 @@ const MAX_SHOWN = 500;
 const MATCH_TIMEOUT_MS = 5000;
 
 const input = z.object({
-  pattern: z.string().check(z.minLength(1), z.describe("A glob, like **/*.ts or src/{a,b}/*.json")),
+  pattern: z
+    .string()
+    .check(
+      z.minLength(1),
+      z.refine(hasNoNul, "holds a NUL character"),
+      z.describe("A glob, like **/*.ts or src/{a,b}/*.json"),
+    ),
   path: z
-    .optional(z.string())
+    .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
     .check(z.describe("The directory to look in, the working directory if not given")),
 });
 type Input = z.infer<typeof input>;

@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import { systemCode } from "../../errors.ts";
+import { messageOf, systemCode } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/fs.ts";
@@ -62,9 +62,9 @@ export async function searchWithRipgrep(
   if (failure === "not-found") return undefined;
   if (code === 2 && stdout === "") return { flaw: stderr.trim() };
   // Its own --glob would bring back what .gitignore leaves out.
-  const fits = isFile(path) ? () => true : filterOf(query);
   const matches = stdout.split("\n").flatMap(readRipgrepLine);
-  return { matches: matches.filter(({ file }) => fits(relative(path, file))) };
+  const fitting = isFile(path) ? matches : fittingOnes(matches, ({ file }) => relative(path, file), query);
+  return fitting === undefined ? { flaw: SLOW_GLOB } : { matches: fitting };
 }
 
 interface RipgrepText {
@@ -91,6 +91,21 @@ function filterOf({ glob, type }: GrepQuery): (path: string) => boolean {
   return (path) => byGlob(path) && byType(path);
 }
 
+/** Milliseconds to hold all names against a filter. */
+const FILTER_TIMEOUT_MS = 5000;
+const SLOW_GLOB = "The glob takes too long here; make it simpler.";
+
+/** Those whose names fit; undefined where that takes too long. */
+function fittingOnes<T>(items: readonly T[], nameOf: (item: T) => string, query: GrepQuery): T[] | undefined {
+  const fits = filterOf(query);
+  try {
+    return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => fits(nameOf(item))));
+  } catch {
+    // It was ended by its time: nothing else is thrown there.
+    return undefined;
+  }
+}
+
 /** Milliseconds in which one file must be searched; a pattern that backtracks without end is stopped by it. */
 const FILE_TIMEOUT_MS = 2000;
 /** Files between two looks at whether the turn was interrupted. */
@@ -100,6 +115,7 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   const pattern = compile(query);
   if (typeof pattern === "string") return { flaw: pattern };
   const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
+  if (files === undefined) return { flaw: SLOW_GLOB };
   const matches: GrepMatch[] = [];
   const within = timeLimit(FILE_TIMEOUT_MS);
   for (const [i, file] of files.entries()) {
@@ -116,11 +132,10 @@ export async function searchOurselves(query: GrepQuery, context: GrepContext): P
   return { matches };
 }
 
-async function filesBelow(query: GrepQuery, context: GrepContext): Promise<string[]> {
+async function filesBelow(query: GrepQuery, context: GrepContext): Promise<string[] | undefined> {
   const { path } = query;
-  const fits = filterOf(query);
-  const names = (await listFiles(path, context)).filter((name) => fits(name));
-  return names.map((name) => join(path, name)).filter(liesBelow(path));
+  const names = fittingOnes(await listFiles(path, context), (name) => name, query);
+  return names?.map((name) => join(path, name)).filter(liesBelow(path));
 }
 
 /** Links are not followed, neither to a file nor on the way to it: what lies elsewhere was not asked for. */
@@ -163,7 +178,9 @@ function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string
     try {
       return new RegExp(source, flags);
     } catch (error) {
-      return String(error);
+      // V8's sentence: `Invalid regular expression: /[/: Unterminated character class`.
+      const why = messageOf(error).split(": ").at(-1) ?? "";
+      return `${JSON.stringify(pattern)} is not a regular expression: ${why}. Escape what is meant as it is.`;
     }
   }
 }

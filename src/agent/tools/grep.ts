@@ -3,7 +3,7 @@ import { lookAt } from "../../os/user-files.ts";
 import { FILE_TYPES, globOfType } from "./file-types.ts";
 import { shownPath } from "./glob.ts";
 import { type GrepMatch, search } from "./grep-engine.ts";
-import { absolutePath, failed, keepBack } from "./paths.ts";
+import { absolutePath, failed, hasNoNul, keepBack } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
@@ -14,9 +14,11 @@ const MAX_LINE = 500;
 
 const lines = z.optional(z.int().check(z.minimum(0), z.maximum(1000)));
 const input = z.object({
-  pattern: z.string().check(z.minLength(1), z.describe("A regular expression")),
+  pattern: z
+    .string()
+    .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe("A regular expression")),
   path: z
-    .optional(z.string())
+    .optional(z.string().check(z.refine(hasNoNul, "holds a NUL character")))
     .check(z.describe("The file or directory to search, the working directory if not given")),
   glob: z.optional(z.string()).check(z.describe("Only files that fit, like *.ts or src/**/*.{js,ts}")),
   type: z.optional(z.string()).check(z.describe(`Only files of this kind: ${FILE_TYPES.join(", ")}`)),

@@ -1,10 +1,22 @@
 import { dirname, join, resolve } from "node:path";
+import * as z from "zod/mini";
 import { ensureDir } from "../../os/fs.ts";
 import { realPathOf } from "../../os/real-path.ts";
 import { replaceFile } from "../../os/replace.ts";
 import { maskText, secretsOf } from "../../os/secrets.ts";
 import { type FileLook, lookAt, writeUserFile } from "../../os/user-files.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
+
+/** What a model may write for a path. */
+export function pathInput(description: string): z.ZodMiniString {
+  return z
+    .string()
+    .check(z.minLength(1), z.refine(hasNoNul, "holds a NUL character"), z.describe(description));
+}
+
+export function hasNoNul(text: string): boolean {
+  return !text.includes("\0");
+}
 
 /** A path as a model wrote it, absolute: from the working directory, `~` at home. */
 export function absolutePath(path: string, { cwd, env }: Pick<ToolContext, "cwd" | "env">): string {

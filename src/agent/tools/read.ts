@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { absolutePath, failed, markSeen } from "./paths.ts";
+import { absolutePath, failed, markSeen, pathInput } from "./paths.ts";
 import { readTextFile } from "./text-file.ts";
 import type { Tool } from "./tool.ts";
 
@@ -9,7 +9,7 @@ const DEFAULT_LINES = 2000;
 const MAX_LINE = 2000;
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
+  file_path: pathInput("The file, preferably an absolute path"),
   offset: z.optional(z.int().check(z.minimum(1))).check(z.describe("The first line, counted from 1")),
   limit: z
     .optional(z.int().check(z.minimum(1)))

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { stripControls } from "../../os/terminal-text.ts";
 import type { TaskLook } from "../background.ts";
 import { failed } from "./paths.ts";
 import type { Tool, ToolResult } from "./tool.ts";
@@ -62,8 +63,9 @@ function resultOf(id: string, look: TaskLook): ToolResult {
   const state = status === "running" ? "still runs" : `${status}: ${how}`;
   const rest = isCut ? `its start is in ${outputFile}, which took no more` : `all of it is in ${outputFile}`;
   const part = isWhole ? "" : `\n(its newest output; ${rest})`;
+  const shown = stripControls(output).trimEnd();
   return {
-    content: `${id} ${state}${part}\n${output.trim() === "" ? "(no output)" : output.trimEnd()}`,
+    content: `${id} ${state}${part}\n${shown.trim() === "" ? "(no output)" : shown}`,
     data: { taskId: id, status, outputFile, output },
   };
 }

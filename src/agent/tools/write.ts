@@ -1,10 +1,11 @@
+import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { lookAt } from "../../os/user-files.ts";
-import { absolutePath, failed, unseenFlaw, writeOwn } from "./paths.ts";
+import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./paths.ts";
 import type { Tool } from "./tool.ts";
 
 const input = z.object({
-  file_path: z.string().check(z.minLength(1), z.describe("The file, preferably an absolute path")),
+  file_path: pathInput("The file, preferably an absolute path"),
   content: z.string().check(z.describe("The file's whole new content")),
 });
 
@@ -20,6 +21,8 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     const look = lookAt(path);
     if (look.kind === "directory") return failed(`${path} is a directory; nothing was written.`);
     if (look.kind === "special") return failed(`${path} is not a regular file; nothing was written.`);
+    const above = look.kind === "missing" ? fileAbove(path) : undefined;
+    if (above !== undefined) return failed(`${above} is not a directory; nothing was written.`);
     const flaw = look.kind === "file" ? unseenFlaw(path, look, context) : undefined;
     if (flaw !== undefined) return failed(flaw);
     writeOwn(path, content, context);
@@ -31,3 +34,10 @@ export const writeTool: Tool<z.infer<typeof input>> = {
     };
   },
 };
+
+/** What stands on the way to a path where a directory would have to be. */
+function fileAbove(path: string): string | undefined {
+  let above = dirname(path);
+  while (lookAt(above).kind === "missing" && above !== dirname(above)) above = dirname(above);
+  return lookAt(above).kind === "directory" ? undefined : above;
+}

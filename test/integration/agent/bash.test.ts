@@ -65,6 +65,11 @@ describe("a command", () => {
     expect(await bash("true")).toMatchObject({ content: "(no output)", isError: false });
   });
 
+  test("says to a model nothing that is for a terminal; as a value it is whole", async () => {
+    const result = await bash("printf '\\033[31mred\\033[0m\\0\\a done'");
+    expect(result).toMatchObject({ content: "red done", data: { stdout: "\x1b[31mred\x1b[0m\0\x07 done" } });
+  });
+
   test("runs in bash, in the working directory", async () => {
     expect((await bash("[[ x == x ]] && echo bash; pwd -P")).content).toContain("bash\n/");
     expect((await bash('basename "$PWD"')).content).toBe(cwd.split("/").at(-1));

@@ -54,6 +54,11 @@ describe("a server over its standard streams", () => {
       ["greet", "a_tool_with_an_odd_name", "fail", "die", "wait"].map((n) => `mcp__my_server__${n}`),
     );
     expect(tools[0]).toMatchObject({ description: "Greets.", inputSchema: { required: ["name"] } });
+    // What they do nobody knows: nothing but a rule, a mode or a person allows one, and none runs beside another.
+    for (const tool of tools) {
+      expect(tool.access({}, { cwd: "/", env: {} })).toEqual({ kind: "external" });
+      expect([tool.parallel, tool.served?.server]).toEqual([undefined, "my server"]);
+    }
     expect(await call("mcp__my_server__greet", { name: "Ada" })).toEqual({
       content: "Hello Ada.",
       isError: false,

@@ -104,6 +104,22 @@ describe("Read", () => {
   });
 });
 
+test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
+  "$name takes no path with a NUL in it",
+  ({ input }) => {
+    const value = {
+      file_path: "a\0",
+      content: "",
+      old_string: "a",
+      new_string: "b",
+      pattern: "a",
+      path: "a\0",
+    };
+    const said = input.safeParse(value).error?.issues.map(({ message }) => message);
+    expect(said).toEqual(["holds a NUL character"]);
+  },
+);
+
 describe("Write", () => {
   test("makes a new file with the directories above it, as the umask says", async () => {
     const result = await use(writeTool, { file_path: "new/deep/a", content: "one\ntwo\n" });
@@ -166,6 +182,13 @@ describe("Write", () => {
     expect(modes()).toEqual([0o700, 0o600]);
     await use(editTool, { file_path: "plans/crew_dev.md", old_string: "one", new_string: "two" });
     expect([readFileSync(at("plans/crew_dev.md"), "utf8"), ...modes()]).toEqual(["two", 0o700, 0o600]);
+  });
+
+  test("refuses a file below a file, which Read does not find", async () => {
+    put("a", "x");
+    const result = await use(writeTool, { file_path: "a/b/c", content: "y" });
+    expect(result).toEqual({ content: `${at("a")} is not a directory; nothing was written.`, isError: true });
+    expect((await use(readTool, { file_path: "a/b" })).content).toBe(`${at("a/b")} does not exist.`);
   });
 
   test("refuses a directory", async () => {
@@ -325,6 +348,27 @@ describe("Grep", () => {
     const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toMatchObject({
       flaw: expect.stringContaining("takes too long"),
+    });
+  });
+
+  test("a filter of names that backtracks for ever is stopped", async () => {
+    put("a".repeat(200), "x");
+    const query = {
+      pattern: "x",
+      path: cwd,
+      glob: `${"*a".repeat(30)}b`,
+      ignoreCase: false,
+      multiline: false,
+    };
+    expect(await searchOurselves(query, context)).toEqual({
+      flaw: expect.stringContaining("glob takes too long"),
+    });
+  });
+
+  test("a pattern that is none is said to be one in a sentence", async () => {
+    const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
+    expect(await searchOurselves(query, context)).toEqual({
+      flaw: '"a[" is not a regular expression: Unterminated character class. Escape what is meant as it is.',
     });
   });
 
