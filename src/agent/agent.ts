@@ -193,9 +193,10 @@ class ConversationAgent implements Agent {
     stopReason: StopReason,
     signal: AbortSignal,
   ): Promise<RanTools> {
-    const { model, tools, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
+    const { model, tools, offers, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
+      offers: offers ?? (() => true),
       isCut: stopReason === "max_tokens" || stopReason === "window_exceeded",
       permissions,
       hooks,

@@ -3,7 +3,7 @@ import type { PermissionMode } from "../schema/permission-modes.ts";
 import { isPrivateHost } from "./host-rules.ts";
 import { areInside, isOwnNote, isThePlan, type Places, placesIn, whyReadable } from "./permission-places.ts";
 import type { PermissionDecision, PermissionQuestion } from "./permission-question.ts";
-import { allowance, type RuleSubject, refusingRule } from "./permission-rules.ts";
+import { allowance, parseRule, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { whyProtected } from "./protected-paths.ts";
 import { writtenWords } from "./written-words.ts";
 
@@ -78,12 +78,12 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   };
   const part = (decision: PermissionDecision): OpenDecision => ({ decision, whole: false });
   const denied = refusingRule(rules.deny, subject);
-  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.`));
+  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.${flawOfRule(denied)}`));
   const isTeams = access.kind === "team";
   const refused = isTeams ? undefined : refusedByMode(question, resolved);
   if (refused !== undefined) return part(refused);
   const asked = refusingRule(rules.ask, subject);
-  if (asked !== undefined) return part(guard(`The rule ${asked} asks first.`));
+  if (asked !== undefined) return part(guard(`The rule ${asked} asks first.${flawOfRule(asked)}`));
   if (isTeams) return part(allow("It acts only on the team."));
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
@@ -100,6 +100,11 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
     decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
     whole: allowed.whole,
   };
+}
+
+/** Behind a sentence about a rule that refuses more than somebody may have meant. */
+function flawOfRule(rule: string): string {
+  return parseRule(rule) === undefined ? " It is not a whole rule, and so about every call of its tool." : "";
 }
 
 /** What a call changes, by either name: what a link is called may be what a program reads. */

@@ -12,6 +12,8 @@ export interface ToolRun extends CallRights {
   /** Whether the answer that makes the calls was cut at its longest. */
   readonly isCut: boolean;
   readonly tools: readonly AnyTool[];
+  /** Which of them the model has been told of. */
+  readonly offers: (tool: AnyTool) => boolean;
   /** Run before and after each call. */
   readonly hooks?: Hooks | undefined;
   readonly clock: Clock;
@@ -112,7 +114,10 @@ interface Ran {
 async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
   const tool = toolOf(use, run.tools);
   if (tool === undefined) {
-    const names = run.tools.map((candidate) => candidate.name).join(", ");
+    const names = run.tools
+      .filter(run.offers)
+      .map((candidate) => candidate.name)
+      .join(", ");
     return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
   }
   // First of all: there are tools that take any object.

@@ -614,6 +614,14 @@ describe("over the Messages API", () => {
     }
   });
 
+  test("of no tool is told which there are: those that the model was told of", async () => {
+    const tools = [tool("One", async () => ({ content: "" })), tool("Two", async () => ({ content: "" }))];
+    const turns = [{ tools: [{ name: "Three", input: {} }] }, { say: "so be it" }];
+    const ada = agent({ turns, tools, offers: ({ name }) => name === "One" });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. There are: One."]);
+  });
+
   test("is refused by a hook that knows its tool by an older name", async () => {
     const stops = { matcher: "Older", hooks: [{ type: "command", command: "exit 2" }] };
     const hooks = new Hooks({

@@ -712,6 +712,14 @@ describe("names of tools in rules", () => {
     },
   );
 
+  test("one that is cut off says so where it refuses", () => {
+    const why = (given: Partial<PermissionRules>) =>
+      decideOn("default", "Bash", LOG, { rules: rules(given) }).reason;
+    expect(why({ deny: ["Bash(rm:*"] })).toContain("not a whole rule, and so about every call");
+    expect(why({ ask: ["Bash(rm:*"] })).toContain("not a whole rule, and so about every call");
+    expect(why({ deny: ["Bash"] })).not.toContain("whole rule");
+  });
+
   test("an allowance is for the name as it is", () => {
     for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
       expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
