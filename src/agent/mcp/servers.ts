@@ -62,7 +62,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const tools = new Map<string, AnyTool>();
   for (const link of open) {
     for (const name of link.listed.flawed)
-      options.onLeftOut(link.name, name, "it is described as no tool is");
+      options.onLeftOut(link.name, name, "its description is not that of a tool");
     for (const [i, described] of link.listed.tools.entries()) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
       const flaw = flawOf(described, i, tools.has(tool.name));

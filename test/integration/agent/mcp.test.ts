@@ -93,8 +93,8 @@ describe("a server over its standard streams", () => {
     const { names, leftOut, failures, call } = await connect({ odd: entry });
     expect([names, failures]).toEqual([["mcp__odd__good"], []]);
     expect(leftOut).toEqual([
-      ["odd", "bad", "it is described as no tool is"],
-      ["odd", "without a name", "it is described as no tool is"],
+      ["odd", "bad", "its description is not that of a tool"],
+      ["odd", "without a name", "its description is not that of a tool"],
     ]);
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });
