@@ -9,11 +9,11 @@ import { isRunOver, othersWork, runFacts } from "../../../src/lead/run-end.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/lead/shutdown.ts";
 import { type MemberStatus, teamStatus } from "../../../src/lead/status.ts";
 import { supervise } from "../../../src/lead/supervise.ts";
-import { startOf } from "../../../src/os/identity.ts";
+import { ownIdentity, startOf } from "../../../src/os/identity.ts";
 import { processTable } from "../../../src/os/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { readTeam } from "../../../src/team/config.ts";
+import { readTeam, updateTeam } from "../../../src/team/config.ts";
 import { history } from "../../../src/team/history.ts";
 import { deliver, unreadCount } from "../../../src/team/mailbox.ts";
 import { addMembers } from "../../../src/team/members.ts";
@@ -441,6 +441,10 @@ describe("the status of a team", () => {
   });
 });
 
+/** As a run has made it. */
+const leadHere = (ref: TeamRef) =>
+  updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
+
 describe("the end of a run", () => {
   it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
@@ -463,6 +467,9 @@ describe("the end of a run", () => {
     expect(isRunOver(runFacts(ctx, 1))).toBe(true);
     // A lead that is about to hear what all have said waits for what it has not seen.
     expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
+    // Of a team that is not this process's nothing is ended.
+    expect(await endRun(ctx, { timeoutMs: 10_000 })).toEqual([]);
+    await leadHere(ref);
     const reports = await endRun(ctx, { timeoutMs: 10_000 });
     expect(reports.map(({ name, outcome }) => `${name} ${outcome}`).sort()).toEqual([
       "ada shut down",
@@ -476,6 +483,7 @@ describe("the end of a run", () => {
   it("keeps the files where it is asked to", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
+    await leadHere(ref);
     await endRun(ctx, { timeoutMs: 10_000, keep: true });
     expect(names(ref)).toEqual([LEAD_NAME]);
     expect(former(ref)).toEqual(["dev shutdown"]);
