@@ -92,7 +92,10 @@ export class Arrivals {
     else view.queued(from);
   }
 
-  /** What nobody writes a message of: more of a budget, and answers and settings that let what is open go on. */
+  /**
+   * What nobody writes a message of: more of a budget, and answers and settings that let what is open go on; and what a mode
+   * or a rule that came with a message does.
+   */
   #rang(): void {
     this.lookAtBudget();
     void this.#options.reports.guarded(() => this.#lookAtOpen());

@@ -30,16 +30,13 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
       return true;
     case "mode_set_request":
       setMode(message.mode, parts);
-      await parts.desk.reconsider();
       return true;
     case "permission_response":
     case "sandbox_permission_response":
       parts.desk.answered(message);
-      await parts.desk.reconsider();
       return true;
     case "team_permission_update":
       parts.desk.allow(rulesAdded(message.permissionUpdate));
-      await parts.desk.reconsider();
       return true;
     case "plan_approval_response": {
       // One for a request that is not open is late, or a duplicate: it does nothing (S64). One that counts is a turn.

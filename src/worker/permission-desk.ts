@@ -90,7 +90,7 @@ export class PermissionDesk {
 
   /**
    * A line typed in the pane: the answer to the call that is shown, which is the oldest that waits.
-   * @returns false when it answers nothing; the pane says so
+   * @returns false when it is no answer; the pane says so, and where it is one that cannot be had
    */
   async typed(line: string): Promise<boolean> {
     const open = this.#open[0];
@@ -101,6 +101,10 @@ export class PermissionDesk {
       return false;
     }
     const { word, note } = said;
+    if (word === "always" && open.shown.rules.length === 0) {
+      this.#options.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
+      return true;
+    }
     const approve = word !== "no";
     const answer = { approve, note, by: "pane", at: this.#options.clock.now() };
     if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {

@@ -195,6 +195,16 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)[0]).toContain("Note with the permission: go");
   });
 
+  it("is not allowed by an “always” where no rule can be made, which its pane says", async () => {
+    const settings = { permissions: { ask: ["Bash(touch:*)"] } };
+    const { dev, made } = await asking({ settings });
+    await dev.worker.typed("a");
+    expect(dev.shown.at(-1)).toBe("note: no rule can allow Bash(touch made) from now on; answer y or n");
+    expect(made()).toBe(false);
+    await dev.worker.typed("y");
+    await eventually("the call", made);
+  });
+
   it("stays refused by the one who was first, whatever mode its agent is given then", async () => {
     const { ref, dev, request, made } = await asking();
     await answerRequest(ref, request.id, { approve: false, note: "not this", by: LEAD_NAME, at: 0 });
