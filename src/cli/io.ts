@@ -26,7 +26,7 @@ export interface Io {
   /**
    * Aborts at the first Ctrl-C, SIGTERM or hangup, or when the reader of stdout has gone. Only a command that ends by
    * itself then asks for it: until it does, the signals end the process as they always do; a second Ctrl-C or SIGTERM
-   * does in any case.
+   * does in any case, unless it comes with the first.
    */
   interruption(): AbortSignal;
 }

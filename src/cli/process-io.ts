@@ -1,4 +1,5 @@
 import { EXIT, TeamError } from "../errors.ts";
+import { steadyNow } from "../os/clock.ts";
 import { processEnv } from "../os/env.ts";
 import { signalProcess } from "../os/process-table.ts";
 import { realPathOf } from "../os/real-path.ts";
@@ -111,7 +112,7 @@ export function processIo(end: (status: number) => void): ProcessIo {
     dieOfSignal: () => {
       // What a stream said of it may be heard before the hangup itself.
       const isGone = told.has("SIGHUP") || interrupted?.signal.reason === "SIGHUP";
-      const first = [...told][0] ?? (isGone ? "SIGHUP" : undefined);
+      const first = [...told.keys()][0] ?? (isGone ? "SIGHUP" : undefined);
       const mayBeGone = isGone || told.has("SIGTERM");
       if (first === undefined || !mayBeGone || !isAnyTerminal()) return;
       // Without a listener the signal does again what the system means by it.
@@ -187,8 +188,13 @@ async function readStdin(): Promise<string> {
 }
 
 let interrupted: AbortController | undefined;
-/** The signals that came, in their order. */
-const told = new Set<NodeJS.Signals>();
+/** The signals that came, in their order, each with the moment of its first. */
+const told = new Map<NodeJS.Signals, number>();
+/**
+ * Milliseconds in which a repeat is the same wish: `timeout` and shells signal a program and then its group. Nobody presses Ctrl-C
+ * twice within a tenth of a second and means it. Of a terminal that closes both the system and the shell tell, whenever.
+ */
+const SAME_WISH_MS = { SIGINT: 100, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
 function interruption(): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
@@ -196,11 +202,11 @@ function interruption(): AbortSignal {
   interrupted = controller;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const listener = (): void => {
-      const isFirst = !told.has(signal);
-      told.add(signal);
+      const now = steadyNow();
+      const first = told.get(signal) ?? now;
+      told.set(signal, first);
       controller.abort(signal);
-      // Of a terminal that closes both the system and the shell tell: the second hangup is no second wish.
-      if (isFirst || signal === "SIGHUP") return;
+      if (now - first <= SAME_WISH_MS[signal]) return;
       // Listening until the second has come: one that arrives while a listener is being removed is lost.
       process.off(signal, listener);
       signalProcess(process.pid, signal);
