@@ -17,6 +17,7 @@ import { giveMode } from "../../../src/team/restarts.ts";
 import { getTask, listTasks } from "../../../src/team/tasks.ts";
 import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { teamTools } from "../../../src/team-tools/registry.ts";
+import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { retireMember } from "../../support/retire.ts";
@@ -536,6 +537,16 @@ describe("TeamDelete", () => {
   });
 });
 
+it("TeamDelete that is refused leaves the lead in its team, with whose end its own comes", async () => {
+  const ref = await testTeam(["dev"]);
+  const lead = await handsOf(ref, LEAD_NAME);
+  writeStatusOf(ref, "dev", statusOf());
+  expect(await lead.data("TeamDelete", {})).toMatchObject(refusal("ACTIVE_MEMBERS"));
+  await removeTeamFiles(ref);
+  ring(ref.paths.agent(LEAD_NAME).bell);
+  expect(await lead.running.ended).toBe("team-gone");
+});
+
 it("TeamDelete leaves the files of a team whose run keeps it, once all have ended", async () => {
   const ref = await testTeam(["dev"]);
   const lead = await handsOf(ref, LEAD_NAME, { keepsTeam: true });
@@ -651,6 +662,17 @@ describe("Agent", () => {
     const lead = await handsOf(ref, LEAD_NAME, { mode: own });
     expect(await lead.data("Agent", { ...call, mode: wanted })).toMatchObject(refusal("PERMISSION_DENIED"));
     expect(readTeam(ref).members).toHaveLength(1);
+  });
+
+  it("of a lead that only coordinates gives what it had before, and no more", async () => {
+    const ref = await testTeam([]);
+    for (const mode of ["acceptEdits", "delegate"] as const) await giveMode(ref, LEAD_NAME, mode);
+    const lead = await handsOf(ref, LEAD_NAME, { mode: "delegate" });
+    // What is looked at next: the mode is granted.
+    const granted = await lead.data("Agent", { ...call, mode: "acceptEdits", model: "no such model" });
+    expect(granted).toMatchObject(refusal("INVALID_MODEL"));
+    const more = await lead.data("Agent", { ...call, mode: "bypassPermissions", model: "no such model" });
+    expect(more).toMatchObject(refusal("PERMISSION_DENIED"));
   });
 
   it("gives nobody a tool unasked that the lead has to ask for itself", async () => {
