@@ -168,12 +168,17 @@ describe("a server that cannot be had", () => {
     ],
     ["is at no address", { type: "http" as const, url: "http://127.0.0.1:9/mcp", headers: {} }, /./],
     ["is at what is none", { type: "http" as const, url: "nonsense", headers: {} }, /Invalid URL/],
-    ["says nothing", { command: "/bin/cat", args: [], env: {} }, /./],
   ])("because it %s is told by name, and takes no other with it", async (_, bad, reason) => {
     const { entry } = local();
-    const { names, failures } = await connect({ bad, good: entry }, { startTimeoutMs: 3_000 });
+    const { names, failures } = await connect({ bad, good: entry });
     expect(names[0]).toBe("mcp__good__greet");
     expect(failures).toEqual([["bad", expect.stringMatching(reason)]]);
+  });
+
+  it("because it says nothing is given up at its time", async () => {
+    const mute = { command: "/bin/sh", args: ["-c", "cat >/dev/null"], env: {} };
+    const { names, failures } = await connect({ mute }, { startTimeoutMs: 200 });
+    expect([names, failures]).toEqual([[], [["mute", expect.stringMatching(/time/i)]]]);
   });
 });
 

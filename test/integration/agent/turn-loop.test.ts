@@ -575,6 +575,20 @@ describe("over the Messages API", () => {
     }
   });
 
+  test("results are kept without the value that only a playbook reads, in memory and on the disk", async () => {
+    const block = { type: "tool_use", id: "t1", name: "Bash", input: { command: "echo out" } } as const;
+    const api = await startFakeMessagesApi([
+      { kind: "message", blocks: [block] },
+      { kind: "message", blocks: [{ type: "text", text: "done" }] },
+    ]);
+    onTestFinished(() => api.close());
+    const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
+    await ada.run(input("x"), never);
+    expect(resultsOf(ada.messages)).toEqual(["out"]);
+    expect(JSON.stringify(ada.messages)).not.toContain("exitCode");
+    expect(readFileSync(path(), "utf8")).not.toContain("exitCode");
+  });
+
   test("a call whose input was cut at the longest answer is not made, and the model is told why", async () => {
     const api = await startFakeMessagesApi([
       {
