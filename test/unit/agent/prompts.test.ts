@@ -4,6 +4,7 @@ import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../src/agent/prompts/age
 import { composeSystem } from "../../../src/agent/prompts/compose.ts";
 import { defaultPrompt, type Surroundings } from "../../../src/agent/prompts/default.ts";
 import { chooseTools } from "../../../src/agent/tools/choose.ts";
+import { BUILTIN_TOOL_NAMES } from "../../../src/agent/tools/names.ts";
 import { builtinTools } from "../../../src/agent/tools/registry.ts";
 import { toolSpecs } from "../../../src/agent/tools/specs.ts";
 
@@ -25,17 +26,7 @@ describe("agent types", () => {
   });
 
   test("each has the tools that fit it", () => {
-    expect(namesOf("general-purpose")).toEqual([
-      "Read",
-      "Write",
-      "Edit",
-      "Glob",
-      "Grep",
-      "Bash",
-      "WebFetch",
-      "TaskOutput",
-      "TaskStop",
-    ]);
+    expect(namesOf("general-purpose")).toEqual(BUILTIN_TOOL_NAMES);
     expect(namesOf("Explore")).toEqual(["Read", "Glob", "Grep", "WebFetch"]);
     expect(namesOf("Plan")).toEqual(["Read", "Glob", "Grep", "WebFetch"]);
     expect(namesOf("bash")).toEqual(COMMANDS);
