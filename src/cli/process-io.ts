@@ -191,10 +191,10 @@ let interrupted: AbortController | undefined;
 /** The signals that came, in their order, each with the moment of its first. */
 const told = new Map<NodeJS.Signals, number>();
 /**
- * Milliseconds in which a repeat is the same wish: `timeout` and shells signal a program and then its group. Nobody presses Ctrl-C
- * twice within a tenth of a second and means it. Of a terminal that closes both the system and the shell tell, whenever.
+ * Milliseconds in which a repeat is the same wish: `timeout` and shells signal a program and then its group. Of a terminal that
+ * closes both the system and the shell tell, whenever. Ctrl-C is one key for one wish.
  */
-const SAME_WISH_MS = { SIGINT: 100, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
+const SAME_WISH_MS = { SIGINT: -1, SIGTERM: 1_000, SIGHUP: Number.POSITIVE_INFINITY } as const;
 
 function interruption(): AbortSignal {
   if (interrupted !== undefined) return interrupted.signal;
@@ -203,10 +203,10 @@ function interruption(): AbortSignal {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const listener = (): void => {
       const now = steadyNow();
-      const first = told.get(signal) ?? now;
-      told.set(signal, first);
+      const first = told.get(signal);
+      told.set(signal, first ?? now);
       controller.abort(signal);
-      if (now - first <= SAME_WISH_MS[signal]) return;
+      if (first === undefined || now - first <= SAME_WISH_MS[signal]) return;
       // Listening until the second has come: one that arrives while a listener is being removed is lost.
       process.off(signal, listener);
       signalProcess(process.pid, signal);
