@@ -1,4 +1,4 @@
-import { EXIT, messageOf, TeamError } from "../errors.ts";
+import { EXIT, TeamError } from "../errors.ts";
 import { endRun } from "../lead/end-run.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { operand, optionWords, shellWord } from "../os/shell-words.ts";
@@ -6,9 +6,9 @@ import { stripControls } from "../os/terminal-text.ts";
 import { isThere } from "../team/config.ts";
 import type { WorkerEnd } from "../worker/life.ts";
 import type { Worker } from "../worker/worker.ts";
-import type { Lead, LeadPlan } from "./lead.ts";
-import type { PaneView } from "./pane-view.ts";
+import { isSilent, type Lead, type LeadPlan } from "./lead.ts";
 import { RECORDING, writeRecording } from "./recording.ts";
+import { failureOf } from "./report.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 import { keptLines } from "./worktree-text.ts";
 
@@ -24,11 +24,8 @@ export async function leave({ ctx, view, inside }: Lead, why: string): Promise<v
 }
 
 /** @returns the worktrees that stay */
-export async function finish(
-  { call, plan, ctx, view }: Lead,
-  end: WorkerEnd,
-  lastWords: string,
-): Promise<readonly WorktreeEnd[]> {
+export async function finish(lead: Lead, end: WorkerEnd, lastWords: string): Promise<readonly WorktreeEnd[]> {
+  const { call, plan, ctx, view } = lead;
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
@@ -40,14 +37,14 @@ export async function finish(
   }
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
-  saveRecording(plan, view);
+  saveRecording(lead);
   const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, isThere(ctx.ref)) : "";
   view.end(end === "stopped" ? "" : lastWords, epilogue);
   return worktrees.filter(({ kept }) => kept !== null);
 }
 
-/** Behind the end of all who write to it. A run that could not be recorded was a run all the same. */
-function saveRecording({ record, env }: LeadPlan, view: PaneView): void {
+/** After the end of all who write to it. A run that could not be recorded was a run all the same. */
+function saveRecording({ call, plan: { record, env }, view }: Lead): void {
   const directory = env[RECORDING];
   if (record === undefined || directory === undefined) return;
   try {
@@ -55,7 +52,10 @@ function saveRecording({ record, env }: LeadPlan, view: PaneView): void {
     const turns = Object.values(agents).flat().length;
     view.note(`recorded: ${record} (${turns} turns); play it with teams run --playbook ${shellWord(record)}`);
   } catch (error) {
-    view.error(messageOf(error));
+    const { message, hint = "" } = failureOf(error);
+    const text = `${message} ${hint}`.trimEnd();
+    view.error(text);
+    if (isSilent(call)) call.io.err(`teams: ${stripControls(text)}\n`);
   }
 }
 
@@ -79,6 +79,8 @@ export function conclude(
     ...(worktrees.length === 0 ? {} : { worktrees }),
   };
   const kept = plan.keep && isThere(ctx.ref) ? [keptText(team)] : [];
+  if (outcome === "completed" && worker.lastText.trim() === "")
+    call.out.note("The lead said nothing at its end.");
   // Whoever saw the lead at work has read its last words there.
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));

@@ -49,6 +49,11 @@ export function isOpen({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
   return plan.goal === "" && call.io.terminal.stdin;
 }
 
+/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
+export function isSilent({ out, options }: AnyCall): boolean {
+  return options.quiet || (out.json && !options.verbose);
+}
+
 /** A team, and who its lead is. */
 export interface MadeTeam {
   readonly ref: TeamRef;

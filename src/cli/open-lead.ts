@@ -17,7 +17,7 @@ import type { AnyCall } from "./command.ts";
 import { leadContext } from "./context.ts";
 import { debugged } from "./debug-view.ts";
 import { homeOf } from "./home.ts";
-import type { Lead, LeadPlan, MadeTeam } from "./lead.ts";
+import { isSilent, type Lead, type LeadPlan, type MadeTeam } from "./lead.ts";
 import { type LeadScreen, leadScreen } from "./lead-screen.ts";
 import { liveSettings } from "./live-settings.ts";
 import { notifier } from "./notify.ts";
@@ -171,11 +171,6 @@ function isTerminal({ io, out, options }: AnyCall): boolean {
 function screenOf({ io }: AnyCall, ref: TeamRef, inside: InProcessBackend, plain: boolean): LeadScreen {
   const size = () => ({ width: io.columns ?? 80, height: io.rows ?? 24 });
   return leadScreen({ ref, inside, out: io.out, size, plain });
-}
-
-/** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
-function isSilent({ out, options }: AnyCall): boolean {
-  return options.quiet || (out.json && !options.verbose);
 }
 
 /** Where what the lead does is not shown, it is said all the same that somebody is waited for. */

@@ -234,3 +234,19 @@ describe("a run that is recorded", () => {
     await leaves(t, nothing());
   });
 });
+
+it("a recording that cannot be written at the end is said also with --json, with where its parts are", async () => {
+  const t = privateTmux();
+  const takes = { name: "Bash", input: { command: "echo mine > rec.json" } };
+  const agents = { "team-lead": [{ tools: [takes] }, { say: "" }] };
+  writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
+  const words = ["run", "--playbook", "play.json", "--record", "rec.json", ...BYPASS];
+  const silent = await teamsIn(t.env, t.home)([...words, "--json"]);
+  expect([silent.code, silent.json()]).toMatchObject([0, { outcome: "completed", result: "" }]);
+  const [, parts = ""] = /rec\.json has been made meanwhile.*: (\S+)\n$/.exec(silent.err) ?? [];
+  expect(readdirSync(parts)).toEqual(["team-lead.jsonl"]);
+  expect(readFileSync(join(t.home, "rec.json"), "utf8")).toBe("mine\n");
+  // Who reads no JSON learns that nothing is all there is.
+  const ended = await teamsIn(t.env, t.home)([...words.slice(0, 3), ...BYPASS]);
+  expect(ended).toMatchObject({ code: 0, err: "The lead said nothing at its end.\n" });
+});
