@@ -43,7 +43,7 @@ export async function downTeam(
 function leadRuns({ ref }: LeadContext): TeamError {
   const message = `The lead of ${ref.team} is a running process, which ends the team when nobody works any more. Nobody was asked to end.`;
   return new TeamError("ACTIVE_MEMBERS", message, {
-    hint: `Ctrl-C in its pane ends the run; teams shutdown asks a single teammate. See where it is: teams attach ${operand(LEAD_NAME)}`,
+    hint: `Ctrl-C twice in its pane ends the run; teams shutdown asks a single teammate. See where it is: teams attach ${operand(LEAD_NAME)}`,
     details: { active: [LEAD_NAME] },
   });
 }
