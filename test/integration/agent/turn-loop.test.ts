@@ -30,6 +30,7 @@ import { openTranscript } from "../../../src/agent/transcript.ts";
 import type { TurnResult } from "../../../src/agent/turn.ts";
 import { secretsOf } from "../../../src/os/secrets.ts";
 import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
+import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 import { type FakeBlock, type FakeRequest, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { expectValidRequest } from "../../support/valid-request.ts";
 
@@ -188,6 +189,30 @@ describe("a turn", () => {
     const ada = agent({ turns: [{ tools: [{ name: "Long", input: {} }] }], tools: [long] });
     await ada.run(input("x"), never);
     expect(resultsOf(ada.messages)[0]).toMatch(/^x{100000}\n… \(150000 more/);
+  });
+
+  test("whose model never ends is ended, far above what honest work takes", async () => {
+    const again = tool("Again", async () => ({ content: "" }));
+    let calls = 0;
+    const model: Model = {
+      name: "m",
+      async *stream() {
+        calls += 1;
+        const content = [{ type: "tool_use", id: `t${calls}`, name: "Again", input: {} }] as const;
+        yield {
+          type: "message",
+          message: { role: "assistant", content },
+          stopReason: "tool_use",
+          usage: NO_TOKENS,
+        };
+      },
+    };
+    const turn = await agent({ model, tools: [again] }).run(input("x"), never);
+    expect([turn.outcome, turn.failure, calls]).toEqual([
+      "failed",
+      expect.stringContaining("500 calls"),
+      500,
+    ]);
   });
 
   test("a tool may end it, and what stands behind that tool is not run", async () => {
