@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { startOf } from "../../../src/os/identity.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaves, nothing } from "../../support/leftovers.ts";
 import { scriptFile } from "../../support/run-ts.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
@@ -67,4 +68,26 @@ it("the servers of a trusted project count, each that fails is named, and a call
   expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
   const pid = Number(/^started (\d+)/.exec(lines("theirs")[0] ?? "")?.[1]);
   await eventually("the server's end", () => startOf(pid) === undefined);
+});
+
+it("a lead's servers end with its run, also one that stays where nobody speaks to it any more", async () => {
+  const { t, teams } = await world();
+  expect((await teams(["delete", "crew"])).code).toBe(0);
+  const log = join(t.home, "own");
+  const stays = ["-c", '"$@"; exec sleep 600', "sh", process.execPath, server(), log];
+  const settings = { mcpServers: { own: { command: "/bin/sh", args: stays } } };
+  writeFileSync(join(t.root, "settings.json"), JSON.stringify(settings));
+  const greets = { tools: [{ name: "mcp__own__greet", input: { name: "Ada" }, as: "said" }] };
+  const agents = { "team-lead": [greets, { say: "It said: {{said}}" }] };
+  writeFileSync(join(t.home, "lead.json"), JSON.stringify({ version: 1, agents }));
+  const run = [
+    "run",
+    "--playbook",
+    join(t.home, "lead.json"),
+    "--permission-mode",
+    "bypassPermissions",
+    "--json",
+  ];
+  expect((await teams(run)).json()).toMatchObject({ result: "It said: Hello Ada." });
+  await leaves(t, nothing());
 });
