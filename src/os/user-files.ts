@@ -1,7 +1,16 @@
-import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
-import { isMissing } from "./fs.ts";
+import { isMissing, readPart } from "./fs.ts";
 import { realPathOf } from "./real-path.ts";
 import { replaceFile } from "./replace.ts";
 
@@ -22,6 +31,28 @@ export function lookAt(path: string): FileLook {
     // Behind a file there is nothing.
     if (isMissing(error) || systemCode(error) === "ENOTDIR") return { kind: "missing", size: 0, mtimeMs: 0 };
     throw error;
+  }
+}
+
+/**
+ * What a file gives that has no size, as those of /proc: at most so many bytes, and none where it would have to be waited for.
+ * @returns undefined for one that is not there
+ */
+export function readUnsized(path: string, most: number): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  try {
+    return readPart(fd, 0, most);
+  } catch (error) {
+    if (systemCode(error) === "EAGAIN") return Buffer.alloc(0);
+    throw error;
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,9 +1,11 @@
 import { extname } from "node:path";
 import { readFrom } from "../../os/fs.ts";
-import { type FileLook, lookAt } from "../../os/user-files.ts";
+import { type FileLook, lookAt, readUnsized } from "../../os/user-files.ts";
 
 /** Bytes of a file that tools read whole; a larger one is for Grep or Bash. */
 const MAX_FILE = 32 * 1024 * 1024;
+/** Bytes of one that says of itself that it is empty, as those of /proc do. */
+const MAX_UNSIZED = 256 * 1024;
 /** Bytes at the start in which a NUL tells that a file is no text. */
 const SNIFFED = 8192;
 
@@ -24,7 +26,7 @@ export function readTextFile(path: string): TextFile {
   const look = lookAt(path);
   const flaw = flawOf(path, look);
   if (flaw !== undefined) return { flaw, missing: look.kind === "missing" };
-  const bytes = readFrom(path, 0);
+  const bytes = look.size === 0 ? readUnsized(path, MAX_UNSIZED) : readFrom(path, 0);
   if (bytes === undefined) return { flaw: `${path} does not exist.`, missing: true };
   if (bytes.subarray(0, SNIFFED).includes(0) || bytes.subarray(0, PDF.length).equals(PDF)) {
     return { flaw: `${path} is a binary file; only text can be read.`, missing: false };

@@ -75,6 +75,10 @@ describe("Read", () => {
     );
   });
 
+  test.runIf(process.platform === "linux")("shows what stands in a file without a size", async () => {
+    expect((await use(readTool, { file_path: "/proc/self/status" })).content).toContain("Pid:");
+  });
+
   test("refuses what is no text, each in plain words", async () => {
     put("photo.PNG", "x");
     writeFileSync(at("binary"), Buffer.from([1, 2, 0, 3]));
