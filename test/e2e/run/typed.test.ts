@@ -127,7 +127,7 @@ it("a run with --delegate gives its teammates the mode that it was given, and it
 it("what is typed while the lead speaks stands below its words, and is shown as waiting", async () => {
   const t = privateTmux();
   const words = "one two three four five six seven eight nine ten ".repeat(4).trim();
-  const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], paceMs: 400 };
+  const slow = { kind: "message" as const, blocks: [{ type: "text" as const, text: words }], paceMs: 250 };
   const done = { kind: "message" as const, blocks: [{ type: "text" as const, text: "Heard." }] };
   const api = await startFakeMessagesApi([slow, done]);
   onTestFinished(() => api.close());
