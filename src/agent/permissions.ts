@@ -5,7 +5,7 @@ import { areInside, isOwnNote, isThePlan, type Places, placesIn, whyReadable } f
 import type { PermissionDecision, PermissionQuestion } from "./permission-question.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { whyProtected } from "./protected-paths.ts";
-import { writtenWords } from "./written-words.ts";
+import { isHiddenPattern, writtenWords } from "./written-words.ts";
 
 /**
  * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
@@ -89,7 +89,10 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
   for (const path of changedPaths(question, resolved)) {
-    const why = whyProtected(path, resolved.protectedDirs);
+    const why =
+      access.kind === "command" && isHiddenPattern(path)
+        ? MAY_BE_PROTECTED
+        : whyProtected(path, resolved.protectedDirs);
     if (why !== undefined) return part(guard(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
@@ -106,6 +109,8 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
 function flawOfRule(rule: string): string {
   return parseRule(rule) === undefined ? " It is not a whole rule, and so about every call of its tool." : "";
 }
+
+const MAY_BE_PROTECTED = "may become a file that widens what agents do";
 
 /** What a call changes, by either name: what a link is called may be what a program reads. */
 function changedPaths(question: PermissionQuestion, resolved: Places): readonly string[] {

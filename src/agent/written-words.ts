@@ -42,3 +42,8 @@ function writes(words: readonly string[]): boolean {
     return WRITERS.has(name) || rest.some((word) => sign?.test(word));
   });
 }
+
+/** Whether a word of a command may become any hidden file: a pattern without a dot in front means none of those. */
+export function isHiddenPattern(path: string): boolean {
+  return /(?:^|\/)\.[^/]*[*?[]/.test(path);
+}

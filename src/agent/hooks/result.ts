@@ -54,7 +54,8 @@ const MAX_WORDS = 10_000;
 const DECIDES = /"(permissionDecision|decision|continue)"/;
 
 const text = z.catch(z.optional(z.string()), undefined);
-const input = z.catch(z.optional(z.record(z.string(), z.unknown())), undefined);
+const input = z.optional(z.unknown());
+const changed = z.record(z.string(), z.unknown());
 
 /** What a hook may answer in JSON; what is none of it, or of another type than it should be, is as if it were not said. */
 const answer = z.looseObject({
@@ -122,7 +123,10 @@ function answered(stdout: string): HookResult | undefined {
   if (named !== undefined && !DECISIONS.includes(named))
     return refusal(`its permissionDecision is ${JSON.stringify(named.slice(0, 40))}, which ${AS_REFUSAL}`);
   const permission = permissionOf(parsed.data);
-  const input = specific?.updatedInput ?? parsed.data.updatedInput;
+  const given = specific?.updatedInput ?? parsed.data.updatedInput ?? undefined;
+  const input = given === undefined ? undefined : changed.safeParse(given).data;
+  if (given !== undefined && input === undefined)
+    return refusal(`its updatedInput is no object, which ${AS_REFUSAL}`);
   return {
     kind: "success",
     stdout: "",

@@ -65,7 +65,7 @@ describe("what the end of a hook means", () => {
     { decision: ["block"] },
     { permissionDecision: 5, hookSpecificOutput: 7 },
     { hookSpecificOutput: { permissionDecision: "defer" } },
-    { updatedInput: "rm" },
+    { updatedInput: null },
     { systemMessage: { text: "x" } },
     { reason: 5 },
   ])("%j says nothing", (answer) => {
@@ -81,6 +81,7 @@ describe("what the end of a hook means", () => {
     [`{"decision": "block"} and so on`, "cannot be read"],
     [`{"permissionDecision": "maybe"}`, '"maybe"'],
     [`{"hookSpecificOutput": {"permissionDecision": "Deny"}}`, '"Deny"'],
+    [`{"permissionDecision": "allow", "updatedInput": "rm"}`, "updatedInput"],
   ])("%s may have been a refusal, and is one", (stdout, why) => {
     const result = hookResult(ended({ stdout }));
     expect(result).toMatchObject({ kind: "stopped continuation", ends: false });

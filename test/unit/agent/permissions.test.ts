@@ -493,6 +493,8 @@ describe("what a command redirects to is held against the rules for files", () =
     "cd .git && cp ../x config",
     "find . -name x -exec mv {} .ssh/rc ;".replace(";", "\\;"),
     "rm -rf sub/../.git",
+    "cp a .c*/settings.json",
+    "cp a .[c]laude/settings.json",
     "git checkout other -- .claude/settings.json",
   ])("%j changes a protected file by the name of its command, and asks whatever allows it", (text) => {
     for (const allow of [
@@ -513,6 +515,7 @@ describe("what a command redirects to is held against the rules for files", () =
   test.each([
     "cat .claude/settings.json",
     "git log | tee out",
+    "rm *.js sub/*",
     "sed s/a/b/ .envrc",
     "git log -- .claude",
     "grep rm .git/config",
