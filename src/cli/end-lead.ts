@@ -23,9 +23,19 @@ export async function leave({ ctx, view, inside }: Lead, why: string): Promise<v
   view.end("");
 }
 
-/** @returns the worktrees that stay */
-export async function finish(lead: Lead, end: WorkerEnd, lastWords: string): Promise<readonly WorktreeEnd[]> {
-  const { call, plan, ctx, view } = lead;
+/** What a run's end leaves to say. */
+export interface Finished {
+  /** Worktrees that stay. */
+  readonly kept: readonly WorktreeEnd[];
+  /** Why the recording that was asked for could not be written. */
+  readonly unrecorded?: string | undefined;
+}
+
+export async function finish(
+  { call, plan, ctx, view }: Lead,
+  end: WorkerEnd,
+  lastWords: string,
+): Promise<Finished> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
@@ -37,38 +47,55 @@ export async function finish(lead: Lead, end: WorkerEnd, lastWords: string): Pro
   }
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
-  saveRecording(lead);
+  const unrecorded = saveRecording({ plan, view });
   const epilogue = call.io.terminal.stdout ? overText(ctx.ref.team, isThere(ctx.ref)) : "";
   view.end(end === "stopped" ? "" : lastWords, epilogue);
-  return worktrees.filter(({ kept }) => kept !== null);
+  return { kept: worktrees.filter(({ kept }) => kept !== null), unrecorded };
 }
 
-/** After the end of all who write to it. A run that could not be recorded was a run all the same. */
-function saveRecording({ call, plan: { record, env }, view }: Lead): void {
+/**
+ * After the end of all who write to it. A run that could not be recorded was a run all the same, with a result.
+ * @returns why it could not be
+ */
+function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "view">): string | undefined {
   const directory = env[RECORDING];
-  if (record === undefined || directory === undefined) return;
+  if (record === undefined || directory === undefined) return undefined;
   try {
     const { agents } = writeRecording(directory, record);
     const turns = Object.values(agents).flat().length;
     view.note(`recorded: ${record} (${turns} turns); play it with teams run --playbook ${shellWord(record)}`);
+    return undefined;
   } catch (error) {
     const { message, hint = "" } = failureOf(error);
-    const text = `${message} ${hint}`.trimEnd();
-    view.error(text);
-    if (isSilent(call)) call.io.err(`teams: ${stripControls(text)}\n`);
+    const why = `The run is not recorded: ${message} ${hint}`.trimEnd();
+    view.error(why);
+    return why;
   }
 }
 
-/** @throws TeamError MODEL_ERROR when the lead's last turn failed */
+/**
+ * Prints a run's result.
+ * @returns its exit status
+ * @throws TeamError MODEL_ERROR when the lead's last turn failed, TEAM_NOT_FOUND when its team was taken from it
+ */
 export function conclude(
   { call, ctx, plan }: Lead,
-  { end, kept: worktrees }: { readonly end: WorkerEnd; readonly kept: readonly WorktreeEnd[] },
+  { end, kept: worktrees, unrecorded }: Finished & { readonly end: WorkerEnd },
   worker: Worker,
 ): number {
   const { team } = ctx.ref;
   if (end !== "stopped" && worker.lastFailure !== undefined) {
     const left = fateText(plan, team);
     throw new TeamError("MODEL_ERROR", `The lead's model failed: ${worker.lastFailure}`, { hint: left });
+  }
+  if (end === "team-gone" && worker.lastText === "") {
+    throw new TeamError(
+      "TEAM_NOT_FOUND",
+      `${team} was deleted while its lead worked, which had said nothing yet.`,
+      {
+        hint: "Whoever deleted it did so by teams delete or teams kill; start it again: teams run",
+      },
+    );
   }
   const outcome = end === "stopped" ? "interrupted" : "completed";
   if (outcome === "completed") plan.check?.();
@@ -85,6 +112,10 @@ export function conclude(
   const text = call.options.quiet ? [stripControls(worker.lastText)] : [];
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });
+  if (unrecorded !== undefined) {
+    if (isSilent(call)) call.io.err(`teams: ${stripControls(unrecorded)}\n`);
+    if (outcome === "completed") return EXIT.failed;
+  }
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;
 }
 

@@ -1,9 +1,8 @@
 import { messageOf } from "../errors.ts";
-import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { ownIdentity } from "../os/identity.ts";
 import type { WorkerEnd } from "../worker/life.ts";
 import type { AnyCall } from "./command.ts";
-import { conclude, finish, leave } from "./end-lead.ts";
+import { conclude, type Finished, finish, leave } from "./end-lead.ts";
 import type { Lead, LeadPlan } from "./lead.ts";
 import { readKeys } from "./lead-keys.ts";
 import { leadWorker } from "./lead-worker.ts";
@@ -26,7 +25,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
   // That of a lead that was killed may still stand there.
   let sidebar = await tryOpenSidebar(lead, { again: plan.takesUp !== undefined });
   let end: WorkerEnd = "stopped";
-  let kept: readonly WorktreeEnd[] = [];
+  let finished: Finished = { kept: [] };
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
@@ -46,10 +45,10 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (signal.reason === HANGUP) await leave(lead, "the terminal is gone");
     else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
       await leave(lead, "it could not be led any further");
-    else kept = await finish(lead, end, worker.lastText);
+    else finished = await finish(lead, end, worker.lastText);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
-  return conclude(lead, { end, kept }, worker);
+  return conclude(lead, { end, ...finished }, worker);
 }
 
 /** A team that was there before is nobody's to end for want of a lead. */

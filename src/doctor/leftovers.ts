@@ -13,12 +13,18 @@ import { some } from "./flaw.ts";
 /** What is moved away or under construction is gone in a moment; after an hour nobody works on it any more, whoever it was. */
 export const IN_WORK_MS = 60 * 60 * 1000;
 
+/** A run that records writes with each turn of its model; what one left that was killed is nobody's after three days without any. */
+const RECORDING_MS = 3 * 24 * 60 * 60 * 1000;
+
 export interface Home {
   readonly root: string;
   readonly runtime: string;
 }
 
-/** Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete. */
+/**
+ * Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete, parts of a
+ * recording whose run was killed.
+ */
 export function findLeftovers({ root, runtime }: Home, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
@@ -31,7 +37,11 @@ export function findLeftovers({ root, runtime }: Home, now: number): string[] {
       .map((name) => join(dir, name))
       .filter((path) => isLeftHalf(path, now)),
   );
-  return [...bells, ...halves].filter(isDirectory);
+  const recordings = listDir(join(root, "recordings"))
+    .map((name) => join(root, "recordings", name))
+    .filter((path) => listDir(path).every((name) => ageOf(join(path, name), now) > RECORDING_MS))
+    .filter((path) => ageOf(path, now) > RECORDING_MS);
+  return [...bells, ...halves, ...recordings].filter(isDirectory);
 }
 
 /** By who made it, as its name says; where that cannot be judged from here, by its age. */

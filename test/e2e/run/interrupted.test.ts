@@ -86,6 +86,21 @@ describe("a run that is interrupted in the middle", () => {
     await leaves(t, nothing());
   });
 
+  it("by somebody who deletes its team has no result to take for success", async () => {
+    const t = privateTmux();
+    const teams = teamsIn(t.env, t.home);
+    const turns = [{ tools: [bash("touch begun; until [ -e go ]; do sleep 0.05; done")] }];
+    writeFileSync(join(t.home, "mute.json"), JSON.stringify({ version: 1, agents: { "team-lead": turns } }));
+    const how = ["--playbook", "mute.json", "--permission-mode", "bypassPermissions", "--json"];
+    const running = teams(["run", "--team", "crew", ...how]);
+    await eventually("its command", () => existsSync(join(t.home, "begun")));
+    expect((await teams(["delete", "crew", "--force"])).code).toBe(0);
+    writeFileSync(join(t.home, "go"), "");
+    const { code, out, error } = await running;
+    expect([code, out, error().code]).toEqual([3, "", "TEAM_NOT_FOUND"]);
+    await leaves(t, nothing());
+  });
+
   it("by teams interrupt without a terminal waits for what whoever did it has to say", async () => {
     const t = privateTmux();
     const turns = [{ tools: [bash(LONG)] }, { on: { contains: "go on" }, say: "I went on." }];

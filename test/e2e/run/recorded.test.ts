@@ -235,14 +235,14 @@ describe("a run that is recorded", () => {
   });
 });
 
-it("a recording that cannot be written at the end is said also with --json, with where its parts are", async () => {
+it("a recording that cannot be written at the end fails a run that has its result, and says also with --json where its parts are", async () => {
   const t = privateTmux();
   const takes = { name: "Bash", input: { command: "echo mine > rec.json" } };
   const agents = { "team-lead": [{ tools: [takes] }, { say: "" }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
   const words = ["run", "--playbook", "play.json", "--record", "rec.json", ...BYPASS];
   const silent = await teamsIn(t.env, t.home)([...words, "--json"]);
-  expect([silent.code, silent.json()]).toMatchObject([0, { outcome: "completed", result: "" }]);
+  expect([silent.code, silent.json()]).toMatchObject([1, { outcome: "completed", result: "" }]);
   const [, parts = ""] = /rec\.json has been made meanwhile.*: (\S+)\n$/.exec(silent.err) ?? [];
   expect(readdirSync(parts)).toEqual(["team-lead.jsonl"]);
   expect(readFileSync(join(t.home, "rec.json"), "utf8")).toBe("mine\n");

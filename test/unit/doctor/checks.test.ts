@@ -145,13 +145,22 @@ describe("leftovers", () => {
     halves.push(make(join(root, "teams", `.import.new-${dead}`), 0));
     const own = make(join(root, "teams", `.import.new-${ownerRecord()}`), 120);
     const tasks = make(join(root, "tasks", basename(halves[1] ?? "")), 120);
+    const recording = (name: string, days: number): string => {
+      const part = make(join(root, "recordings", name), days * 1_440);
+      writeFileSync(join(part, "lead.jsonl"), "");
+      const at = new Date(now - days * 86_400_000);
+      for (const path of [join(part, "lead.jsonl"), part]) utimesSync(path, at, at);
+      return part;
+    };
+    halves.push(recording("killed", 4));
+    const recorded = recording("at-work", 2);
     const found = checkLeftovers({ root, runtime }, now, false);
     expect(found).toMatchObject({ level: "warn", remedy: expect.stringContaining("--fix") });
     expect(found.text).toContain(bell);
-    expect(found.text).toMatch(/^6 /);
-    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 6/);
+    expect(found.text).toMatch(/^7 /);
+    expect(checkLeftovers({ root, runtime }, now, true).text).toMatch(/^removed 7/);
     for (const gone of [bell, ...halves, tasks]) expect(existsSync(gone)).toBe(false);
-    expect(existsSync(own)).toBe(true);
+    for (const stays of [own, recorded]) expect(existsSync(stays)).toBe(true);
     expect(checkLeftovers({ root, runtime }, now, false)).toMatchObject({ level: "ok", text: "none" });
   });
 });
