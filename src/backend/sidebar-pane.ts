@@ -88,7 +88,10 @@ export async function closeSidebarPane(
 /** Columns of a window, and of the sidebar's pane in it. */
 export interface SidebarWidths {
   readonly window: number;
+  /** What the pane is to have where there is room. */
   readonly pane: number;
+  /** What it was left with. */
+  readonly shown: number;
 }
 
 /**
@@ -106,15 +109,16 @@ export async function keepSidebarWidth(
   const own = panes.find(({ id }) => id === pane);
   if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
   if (own.options[WINDOW_ZOOMED] === "1") return had;
-  if (had === undefined || had.window === own.windowWidth)
-    return { window: own.windowWidth, pane: own.width };
+  const { windowWidth: window, width: now } = own;
+  if (had === undefined) return { window, pane: now, shown: now };
+  if (had.window === window) return had.shown === now ? had : { window, pane: now, shown: now };
   // In a window that has no room for two of them, as much as there was room for when it opened.
-  const width = Math.min(had.pane, Math.max(NARROWEST, own.windowWidth - 1 - MIN_PANE.width));
-  if (width !== own.width) {
+  const width = Math.min(had.pane, Math.max(NARROWEST, window - 1 - MIN_PANE.width));
+  if (width !== now) {
     const resize = ["resize-pane", "-t", own.id, "-x", String(width)];
     await server.batch([onlyIf(own.id, equals(WINDOW_ZOOMED, "0"), resize)], { serverPid });
   }
-  return { window: own.windowWidth, pane: had.pane };
+  return { window, pane: had.pane, shown: width };
 }
 
 function refused(why: string, errors: readonly string[]): TeamError {

@@ -33,6 +33,8 @@ test("A sidebar has its width again where its window got another one, and what a
     window(to);
     await look();
     expect([to, width()]).toEqual([to, is]);
+    // What we did to the pane is told as any other change of it.
+    await look();
   }
   t.tmux("resize-pane", "-t", pane, "-x", "50");
   await look();
