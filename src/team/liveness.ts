@@ -102,7 +102,12 @@ const WISHED_ENDS: ReadonlySet<string> = new Set(["SIGHUP", "SIGINT", "SIGTERM"]
 function endState(exit: AgentExit | null, status: StatusRecord | undefined): AgentState {
   const leaving = status?.state === "exited" || status?.state === "stopping";
   if (exit === null) return leaving ? "exited" : "crashed";
-  return leaving || exit.code === 0 || WISHED_ENDS.has(exit.signal ?? "") ? "exited" : "crashed";
+  return leaving || isWished(exit) ? "exited" : "crashed";
+}
+
+/** Whether a program came to its end, or somebody ended it that was sound. */
+export function isWished({ code, signal }: AgentExit): boolean {
+  return code === 0 || WISHED_ENDS.has(signal ?? "");
 }
 
 export function exitOf(record: ExitRecord): AgentExit {

@@ -88,6 +88,12 @@ describe("a crashed agent that a person started again in its pane", () => {
     await again("dev");
     expect(await reconcile(ctx)).toEqual([]);
     expect(await news()).toHaveLength(2);
+
+    // What a person wished is no crash.
+    await crash("dev", "SIGINT");
+    await again("dev");
+    expect(await reconcile(ctx)).toMatchObject([{ how: "restarted", exit: { signal: "SIGINT" } }]);
+    expect((await news())[2]).toMatch(/^dev ended \(SIGINT\) and was started again in its pane\./);
   });
 });
 
