@@ -5,7 +5,7 @@ import { areInside, isOwnNote, isThePlan, type Places, placesIn, whyReadable } f
 import type { PermissionDecision, PermissionQuestion } from "./permission-question.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./permission-rules.ts";
 import { whyProtected } from "./protected-paths.ts";
-import { isHiddenPattern, writtenWords } from "./written-words.ts";
+import { type WrittenWord, writtenWords } from "./written-words.ts";
 
 /**
  * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
@@ -88,11 +88,8 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
-  for (const path of changedPaths(question, resolved)) {
-    const why =
-      access.kind === "command" && isHiddenPattern(path)
-        ? MAY_BE_PROTECTED
-        : whyProtected(path, resolved.protectedDirs);
+  for (const { path, isHiddenPattern } of changedPaths(question, resolved)) {
+    const why = isHiddenPattern ? MAY_BE_PROTECTED : whyProtected(path, resolved.protectedDirs);
     if (why !== undefined) return part(guard(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
@@ -113,12 +110,15 @@ function flawOfRule(rule: string): string {
 const MAY_BE_PROTECTED = "may become a file that widens what agents do";
 
 /** What a call changes, by either name: what a link is called may be what a program reads. */
-function changedPaths(question: PermissionQuestion, resolved: Places): readonly string[] {
+function changedPaths(question: PermissionQuestion, resolved: Places): readonly WrittenWord[] {
   const { access, line, workingDirs, home } = question;
-  if (access.kind === "write" && !isThePlan(question, resolved)) return [...access.paths, ...resolved.paths];
+  if (access.kind === "write" && !isThePlan(question, resolved))
+    return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
   if (access.kind !== "command") return [];
-  const paths = writtenWords(line, workingDirs[0] ?? "/", home);
-  return [...paths, ...placesIn({ ...question, access: { kind: "write", paths } }).paths];
+  const words = writtenWords(line, workingDirs[0] ?? "/", home);
+  const paths = words.map(({ path }) => path);
+  const real = placesIn({ ...question, access: { kind: "write", paths } }).paths;
+  return [...words, ...words.map((word, i) => ({ ...word, path: real[i] ?? word.path }))];
 }
 
 /**

@@ -17,6 +17,8 @@ export interface ShellLine {
   readonly files: readonly RedirectedFile[];
   /** Why no more than that can be told of it, so that no rule allows it: half a sentence. */
   readonly unclear?: string;
+  /** Words of its commands that a shell may replace with the names of files. */
+  readonly patterns: ReadonlySet<string>;
   /** Every command that stands anywhere in it, also inside of substitutions and quoted scripts: for refusals. */
   readonly mentioned: readonly (readonly string[])[];
 }
@@ -40,7 +42,8 @@ const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
  */
 export function readShellLine(line: string): ShellLine {
   if (line.length > MAX_LINE) {
-    return { commands: [], files: [], mentioned: [], unclear: `it is longer than ${MAX_LINE} characters` };
+    const unclear = `it is longer than ${MAX_LINE} characters`;
+    return { commands: [], files: [], patterns: new Set(), mentioned: [], unclear };
   }
   const script = parse(line);
   const mentioned = mentionsIn(script);
@@ -48,9 +51,9 @@ export function readShellLine(line: string): ShellLine {
   const flaw = script.errors?.[0];
   if (flaw !== undefined) reading.fail(`the shell would not take it (${flaw.message})`);
   else reading.list(script.commands);
-  const { commands, files } = reading;
+  const { commands, files, patterns } = reading;
   const unclear = reading.unclear ?? reading.leftover() ?? reading.astray();
-  return { commands, files, mentioned, ...(unclear === undefined ? {} : { unclear }) };
+  return { commands, files, patterns, mentioned, ...(unclear === undefined ? {} : { unclear }) };
 }
 
 type Nodes = readonly SyntaxNode[];
@@ -70,10 +73,14 @@ const EVALUATES: ReadonlySet<string> = new Set(
 );
 const SUBSCRIPT = /\[[\s\S]*(?:\$\(|`)/;
 
+/** What a shell takes as it is. */
+const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
+
 /** One pass over a tree, as far as it is understood. */
 class Reading {
   readonly commands: string[][] = [];
   readonly files: RedirectedFile[] = [];
+  readonly patterns = new Set<string>();
   unclear: string | undefined;
   readonly #line: string;
   /** Start and end of every word and redirection. */
@@ -168,7 +175,9 @@ class Reading {
     const text = this.#line.slice(pos, end);
     // In front of it a word that is no assignment, since our reader takes whole commands.
     const words = simpleCommand(`- ${text}`);
-    if (words?.length === 2 && words[1] !== undefined) return words[1];
+    const value = words?.length === 2 ? words[1] : undefined;
+    if (/[*?[]/.test(text.replace(QUOTED, ""))) this.patterns.add(value ?? text);
+    if (value !== undefined) return value;
     this.fail(`what ${JSON.stringify(text.slice(0, 40))} becomes is only known to the shell`);
     return text;
   }

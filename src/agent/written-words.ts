@@ -20,20 +20,41 @@ const WITH_WORD: Readonly<Record<string, RegExp>> = {
 /** Commands behind which a relative path is somewhere else: what they name counts as well. */
 const MOVES: ReadonlySet<string> = new Set(["cd", "pushd"]);
 
+/** Those that expand no pattern themselves: what of theirs is quoted names no file but the one that is called so. */
+const SCRIPTED: ReadonlySet<string> = new Set(["sed", "perl"]);
+
+/** What a word of a command names. */
+export interface WrittenWord {
+  readonly path: string;
+  /** It may become any hidden file: a pattern without a dot in front means none of those. */
+  readonly isHiddenPattern: boolean;
+}
+
 /**
  * The paths that a command line names which changes files by the name of one of its commands (`tee x`); what programs do by themselves
  * nobody sees. Rather one too many: which words are read and which are written only the command knows.
  */
-export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/"): readonly string[] {
+export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenWord[] {
   const commands = line?.commands ?? [];
   if (!commands.some(writes)) return [];
   const named = commands.filter((words) => writes(words) || words.some((word) => MOVES.has(word)));
-  return named.flat().map((word) => {
-    // `of=x`, `--output=x`.
-    const path = word.replace(/^-*[\w-]+=/, "");
-    if (path.startsWith("~/")) return join(home, path.slice(2));
-    return isAbsolute(path) ? normalize(path) : join(cwd, path);
+  return named.flatMap((words) => {
+    const isScripted = SCRIPTED.has(words[0] ?? "");
+    return words.map((word) => {
+      const path = pathIn(word, cwd, home);
+      const mayBecome = !isScripted || line?.patterns.has(word) === true;
+      return { path, isHiddenPattern: mayBecome && HIDDEN_PATTERN.test(path) };
+    });
   });
+}
+
+const HIDDEN_PATTERN = /(?:^|\/)\.[^/]*[*?[]/;
+
+function pathIn(word: string, cwd: string, home: string): string {
+  // `of=x`, `--output=x`.
+  const path = word.replace(/^-*[\w-]+=/, "");
+  if (path.startsWith("~/")) return join(home, path.slice(2));
+  return isAbsolute(path) ? normalize(path) : join(cwd, path);
 }
 
 function writes(words: readonly string[]): boolean {
@@ -41,9 +62,4 @@ function writes(words: readonly string[]): boolean {
     const sign = Object.hasOwn(WITH_WORD, name) ? WITH_WORD[name] : undefined;
     return WRITERS.has(name) || rest.some((word) => sign?.test(word));
   });
-}
-
-/** Whether a word of a command may become any hidden file: a pattern without a dot in front means none of those. */
-export function isHiddenPattern(path: string): boolean {
-  return /(?:^|\/)\.[^/]*[*?[]/.test(path);
 }

@@ -495,6 +495,9 @@ describe("what a command redirects to is held against the rules for files", () =
     "rm -rf sub/../.git",
     "cp a .c*/settings.json",
     "cp a .[c]laude/settings.json",
+    "sed -i s/a/b/ .cl*/settings.json",
+    "find . -name '.cl*' -exec rm -r {} +",
+    "git checkout other -- '.cl*'",
     "git checkout other -- .claude/settings.json",
   ])("%j changes a protected file by the name of its command, and asks whatever allows it", (text) => {
     for (const allow of [
@@ -516,6 +519,8 @@ describe("what a command redirects to is held against the rules for files", () =
     "cat .claude/settings.json",
     "git log | tee out",
     "rm *.js sub/*",
+    "sed -i 's/.*a/b/' x",
+    `sed -i -e "/.*a/d" x`,
     "sed s/a/b/ .envrc",
     "git log -- .claude",
     "grep rm .git/config",
