@@ -2,6 +2,7 @@ import { hostPattern, plainHost } from "../agent/host-rules.ts";
 import type { ProtocolMessage } from "../protocol/messages.ts";
 import { rulesAdded } from "../protocol/permission-updates.ts";
 import { authenticProtocol } from "../protocol/senders.ts";
+import type { TeamMember } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam } from "../team/config.ts";
 import { peekInbox } from "../team/inbox-file.ts";
@@ -9,6 +10,7 @@ import { planTitle } from "../team/plans.ts";
 import { readStatus } from "../team/records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { openRequest } from "../team/requests.ts";
+import { isBeingRestarted } from "../team/restarts.ts";
 
 /** Characters of a call's input in its row. */
 const SHOWN_INPUT = 200;
@@ -26,7 +28,7 @@ export function openForeignRequests(ref: TeamRef): void {
   if (schemaVersion === undefined) return;
   const joined = new Map(
     members
-      .filter(({ name }) => name !== LEAD_NAME && readStatus(ref, name) === undefined)
+      .filter((member) => member.name !== LEAD_NAME && isForeign(ref, member))
       .map(({ name, joinedAt }) => [name, joinedAt]),
   );
   if (joined.size === 0) return;
@@ -36,6 +38,11 @@ export function openForeignRequests(ref: TeamRef): void {
     const protocol = since === undefined ? undefined : authenticProtocol(message, LEAD_NAME);
     if (protocol !== undefined && at >= (since ?? 0)) openForeign(ref, message.from, protocol, at);
   }
+}
+
+/** Whether a member opens no request itself; one of ours says nothing of itself either while it is started again. */
+export function isForeign(ref: TeamRef, member: TeamMember): boolean {
+  return readStatus(ref, member.name) === undefined && !isBeingRestarted(member);
 }
 
 /** Opens what this message asks, if it asks. @param at milliseconds since the epoch @throws TeamError TEAM_NOT_FOUND */

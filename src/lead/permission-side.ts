@@ -10,11 +10,10 @@ import type { MessageOf } from "../protocol/messages.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config.ts";
-import { readStatus } from "../team/records.ts";
 import { isOpen } from "../team/requests.ts";
 import { answerApproval } from "./approvals.ts";
 import type { LeadContext } from "./context.ts";
-import { openForeign } from "./foreign-requests.ts";
+import { isForeign, openForeign } from "./foreign-requests.ts";
 
 /** What a lead's own side lets a teammate do. */
 export interface LeadRights {
@@ -48,7 +47,7 @@ export async function answerPermission(
   const { cwd } = member;
   const asked = askedIn(message, { cwd, env: ctx.env });
   // One of ours has opened it itself, and by now may have its answer.
-  if (readStatus(ctx.ref, from) === undefined) openForeign(ctx.ref, from, message, ctx.clock.now());
+  if (isForeign(ctx.ref, member)) openForeign(ctx.ref, from, message, ctx.clock.now());
   // What somebody else has asked for is not decided by what this one says of it.
   if (!isOpen(ctx.ref, asked.id, from)) return "answered";
   const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);

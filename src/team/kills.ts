@@ -22,19 +22,30 @@ export function isBeingKilled({ metadata }: TeamMember): boolean {
   return livenessOf(by) !== "dead" && Math.abs(systemClock.now() - at) <= TAKEN_FOR_MS;
 }
 
-/** Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. */
+/**
+ * Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. Where that cannot be
+ * written down (a full disk, a team that is gone) they are ended all the same: at worst their end is told as a crash.
+ */
 export async function whileKilling<T>(
   ref: TeamRef,
   names: readonly string[],
   work: () => Promise<T>,
 ): Promise<T> {
   if (names.length === 0) return work();
-  await mark(ref, names, { by: ownIdentity(), at: systemClock.now() });
+  await tryMark(ref, names, { by: ownIdentity(), at: systemClock.now() });
   try {
     return await work();
   } finally {
     // Whoever could not be ended may crash another time.
-    await mark(ref, names, undefined);
+    await tryMark(ref, names, undefined);
+  }
+}
+
+async function tryMark(...change: Parameters<typeof mark>): Promise<void> {
+  try {
+    await mark(...change);
+  } catch {
+    // What keeps this from being written keeps the end from being written too, by which it is told.
   }
 }
 

@@ -11,7 +11,7 @@ import { deliver, pending } from "../../../src/team/mailbox.ts";
 import { addMembers, patchMember } from "../../../src/team/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests.ts";
-import { giveMode } from "../../../src/team/restarts.ts";
+import { claimRestarts, giveMode } from "../../../src/team/restarts.ts";
 import { lockInTeam } from "../../../src/team/team-lock.ts";
 import { writeStatus } from "../../../src/team/write-records.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -231,6 +231,15 @@ describe("a teammate's permission request at the lead's side", () => {
     await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
     openForeignRequests(ref);
+    expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("of one of ours that is just being started again is not asked anew: it has said nothing of itself yet", async () => {
+    const ref = await testTeam(["dev"]);
+    await deliver(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
+    await claimRestarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
+    openForeignRequests(ref);
+    expect(await answerPermission(contextOf(ref), "dev", request, rights())).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
   });
 
