@@ -95,14 +95,17 @@ const MASTER: readonly Line[] = [
   })),
 ];
 
-/** Writes a file, tells the lead, checks it when it is told to, and says so; each begins a moment behind the one before. */
+/**
+ * Writes a file, tells the lead, checks it when it is told to, and says so. While it is recorded each begins after the one before
+ * has checked, since the lead's lines answer one of them at a time; played, all begin at once.
+ */
 const worker = (name: string, i: number): readonly Line[] => [
   {
     when: new RegExp(`Write, ${name}`),
     uses: [
       {
         name: "Bash",
-        input: { command: `sleep ${i * 0.7}; echo ${name} > ${name}.txt`, description: "writes" },
+        input: { command: `${turnOf(i)}echo ${name} > ${name}.txt`, description: "writes" },
       },
       { name: "TaskUpdate", input: { taskId: `${i + 1}`, status: "completed" } },
       {
@@ -122,6 +125,13 @@ const worker = (name: string, i: number): readonly Line[] => [
     ],
   },
 ];
+
+function turnOf(i: number): string {
+  const before = WORKERS[i - 1];
+  return before === undefined
+    ? ""
+    : `[ -n "$TEAMS_PLAYBOOK_SPEED" ] || until [ -e ${before}-checked.txt ]; do sleep 0.05; done; `;
+}
 
 /** What a run has made: tasks, what was said in plain words, and files; in no order, since nobody promised one. */
 function outcomeOf(t: PrivateTmux) {
