@@ -52,9 +52,12 @@ export function openRequest(
   request: Pick<RequestRecord, "id" | "kind" | "from" | "summary" | "payload" | "at">,
 ): void {
   assertTeam(ref);
+  const path = ref.paths.request(request.id).request;
+  // Who follows a team comes by at each change of its files: a look writes nothing that is there.
+  if (entryOf(path) !== undefined) return;
   try {
     makeDirBelow(ref.paths.dir, ref.paths.requests);
-    createWhole(ref.paths.request(request.id).request, formatJson(maskValue(request, ownSecrets())));
+    createWhole(path, formatJson(maskValue(request, ownSecrets())));
   } catch (error) {
     throw isMissing(error) ? teamNotFound(ref) : error;
   }

@@ -1,3 +1,4 @@
+import { statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
 import { openForeignRequests } from "../../../src/lead/foreign-requests.ts";
@@ -232,6 +233,16 @@ describe("a teammate's permission request at the lead's side", () => {
     await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
     openForeignRequests(ref);
     expect(listApprovals(ref)).toEqual([]);
+  });
+
+  it("of a foreign peer is written once, and not again for each look", async () => {
+    const ref = await testTeam(["w"]);
+    await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    openForeignRequests(ref);
+    const before = new Date("2026-01-01T00:00:00Z");
+    utimesSync(ref.paths.requests, before, before);
+    openForeignRequests(ref);
+    expect([listApprovals(ref).length, statSync(ref.paths.requests).mtime]).toEqual([1, before]);
   });
 
   it("of one of ours that is just being started again is not asked anew: it has said nothing of itself yet", async () => {
