@@ -86,8 +86,7 @@ class Reading {
     for (const named of namedIn(file.text)) {
       const other = this.#resolved(named, path);
       // `@param`, `@team-lead`, `@scope/package`: a word that names no file is just a word.
-      if (looksLikeFile(named) || readTextFile(other).flaw === undefined)
-        this.add(other, inside, path, depth + 1);
+      if (looksLikeFile(named) || isReadable(other)) this.add(other, inside, path, depth + 1);
     }
   }
 
@@ -121,6 +120,16 @@ function namedIn(text: string): string[] {
 /** With an ending, or from home: nothing else is written so. */
 function looksLikeFile(named: string): boolean {
   return named.startsWith("~/") || /[\w-]\.\w+$/.test(named);
+}
+
+function isReadable(path: string): boolean {
+  try {
+    return readTextFile(path).flaw === undefined;
+  } catch (error) {
+    // Too long for a name, a loop of links, another's file.
+    if (!isSystemError(error)) throw error;
+    return false;
+  }
 }
 
 function projectTop(cwd: string): string {

@@ -88,6 +88,13 @@ describe("memory files", () => {
     expect(flaws).toEqual([expect.stringContaining("elsewhere is outside of")]);
   });
 
+  it("take a word that leads nowhere, or is too long for a name, for just a word", () => {
+    const text = `See @loop and @${"x".repeat(300)}.`;
+    const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    expect([found.map((file) => file.text), flaws]).toEqual([[text], []]);
+  });
+
   it("of a project name nothing outside of it, by a path or by a link", () => {
     const { root, cwd, home } = files({
       "secret.md": "the key",
