@@ -40,11 +40,14 @@ export function conversationLog(view: WorkerView): (line: TranscriptLine) => voi
     const parsed = tool === undefined ? undefined : parseInWords(tool.input, input);
     return tool !== undefined && parsed?.success === true ? tool.summary(parsed.data) : undefined;
   };
+  const inputText = ({ input }: ToolUseBlock): string => {
+    const text = JSON.stringify(input);
+    return text === "{}" ? "" : text;
+  };
   const ended = ({ toolUseId: id, content, isError, shown }: ToolResultBlock): void => {
     const use = called.get(id);
     called.delete(id);
-    if (use !== undefined && summaryOf(use) === undefined)
-      begun(use, shown?.summary || JSON.stringify(use.input));
+    if (use !== undefined && summaryOf(use) === undefined) begun(use, shown?.summary || inputText(use));
     const display = shown === undefined ? {} : { display: shown.display };
     view.event({ type: "tool_ended", id, tool: use?.name ?? "tool", content, ...display, isError, ms: 0 });
   };

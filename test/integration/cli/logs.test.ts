@@ -82,6 +82,7 @@ describe("logs", () => {
       {
         tools: [
           { name: "TaskCreate", input: { subject: "Look at <it>" } },
+          { name: "TaskList", input: {} },
           { name: "SendMessage", input: { recipient: "nobody", content: "x", summary: "y" } },
           { name: "Bash", input: { command: "echo '<b>'", run_in_background: true } },
         ],
@@ -93,6 +94,7 @@ describe("logs", () => {
     await eventually("the end of it", async () => (await teams(["logs", "dev"])).out.includes("Heard."));
     const { out } = await teams(["logs", "dev"]);
     expect(out).toContain("● TaskCreate(Look at <it>)\n");
+    expect(out).toContain("● TaskList()\n");
     expect(out).toMatch(/● SendMessage\([^{]*\)\n/);
     expect(out).toContain("ended in the background: echo '<b>'");
     expect(out).not.toMatch(/\{\s*"|<\/?task_|<summary>/);
