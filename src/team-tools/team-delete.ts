@@ -15,7 +15,7 @@ export const teamDelete: LeadTool = ({ ctx, led }) => ({
     refusing(async () => {
       const { kept: isKept, worktrees } = await led.delete();
       if (isKept) {
-        const message = `The team ${ctx.ref.team} has ended; its files stay, since its run was asked to keep them.`;
+        const message = `The team ${ctx.ref.team} has ended; its files stay, since its run keeps them.`;
         return answer({ success: true, message, kept: true });
       }
       const kept = worktrees.flatMap(({ path, kept: why }) => (why === null ? [] : [`${path} (${why})`]));
