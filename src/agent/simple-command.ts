@@ -98,17 +98,22 @@ function bracesExpanded(command: string): string {
  * in front of a subcommand (`git -C x push`).
  */
 export function* startsOf(words: readonly string[]): Generator<string[]> {
-  let start = 0;
-  while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
-  const carried = CARRIERS.test(baseName(words[start] ?? ""));
-  const end = carried ? words.length : start + 1;
-  for (let i = start; i < end; i += 1) {
+  for (const i of startsIn(words)) {
     const [name = "", ...rest] = words.slice(i);
     for (const args of [rest, ...withoutOptions(rest)]) {
       yield [name, ...args];
       if (name.includes("/")) yield [baseName(name), ...args];
     }
   }
+}
+
+/** Where in these words a command may begin: at the first that assigns nothing, and behind a carrier at each. */
+export function* startsIn(words: readonly string[]): Generator<number> {
+  let start = 0;
+  while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
+  const carried = CARRIERS.test(baseName(words[start] ?? ""));
+  const end = carried ? words.length : start + 1;
+  for (let i = start; i < end; i += 1) yield i;
 }
 
 /** Options in front of a subcommand that are looked past; more than anybody writes. */
@@ -129,6 +134,6 @@ function withoutOptions(args: readonly string[]): string[][] {
   return found;
 }
 
-function baseName(word: string): string {
+export function baseName(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1);
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, join, normalize } from "node:path";
 import type { ShellLine } from "./shell-line.ts";
-import { startsOf } from "./simple-command.ts";
+import { baseName, startsIn } from "./simple-command.ts";
 
 /** Commands that change the files that their words name, whatever their options are. */
 const WRITERS: ReadonlySet<string> = new Set(
@@ -58,8 +58,15 @@ function pathIn(word: string, cwd: string, home: string): string {
 }
 
 function writes(words: readonly string[]): boolean {
-  return [...startsOf(words)].some(([name = "", ...rest]) => {
+  const seen = new Set<string>();
+  for (const i of startsIn(words)) {
+    const name = baseName(words[i] ?? "");
+    if (WRITERS.has(name)) return true;
     const sign = Object.hasOwn(WITH_WORD, name) ? WITH_WORD[name] : undefined;
-    return WRITERS.has(name) || rest.some((word) => sign?.test(word));
-  });
+    // Behind its first place stands all that stands behind the others: a line may name it thousands of times.
+    if (sign === undefined || seen.has(name)) continue;
+    seen.add(name);
+    if (words.slice(i + 1).some((word) => sign.test(word))) return true;
+  }
+  return false;
 }

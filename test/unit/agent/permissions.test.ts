@@ -528,6 +528,11 @@ describe("what a command redirects to is held against the rules for files", () =
     expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
   });
 
+  test("that is as long as one may be is judged in the memory that there is", () => {
+    const text = `xargs ${"a ".repeat(32_000)}`;
+    expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
+  });
+
   test("also where a link leads to one", () => {
     const resolve = (path: string) => path.replace(`${WORK}/link`, `${WORK}/.claude`);
     const more = { resolve, rules: rules({ allow: ["Bash"] }) };
