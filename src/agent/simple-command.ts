@@ -99,10 +99,11 @@ function bracesExpanded(command: string): string {
  */
 export function* startsOf(words: readonly string[]): Generator<string[]> {
   for (const i of startsIn(words)) {
-    const [name = "", ...rest] = words.slice(i);
-    for (const args of [rest, ...withoutOptions(rest)]) {
-      yield [name, ...args];
-      if (name.includes("/")) yield [baseName(name), ...args];
+    const name = words[i] ?? "";
+    for (const at of [i + 1, ...subcommandsIn(words, i + 1)]) {
+      const args = words.slice(at);
+      yield [name].concat(args);
+      if (name.includes("/")) yield [baseName(name)].concat(args);
     }
   }
 }
@@ -119,14 +120,14 @@ export function* startsIn(words: readonly string[]): Generator<number> {
 /** Options in front of a subcommand that are looked past; more than anybody writes. */
 const MOST_OPTIONS = 20;
 
-/** The arguments from each word on that may be a subcommand: whether the word behind an option is its value only its program knows. */
-function withoutOptions(args: readonly string[]): string[][] {
-  const found: string[][] = [];
+/** The places behind options that may hold a subcommand: whether the word behind an option is its value only its program knows. */
+function subcommandsIn(words: readonly string[], from: number): number[] {
+  const found: number[] = [];
   let isValue = false;
-  for (let i = 0; i < Math.min(args.length, 2 * MOST_OPTIONS); i += 1) {
-    const isOption = args[i]?.startsWith("-") === true;
+  for (let at = from; at < Math.min(words.length, from + 2 * MOST_OPTIONS); at += 1) {
+    const isOption = words[at]?.startsWith("-") === true;
     if (!isOption) {
-      if (i > 0) found.push(args.slice(i));
+      if (at > from) found.push(at);
       if (!isValue) break;
     }
     isValue = isOption;
