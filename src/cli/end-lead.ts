@@ -1,5 +1,6 @@
 import { EXIT, TeamError } from "../errors.ts";
 import { endRun } from "../lead/end-run.ts";
+import { giveLeadBack } from "../lead/take-lead.ts";
 import type { WorktreeEnd } from "../lead/worktree-end.ts";
 import { operand, optionWords, shellWord } from "../os/shell-words.ts";
 import { stripControls } from "../os/terminal-text.ts";
@@ -45,6 +46,7 @@ export async function finish(
   for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
+  if (plan.takesUp?.wasByHand && isThere(ctx.ref)) await giveLeadBack(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
   const unrecorded = saveRecording({ plan, view });

@@ -8,6 +8,7 @@ import type { TeamConfig } from "../schema/config.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { readTeam, updateTeam } from "../team/config.ts";
 import { removeRun } from "../team/records.ts";
+import type { TeamRef } from "../team/ref.ts";
 import type { LeadContext } from "./context.ts";
 import { endLeftCommands } from "./left-commands.ts";
 import { endLeftWatches } from "./left-watches.ts";
@@ -68,6 +69,17 @@ export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
   await endLeftCommands(ctx);
   await endLeftWatches(ctx);
   return taken;
+}
+
+/** Makes the person its lead again whose team this process has led until its end. @throws TeamError TEAM_NOT_FOUND */
+export async function giveLeadBack(ref: TeamRef): Promise<void> {
+  const own = ownIdentity();
+  await updateTeam(ref, (config) => {
+    const { leadProcess, metadata, ...rest } = config;
+    if (leadProcess?.pid !== own.pid || leadProcess.procStart !== own.procStart) return undefined;
+    const { [BY_HAND]: _was, ...kept } = metadata ?? {};
+    return { ...rest, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) } as TeamConfig;
+  });
 }
 
 /** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */

@@ -127,6 +127,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
       expect([code, err]).toEqual([0, "mine was led by hand, so it is kept when the run ends.\n"]);
       expect(readTeam(teamRef(homeOf(t.env), "mine")).members).toMatchObject([{ name: LEAD_NAME }]);
       expect((await teams(["task", "list"])).out).toContain("read it");
+      expect((await teams(["status"])).out).toContain("led by hand");
     }
     const [first] = api.requests;
     expect(JSON.stringify(first?.body.messages)).toContain("A person led this team until now");
