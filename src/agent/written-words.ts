@@ -48,7 +48,8 @@ export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/
   });
 }
 
-const HIDDEN_PATTERN = /(?:^|\/)\.[^/]*[*?[]/;
+/** `.c*`, `.{claude,x}`, `{.claude,x}`. */
+const HIDDEN_PATTERN = /(?:^|\/)\.[^/]*[*?[{]|\{(?:[^{}]*,)?\.[^{}]*[,}]/;
 
 function pathIn(word: string, cwd: string, home: string): string {
   // `of=x`, `--output=x`.
