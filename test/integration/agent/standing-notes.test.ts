@@ -68,7 +68,7 @@ describe("memory files", () => {
 
   it("bring in files without an ending too, where they are there, and from home what may be read", () => {
     const { root, cwd, home } = files({
-      "root/CLAUDE.md": "mine @~/root/style @~/elsewhere",
+      "root/CLAUDE.md": `mine @${join("~", "root", "style")} @~/elsewhere`,
       "root/style": "how",
       elsewhere: "the key",
       "project/CLAUDE.md": "See @README, @docs/LICENSE. Ask @team-lead; @param and @scope/pkg, @docs, @.env.",

@@ -443,7 +443,7 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     const more = { workingDirs: ["/home/ada"], rules: rules({ allow: ["Bash(export:*)", "Bash(echo:*)"] }) };
     const line = "echo x > ~/config";
     expect(ask("default", "Bash", command(line), more)).toBe("allow");
-    expect(ask("default", "Bash", command(`export HOME=/home/ada/work/.git; ${line}`), more)).toBe("ask");
+    expect(ask("default", "Bash", command(`export HOME=${WORK}/.git; ${line}`), more)).toBe("ask");
   });
 
   test.each([
