@@ -1,6 +1,6 @@
-import { neverEndUnfinished, processIo } from "./cli/process-io.ts";
 import { runProgram } from "./cli/program.ts";
 import { EXIT } from "./errors.ts";
+import { neverEndUnfinished, processIo } from "./terminal/process-io.ts";
 
 const end = (status: number): never => process.exit(status);
 const io = processIo(end);

@@ -1,37 +1,39 @@
-/** The house as architecture.md draws it, from the bottom up; folders on one line do not import each other. */
-export const LEVELS = [
-  ["errors.ts", "schema"],
+/** The floors of docs/architecture.md, lowest first. Folders on one floor do not import each other. */
+export const FLOORS = [
+  ["text", "schema", "errors.ts"],
   ["protocol", "os"],
   ["store", "wakeup", "tmux", "git", "telemetry"],
   ["team", "launch", "agent"],
-  ["backend", "adapter"],
+  ["backend"],
+  ["adapter"],
   ["worker"],
-  ["lead"],
-  ["team-tools"],
-  ["mcp", "sidebar", "doctor"],
+  ["operations"],
+  ["team-tools", "settings"],
+  ["terminal", "sidebar", "doctor"],
+  ["runtime"],
   ["cli"],
   ["main.ts", "main-agent.ts", "index.ts"],
 ];
 
-/** Pairs that the levels would allow and the architecture does not. `errors.ts` stands below everything. */
-export const APART = [
+/** Imports that the floors would allow and the architecture forbids. */
+export const FORBIDDEN = [
   {
     from: "tmux",
     to: ["protocol", "schema"],
     why: "the tmux driver knows no teams and could be published alone",
   },
-  { from: "agent", to: ["tmux"], why: "the agent knows no teams and no tmux; it is given tools and a model" },
-  { from: "backend", to: ["agent"], why: "a backend is handed the function that runs a worker" },
+  { from: "agent", to: ["tmux"], why: "the agent knows no teams and no tmux; it receives tools and a model" },
+  { from: "backend", to: ["agent"], why: "a backend receives the function that runs a worker" },
 ];
 
-/** Files that may import each other although they stand on one level. */
-export const SIBLINGS = [
+/** Imports allowed between two places on one floor. */
+export const ALLOWED_SIBLINGS = [
   { from: "schema", to: "errors.ts" },
   { from: "main-agent.ts", to: "main.ts" },
 ];
 
-/** Packages and built-in modules with one home; everything else may be imported anywhere. */
-export const HOMES = [
+/** Packages and built-in modules that only the named places may import. Every other package is free. */
+export const PACKAGE_HOMES = [
   {
     names: ["node:fs", "node:fs/promises", "node:child_process", "node:worker_threads", "node:cluster"],
     homes: ["os/"],
@@ -42,49 +44,49 @@ export const HOMES = [
     homes: ["os/"],
     instead: "take a Clock as an argument, or call pause of os/clock.ts",
   },
-  { names: ["execa"], homes: ["os/"], instead: "call run of os/run.ts" },
-  { names: ["proper-lockfile"], homes: ["os/", "store/"], instead: "call withLock of store/lock.ts" },
+  { names: ["execa"], homes: ["os/process/"], instead: "call run of os/process/run.ts" },
+  { names: ["proper-lockfile"], homes: ["os/files/", "store/"], instead: "call withLock of store/lock.ts" },
   { names: ["blessed"], homes: ["sidebar/screen.ts"], instead: "draw through sidebar/screen.ts" },
   {
     names: ["@anthropic-ai/sdk"],
     homes: ["agent/model/"],
     instead: "use the model port, agent/model/model.ts",
   },
-  { names: ["tar-stream"], homes: ["os/"], instead: "pack and read archives through os/archive.ts" },
+  { names: ["tar-stream"], homes: ["os/files/"], instead: "write and read archives through os/files/tar.ts" },
   { names: ["commander"], homes: ["cli/"], instead: "declare the command in cli/" },
   {
     names: ["unbash"],
-    homes: ["agent/shell-line.ts"],
-    instead: "read a command line with readShellLine of agent/shell-line.ts",
+    homes: ["agent/permissions/shell-line.ts"],
+    instead: "parse a command line with readShellLine of agent/permissions/shell-line.ts",
   },
 ];
 
-/** Globals that are effects, and where they may be used. `of` is the object, none for a global function. */
+/** Globals that are effects, and the places that may use them. `of` is the object; a global function has none. */
 export const EFFECTS = [
   {
     of: "process",
     names: ["env"],
     homes: ["os/"],
-    instead: "take the environment as an argument; cli/ reads it with processEnv of os/env.ts",
+    instead: "take the environment as an argument; terminal/ reads it with processEnv of os/env.ts",
   },
   {
     of: "process",
     names: ["kill"],
     homes: ["os/"],
-    instead: "end processes through os/ with their identity",
+    instead: "end processes through os/process/ with their identity",
   },
   { of: "process", names: ["hrtime", "uptime"], homes: ["os/"], instead: "take a Clock as an argument" },
   {
     of: "process",
     names: ["exit", "reallyExit", "abort"],
     homes: ["main.ts"],
-    instead: "throw a TeamError, or set process.exitCode in cli/; main.ts alone ends the process",
+    instead: "throw a TeamError, or set process.exitCode in terminal/; only main.ts ends the process",
   },
   {
     of: "process",
     names: ["stdin", "stdout", "stderr", "exitCode", "argv"],
-    homes: ["cli/", "sidebar/", "main.ts", "main-agent.ts"],
-    instead: "take the stream or the value as an argument; cli/ hands it in",
+    homes: ["terminal/", "runtime/", "cli/", "sidebar/", "main.ts", "main-agent.ts"],
+    instead: "take the stream or the value as an argument; terminal/ passes it in",
   },
   { of: "Date", names: ["now"], homes: ["os/"], instead: "take a Clock as an argument" },
   {
@@ -106,8 +108,11 @@ export const EFFECTS = [
   },
 ];
 
-/** Packages that a cold command must not load before it uses them: never reached from an entry without an `import()`. */
+/** Packages that a cold command must not load at its start: every import on the way to them is an `import()`. */
 export const LAZY = {
   entries: ["main.ts", "main-agent.ts"],
   packages: ["execa", "commander", "blessed", "@anthropic-ai/sdk", "tar-stream", "unbash"],
 };
+
+/** Most files in one folder, and most lines in one file. */
+export const LIMITS = { files: 22, lines: 300, exceptFolders: ["cli/commands", "playbooks"] };

@@ -1,13 +1,15 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { secretsOf } from "../os/secrets.ts";
+import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
-import { BackgroundTasks, type TaskNotice } from "./background.ts";
-import { newestTurn, sendable } from "./conversation.ts";
-import type { AgentEvent } from "./events.ts";
+import { BackgroundTasks, type TaskNotice } from "./background/background-tasks.ts";
+import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
+import { Window } from "./conversation/context-window.ts";
+import { Memory } from "./conversation/conversation.ts";
+import type { Transcript } from "./conversation/transcript.ts";
+import { type AgentEvent, maskEvents } from "./events.ts";
 import type { Hooks } from "./hooks/hooks.ts";
-import { maskEvents } from "./mask-events.ts";
-import { Memory } from "./memory.ts";
+import { newestTurn, sendable } from "./model/messages.ts";
 import type {
   ConversationMessage,
   InputOrigin,
@@ -17,14 +19,11 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from "./model/model.ts";
-import { NOTHING_SPENT, type Spent } from "./model-call.ts";
-import type { AgentPermissions } from "./permitted-call.ts";
-import { type RanTools, runTools } from "./tool-calls.ts";
-import { toolSpecs } from "./tools/specs.ts";
-import type { AnyTool } from "./tools/tool.ts";
-import type { Transcript } from "./transcript.ts";
-import { runTurn, type TurnBegun, type TurnResult } from "./turn.ts";
-import { Window } from "./window.ts";
+import type { AnyTool } from "./tool.ts";
+import { toolSpecs } from "./tools/tool-specs.ts";
+import type { AgentPermissions } from "./turn/permitted-call.ts";
+import { type RanTools, runTools } from "./turn/tool-calls.ts";
+import { runTurn, type TurnBegun, type TurnResult } from "./turn/turn.ts";
 
 /** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
 export interface TurnInput {

@@ -1,3 +1,4 @@
+import { maskStream, maskValue } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import type { HookResult } from "./hooks/result.ts";
 import type { AssistantMessage, StopReason } from "./model/model.ts";
@@ -77,3 +78,21 @@ export type AgentEvent =
       readonly outcome: "completed" | "interrupted" | "failed";
       readonly failure?: string;
     };
+
+/** Passes events on without a secret in them; of a streamed text, what may be the start of one waits for the next piece. */
+export function maskEvents(
+  onEvent: (event: AgentEvent) => void,
+  secrets: readonly string[],
+): (event: AgentEvent) => void {
+  if (secrets.length === 0) return onEvent;
+  const streamed = maskStream(secrets);
+  const say = (text: string): void => {
+    if (text !== "") onEvent({ type: "text", text });
+  };
+  return (event) => {
+    if (event.type === "text") return say(streamed.push(event.text));
+    const rest = streamed.end();
+    if (event.type !== "text_dropped") say(rest);
+    onEvent(maskValue(event, secrets));
+  };
+}

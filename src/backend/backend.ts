@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import type { BackendType } from "../schema/config.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import type { Sight } from "./sight.ts";
+import type { Sight } from "./visible-rows.ts";
 
 /** One agent to be started. */
 export interface SpawnRequest {

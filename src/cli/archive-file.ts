@@ -1,11 +1,11 @@
 import { basename, dirname, resolve } from "node:path";
 import { isSystemError, systemHint, TeamError } from "../errors.ts";
-import { replaceWithBytes } from "../os/archive.ts";
 import { systemClock } from "../os/clock.ts";
-import { entryOf, fileSize, isDirectory } from "../os/fs.ts";
-import { shellWord } from "../os/shell-words.ts";
-import { exportTeam, type TeamArchive } from "../team/export-team.ts";
+import { entryOf, fileSize, isDirectory } from "../os/files/fs.ts";
+import { replaceWithBytes } from "../os/files/tar.ts";
+import { exportTeam, type TeamArchive } from "../team/archive/export-team.ts";
 import type { TeamRef } from "../team/ref.ts";
+import { shellWord } from "../text/shell-quote.ts";
 
 /** A team's archive that is on the disk. */
 export interface SavedArchive extends Pick<TeamArchive, "files" | "isOneMoment"> {

@@ -1,13 +1,13 @@
-import { type Changes, changesSince, type Seen, type Sight } from "../backend/sight.ts";
-import type { LeadContext } from "../lead/context.ts";
+import { type Changes, changesSince, type Seen, type Sight } from "../backend/visible-rows.ts";
+import type { LeadContext } from "../operations/context.ts";
 import { steadyNow } from "../os/clock.ts";
-import { livenessOf } from "../os/identity.ts";
+import { livenessOf } from "../os/process/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import { type AgentExit, exitOf, launchScriptOf } from "../team/liveness.ts";
-import { readExit, readPlace, readStatus } from "../team/records.ts";
+import { type AgentExit, exitOf, launchScriptOf } from "../team/members/judge-liveness.ts";
+import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { Bell } from "../wakeup/bell.ts";
-import { teamBell } from "./follow.ts";
-import type { PeekPaper } from "./peek-paper.ts";
+import { teamBell } from "./follow-team.ts";
+import type { PeekPaper } from "./peek-renderer.ts";
 
 /** Milliseconds between two looks, each of which forks tmux once: a pane does not say when it changes, and somebody is watching. */
 const LOOK_AGAIN = 1_000;

@@ -1,13 +1,14 @@
 import { dirname, join } from "node:path";
 import { EXIT, TeamError } from "../errors.ts";
-import { readText } from "../os/fs.ts";
-import { didYouMean, nearestNames } from "../schema/nearest.ts";
-import { COMMON_OPTIONS, type Command, longName, type OptionSpec } from "./command.ts";
-import type { Io } from "./io.ts";
-import { openOutput } from "./output.ts";
-import { bind, type ParsedLine, parseQuickly } from "./parse.ts";
-import { COMMANDS, FAMILIES } from "./registry.ts";
-import { report } from "./report.ts";
+import { readText } from "../os/files/fs.ts";
+import { didYouMean, nearestNames } from "../schema/did-you-mean.ts";
+import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
+import type { Io } from "../terminal/io.ts";
+import { openOutput } from "../terminal/output.ts";
+import { report } from "../terminal/report-error.ts";
+import { COMMANDS, FAMILIES } from "./command-list.ts";
+import type { Command } from "./define-command.ts";
+import { bind, type ParsedLine, parseQuickly } from "./parse-args.ts";
 
 /**
  * Runs one command line from its words to its exit status. Failures are said on stderr and never thrown.
@@ -67,7 +68,7 @@ async function explained(
   command: Command,
   words: readonly string[],
 ): Promise<ParsedLine | { readonly help: string }> {
-  const { explain } = await import("./explain.ts");
+  const { explain } = await import("./help.ts");
   return explain(command, words);
 }
 
@@ -151,7 +152,7 @@ async function help(io: Io, words: readonly string[]): Promise<number> {
     heading,
     commands: commands.filter(({ group }) => group === heading).map(({ command }) => command),
   }));
-  const { overview } = await import("./explain.ts");
+  const { overview } = await import("./help.ts");
   const title = family === undefined ? "Teams of coding agents in tmux." : `Commands of \`teams ${family}\`.`;
   io.out(`${overview(family === undefined ? "teams" : `teams ${family}`, title, groups)}\n`);
   return EXIT.done;

@@ -1,4 +1,4 @@
-import { readTail } from "../os/fs.ts";
+import { readTail } from "../os/files/fs.ts";
 import { journalLine } from "../schema/inbox.ts";
 import type { MessageLine } from "../sidebar/data.ts";
 import type { TeamRef } from "../team/ref.ts";

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import { messageOf } from "../errors.ts";
-import { isWritable } from "../os/access.ts";
-import { ensureOwnDirectory, ownUid } from "../os/directories.ts";
-import { entryOf, isDirectory } from "../os/fs.ts";
-import { operand } from "../os/shell-words.ts";
+import { isWritable } from "../os/files/access.ts";
+import { ensureOwnDirectory, ownUid } from "../os/files/app-directories.ts";
+import { entryOf, isDirectory } from "../os/files/fs.ts";
+import { operand } from "../text/shell-quote.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Where teams, inboxes and tasks are. Nothing is made. */

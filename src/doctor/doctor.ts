@@ -1,19 +1,19 @@
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { realPathOf } from "../os/real-path.ts";
+import { realPathOf } from "../os/files/real-path.ts";
 import { runtimeOfRoot } from "../protocol/paths.ts";
-import { checkRoot, checkRuntime } from "./directories.ts";
-import { attempt, type Finding } from "./finding.ts";
+import { checkTeams } from "./check-teams.ts";
 import {
   checkLeftovers,
   checkOutputs,
   checkTaskLists,
   checkTeamDirectories,
   type Home,
-} from "./leftovers.ts";
+} from "./deleted-teams.ts";
+import { checkRoot, checkRuntime } from "./directories.ts";
+import { attempt, type Finding } from "./finding.ts";
 import { checkModel, checkModelOnline } from "./model-access.ts";
 import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
-import { checkTeams } from "./teams.ts";
 import { checkInsideTmux, checkIterm2, checkTerminal } from "./terminal.ts";
 import { checkTmuxOptions } from "./tmux-options.ts";
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { findProgram, isExecutable } from "../os/access.ts";
 import type { Env } from "../os/env.ts";
-import { run } from "../os/run.ts";
+import { findProgram, isExecutable } from "../os/files/access.ts";
+import { run } from "../os/process/run.ts";
 import { isAtLeast, OLDEST_TMUX, parseVersion, type TmuxVersion } from "../tmux/version.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -1,4 +1,4 @@
-import { type It2, isIterm2, it2Driver } from "../backend/it2.ts";
+import { type It2, isIterm2, it2Driver } from "../backend/iterm2/it2-cli.ts";
 import { TeamError } from "../errors.ts";
 import type { Env } from "../os/env.ts";
 import { type Finding, ok, warn } from "./finding.ts";

@@ -1,4 +1,4 @@
-import { callersServer } from "../backend/servers.ts";
+import { callersServer } from "../backend/tmux/server-for.ts";
 import type { Env } from "../os/env.ts";
 import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { type Finding, ok, warn } from "./finding.ts";

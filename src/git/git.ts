@@ -1,6 +1,6 @@
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { type Finished, run } from "../os/run.ts";
+import { type Finished, run } from "../os/process/run.ts";
 
 /** Milliseconds: a checkout of a large repository takes minutes on a slow disk, a hang never ends. */
 const TIMEOUT_MS = 10 * 60_000;

@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { entryOf, isDirectory, readText } from "../os/fs.ts";
-import { realPathOf } from "../os/real-path.ts";
+import { entryOf, isDirectory, readText } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/real-path.ts";
 
 /**
  * The directory that stands for all worktrees of the repository that a directory is in: the main worktree, or the repository

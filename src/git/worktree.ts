@@ -1,10 +1,9 @@
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { messageOf } from "../errors.ts";
-import { createTemporaryDirectory } from "../os/create.ts";
 import type { Env } from "../os/env.ts";
-import { ensureDir, entryOf, isDirectory, removeTree } from "../os/fs.ts";
-import { realPathOf } from "../os/real-path.ts";
-import { replaceFile } from "../os/replace.ts";
+import { createTemporaryDirectory, replaceFile } from "../os/files/atomic-write.ts";
+import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
+import { realPathOf } from "../os/files/real-path.ts";
 import { GitError, git } from "./git.ts";
 import { type Changes, changesIn, commitsOnlyOn } from "./status.ts";
 

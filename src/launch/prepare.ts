@@ -1,9 +1,9 @@
-import { ensureRuntimeDirectory } from "../os/directories.ts";
-import { ensureDir, removeFile, removeIfEmpty } from "../os/fs.ts";
-import { replaceFile } from "../os/replace.ts";
+import { ensureRuntimeDirectory } from "../os/files/app-directories.ts";
+import { replaceFile } from "../os/files/atomic-write.ts";
+import { ensureDir, removeFile, removeIfEmpty } from "../os/files/fs.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import { makeFifos } from "../wakeup/fifo-bell.ts";
-import { type LaunchScriptInput, launchScript } from "./script.ts";
+import { type LaunchScriptInput, launchScript } from "./launch-script.ts";
 
 /**
  * Puts on disk what a start needs: the run and runtime directories, the three FIFOs (all of a batch by one fork), the launch script;

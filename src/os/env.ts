@@ -1,4 +1,4 @@
-import { currentAgent } from "./current-agent.ts";
+import { currentAgent } from "./agent-scope.ts";
 
 /** Environment variables as values: code gets them as an argument, the composition root reads the real ones. */
 export type Env = Readonly<Record<string, string | undefined>>;

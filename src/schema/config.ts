@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { metadata, milliseconds, nullIsAbsent } from "./json.ts";
 import { migrateConfig } from "./migrate.ts";
 import { PERMISSION_MODES } from "./permission-modes.ts";
-import { processIdentity } from "./process.ts";
+import { processIdentity } from "./process-identity.ts";
 import { worktreeRecord } from "./worktree.ts";
+import { metadata, milliseconds, nullIsAbsent } from "./zod-helpers.ts";
 
 /** Colours by order of joining; the lead has none. */
 export const COLORS = ["blue", "green", "yellow", "purple", "orange", "pink", "cyan", "red"] as const;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { processIdentity } from "./process.ts";
+import { processIdentity } from "./process-identity.ts";
 import { placeRecord } from "./status.ts";
 import { worktreeRecord } from "./worktree.ts";
 

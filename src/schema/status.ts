@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { processIdentity } from "./process.ts";
+import { processIdentity } from "./process-identity.ts";
 import { NO_TOKENS } from "./tokens.ts";
 
 /** What an agent says of itself (product.md); `crashed`, `exited` and `unknown` are said of it by others. */

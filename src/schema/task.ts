@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { metadata, nullIsAbsent } from "./json.ts";
+import { metadata, nullIsAbsent } from "./zod-helpers.ts";
 
 export const taskStatus = z.enum(["pending", "in_progress", "completed"]);
 export type TaskStatus = z.infer<typeof taskStatus>;

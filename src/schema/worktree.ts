@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { processIdentity } from "./process.ts";
+import { processIdentity } from "./process-identity.ts";
 
 /** A member's worktree: in the member's metadata while it is one, then in the record of its end and in `former`. */
 export const worktreeRecord = z.object({

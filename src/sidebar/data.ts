@@ -1,7 +1,7 @@
 import type { AgentState } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { TokenCount } from "../schema/tokens.ts";
-import type { Deadlock } from "../team/deadlock.ts";
+import type { Deadlock } from "../team/tasks/deadlock.ts";
 
 /** What the sidebar needs of the object that `teams status --json` prints (product.md); more fields do no harm. */
 export interface TeamStatus {

@@ -1,5 +1,5 @@
 import type { Widgets } from "blessed";
-import { cells } from "../os/terminal-text.ts";
+import { cells } from "../text/terminal-text.ts";
 import type { Line, Style } from "./spans.ts";
 
 /** A full-screen grid of cells with a keyboard and a mouse. */

@@ -1,12 +1,10 @@
-import { paletteIndex, TONE } from "../os/terminal-colors.ts";
-import { displayWidth, gridText } from "../os/terminal-text.ts";
-import { headlineOf } from "../protocol/headline.ts";
+import { headlineOf } from "../protocol/render.ts";
 import { sameName } from "../schema/names.ts";
-import { deadlockSentence } from "../team/deadlock.ts";
+import { deadlockSentence } from "../team/tasks/deadlock.ts";
+import { paletteIndex, TONE } from "../text/colors.ts";
+import { displayWidth, gridText } from "../text/terminal-text.ts";
 import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
 import { KEYS } from "./keys.ts";
-import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
-import type { Answer, SidebarState } from "./state.ts";
 import {
   activityOf,
   lookOf,
@@ -17,7 +15,9 @@ import {
   taskState,
   totalTokens,
   wrap,
-} from "./words.ts";
+} from "./labels.ts";
+import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
+import type { Answer, SidebarState } from "./state.ts";
 
 /** Below this the name counts more than the tokens. */
 const TOKENS_FROM = 26;

@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth } from "../os/terminal-text.ts";
+import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
 import type { Target } from "./state.ts";
 
 export interface Style {

@@ -1,5 +1,6 @@
-import { TONE } from "../os/terminal-colors.ts";
+import { TONE } from "../text/colors.ts";
 import type { SidebarData } from "./data.ts";
+import { taskState } from "./labels.ts";
 import {
   footer,
   header,
@@ -15,7 +16,6 @@ import {
 } from "./sections.ts";
 import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
 import { type SidebarState, sameTarget, selectedTarget, type Target } from "./state.ts";
-import { taskState } from "./words.ts";
 
 export interface Size {
   readonly width: number;

@@ -1,10 +1,10 @@
 import type * as z from "zod/mini";
 import { isSystemError, systemRefusal, TeamError } from "../errors.ts";
 import { pauseSync } from "../os/clock.ts";
-import { readText } from "../os/fs.ts";
-import { firstIssue, parseInWords } from "../schema/json.ts";
-import type { Plan } from "./change-file.ts";
+import { readText } from "../os/files/fs.ts";
+import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import { formatJson } from "./format-json.ts";
+import type { Plan } from "./update-file.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
 export const SECOND_LOOK_MS = 20;

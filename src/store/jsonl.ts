@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { readFrom } from "../os/fs.ts";
-import { appendLines, linesBackwards } from "../os/lines.ts";
+import { readFrom } from "../os/files/fs.ts";
+import { appendLines, linesBackwards } from "../os/files/lines.ts";
 
 const NEWLINE = 0x0a;
 

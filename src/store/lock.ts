@@ -1,9 +1,9 @@
 import { messageOf, TeamError } from "../errors.ts";
 import { pause, steadyNow } from "../os/clock.ts";
-import { readRecordLink } from "../os/links.ts";
-import { lockDirectoryId } from "../os/shared-lock.ts";
-import { type OwnerLock, ownerOf, seekOwnerLock } from "./lock-owner.ts";
-import { takeShared } from "./lock-shared.ts";
+import { lockDirectoryId } from "../os/files/lock-directory.ts";
+import { readRecordLink } from "../os/files/symlink-record.ts";
+import { type OwnerLock, ownerOf, seekOwnerLock } from "./owner-lock.ts";
+import { takeShared } from "./shared-lock.ts";
 
 /** Longer than the 10 s after which a stale lock is taken away (product.md, Commands). */
 const WAIT_MS = 15_000;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { TOO_MANY_TASKS } from "../agent/background.ts";
+import { TOO_MANY_TASKS } from "../agent/background/background-tasks.ts";
 import {
   type AgentType,
   type AgentTypes,
@@ -7,20 +7,20 @@ import {
   DEFAULT_AGENT_TYPE,
 } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
-import { failed } from "../agent/tools/paths.ts";
-import { schemaOf } from "../agent/tools/specs.ts";
-import type { ToolContext, ToolResult } from "../agent/tools/tool.ts";
+import type { ToolContext, ToolResult } from "../agent/tool.ts";
+import { failed } from "../agent/tools/file-access.ts";
+import { schemaOf } from "../agent/tools/tool-specs.ts";
 import { TeamError } from "../errors.ts";
-import { type LeadContext, requireNoNesting } from "../lead/context.ts";
-import { leadsMode } from "../lead/modes.ts";
-import { spawnTeammates } from "../lead/spawn.ts";
-import type { SpawnInput } from "../lead/spawn-draft.ts";
-import { spawnMode, spawnType } from "../lead/spawn-settings.ts";
+import { type LeadContext, requireNoNesting } from "../operations/context.ts";
+import { leadsMode } from "../operations/permission-mode.ts";
+import type { SpawnInput } from "../operations/spawn/draft-member.ts";
+import { spawnMode, spawnType } from "../operations/spawn/resolve-options.ts";
+import { spawnTeammates } from "../operations/spawn/spawn.ts";
 import { permissionMode } from "../schema/config.ts";
 import { defined } from "../schema/defined.ts";
 import { sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import { readTeam } from "../team/config.ts";
+import { readTeam } from "../team/config/config.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 const input = z.object({

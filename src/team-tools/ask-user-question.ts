@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { deliver } from "../team/mailbox.ts";
-import { openTold } from "../team/requests.ts";
+import { deliver } from "../team/mailbox/send.ts";
+import { openTold } from "../team/requests/requests.ts";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({

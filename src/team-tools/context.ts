@@ -1,15 +1,15 @@
 import type { Hooks } from "../agent/hooks/hooks.ts";
 import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
-import type { AnyTool, ToolContext, ToolResult } from "../agent/tools/tool.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../agent/tool.ts";
 import { type ErrorCode, messageOf, TeamError } from "../errors.ts";
-import type { LeadContext } from "../lead/context.ts";
-import type { SpawnOptions } from "../lead/spawn.ts";
-import { taskGate } from "../lead/task-hooks.ts";
+import type { LeadContext } from "../operations/context.ts";
+import type { SpawnOptions } from "../operations/spawn/spawn.ts";
+import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
-import type { TaskGate } from "../team/task-gate.ts";
+import type { TaskGate } from "../team/tasks/update-task.ts";
 import type { Worker } from "../worker/worker.ts";
 
 /** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */

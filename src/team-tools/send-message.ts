@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
-import type { ToolResult } from "../agent/tools/tool.ts";
+import type { ToolResult } from "../agent/tool.ts";
 import { TeamError } from "../errors.ts";
-import { answerApproval } from "../lead/approvals.ts";
-import { requireLead } from "../lead/context.ts";
-import { openForeignRequests } from "../lead/foreign-requests.ts";
-import { requestShutdown } from "../lead/shutdown.ts";
+import { answerApproval } from "../operations/approvals/approvals.ts";
+import { openForeignRequests } from "../operations/approvals/foreign-requests.ts";
+import { requireLead } from "../operations/context.ts";
+import { requestShutdown } from "../operations/ending/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
-import { readTeam } from "../team/config.ts";
-import { broadcast, deliver } from "../team/mailbox.ts";
-import { findMember } from "../team/members.ts";
-import { recipientOf } from "../team/recipients.ts";
+import { readTeam } from "../team/config/config.ts";
+import { recipientOf } from "../team/mailbox/recipients.ts";
+import { broadcast, deliver } from "../team/mailbox/send.ts";
+import { findMember } from "../team/members/members.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */

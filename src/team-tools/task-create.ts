@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
-import { addTask } from "../team/task-flow.ts";
+import { addTask } from "../team/tasks/update-task.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, taskGateOf } from "./context.ts";
-import { extra } from "./task-shape.ts";
+import { extra } from "./task-schema.ts";
 
 const input = z.object({
   subject: z.string().check(z.minLength(1), z.describe("One line, as an instruction")),

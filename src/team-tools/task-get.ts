@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { getTask } from "../team/tasks.ts";
+import { getTask } from "../team/tasks/tasks.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
-import { taskId as id, shown } from "./task-shape.ts";
+import { taskId as id, shown } from "./task-schema.ts";
 
 const input = z.object({ taskId: id });
 

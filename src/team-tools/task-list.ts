@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { withLapsedFree } from "../team/task-lease.ts";
-import { listTasks } from "../team/tasks.ts";
+import { withLapsedFree } from "../team/tasks/lease.ts";
+import { listTasks } from "../team/tasks/tasks.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
 const input = z.object({});

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { defined } from "../schema/defined.ts";
 import type { Task } from "../schema/task.ts";
-import { updateTask } from "../team/task-flow.ts";
+import { updateTask } from "../team/tasks/update-task.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext, taskGateOf } from "./context.ts";
-import { extra, taskId as id, shown } from "./task-shape.ts";
+import { extra, taskId as id, shown } from "./task-schema.ts";
 
 const input = z.object({
   taskId: id,

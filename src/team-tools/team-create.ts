@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { answer, refusing, TEAM_ACCESS } from "./context.ts";
-import type { LeadTool } from "./led-team.ts";
+import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({
   team_name: z.string().check(z.minLength(1), z.maxLength(64), z.describe("What the team is called")),

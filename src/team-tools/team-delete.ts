@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { answer, refusing, TEAM_ACCESS } from "./context.ts";
-import type { LeadTool } from "./led-team.ts";
+import type { LeadTool } from "./current-team.ts";
 
 const input = z.object({});
 

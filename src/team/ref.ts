@@ -1,6 +1,6 @@
 import { type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
-import type { Remembered } from "../store/remembered.ts";
+import type { Remembered } from "../store/read-cache.ts";
 
 /** Where this user's teams are. */
 export interface Home {

@@ -1,12 +1,12 @@
 import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { ensureDir } from "../os/fs.ts";
-import { replaceRecordLink } from "../os/links.ts";
-import { maskText, secretsOf } from "../os/secrets.ts";
+import { ensureDir } from "../os/files/fs.ts";
+import { replaceRecordLink } from "../os/files/symlink-record.ts";
+import { maskText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
-import { appendBounded } from "./bounded-log.ts";
-import { wantsDebugLog } from "./debug-variable.ts";
+import { wantsDebugLog } from "./debug-flag.ts";
+import { appendBounded } from "./rotating-log.ts";
 
 /** What an agent decided and why, one line each, with no secret in it. */
 export interface DebugLog {

@@ -1,6 +1,6 @@
+import { type Command, sequence } from "./command.ts";
 import { literal } from "./format.ts";
 import type { PaneId, WindowId } from "./ids.ts";
-import { type Command, sequence } from "./quote.ts";
 
 /**
  * Runs a command only while a condition holds for this very pane; check and act are one command. The condition must

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
-import { type Finished, run as runProgram } from "../os/run.ts";
-import { startWaiting, type WaitingProgram } from "../os/wait-program.ts";
-import { type Command, type Line, script, scriptFor, vector } from "./quote.ts";
+import { type Finished, run as runProgram } from "../os/process/run.ts";
+import { startWaiting, type WaitingProgram } from "../os/process/spawn.ts";
+import { type Command, type Line, script, scriptFor, vector } from "./command.ts";
 import {
   kindOfLine,
   otherServer,
@@ -12,7 +12,7 @@ import {
   type TmuxErrorKind,
   type TmuxFailure,
   timedOut,
-} from "./tmux-error.ts";
+} from "./error.ts";
 import { parseVersion, type TmuxVersion } from "./version.ts";
 
 /** Which server: by the name of its socket (`-L`), by its path (`-S`), or the user's default one. */

@@ -1,4 +1,4 @@
-import { TmuxError } from "./tmux-error.ts";
+import { TmuxError } from "./error.ts";
 
 /** A tmux version as a number pair; `3.3a` is 3.3, `next-3.5` is 3.5. A build without a number counts as newest. */
 export interface TmuxVersion {

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { openFifoReader, openOwnFifo } from "../os/fifo.ts";
+import { openFifoReader, openOwnFifo } from "../os/files/fifo.ts";
 
 export interface Lifeline {
   /** Resolves when the process that held the other end is gone, however it ended. Never rejects. */

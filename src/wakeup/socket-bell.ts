@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type { Bell } from "./bell.ts";
-import { Rings } from "./rings.ts";
+import { Rings } from "./manual-bell.ts";
 
 /** One end of an anonymous socket pair: a bell for this side, and the means to ring the other. */
 export interface SocketBell extends Bell {

@@ -1,28 +1,24 @@
 import type { Agent } from "../agent/agent.ts";
-import type { TaskNotice } from "../agent/background.ts";
+import type { TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
-import type { PermissionAnswer, PermissionAsk } from "../agent/permitted-call.ts";
+import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { AgentNews, type SubagentName } from "./agent-news.ts";
-import { AgentOnce } from "./agent-once.ts";
-import { Arrivals, SHUTDOWN_ASKED } from "./arrivals.ts";
-import { BudgetPause } from "./budget-pause.ts";
-import { GivenAnswers } from "./given-answers.ts";
-import { WorkSinceIdle } from "./idle-notice.ts";
-import { createLatch } from "./latch.ts";
-import { interruption, Life, type WorkerEnd } from "./life.ts";
-import type { WorkerParts } from "./options.ts";
-import { OwnEvents } from "./own-events.ts";
-import { PermissionDesk } from "./permission-desk.ts";
-import { PlanGate } from "./plan-gate.ts";
-import { Questions } from "./questions.ts";
-import { Queue } from "./queue.ts";
-import type { RestGate } from "./rest-gate.ts";
-import type { Roster } from "./roster.ts";
-import { ShutdownRequests } from "./shutdown-requests.ts";
-import { TeamReports } from "./team-reports.ts";
-import { Turns } from "./turns.ts";
-import { Typing } from "./typing.ts";
+import { BudgetPause } from "./gates/budget.ts";
+import type { RestGate } from "./gates/idle-hook.ts";
+import { PermissionDesk } from "./gates/permission-requests.ts";
+import { PlanGate } from "./gates/plan-approval.ts";
+import { GivenAnswers, Questions } from "./gates/questions.ts";
+import { Arrivals, SHUTDOWN_ASKED } from "./inbox/arrivals.ts";
+import { Typing } from "./inbox/typed-input.ts";
+import { AgentOnce } from "./lazy-agent.ts";
+import { createLatch, interruption, Life, type WorkerEnd } from "./lifecycle.ts";
+import type { WorkerParts } from "./ports.ts";
+import type { Roster } from "./prompts/roster.ts";
+import { AgentNews, OwnEvents, type SubagentName } from "./reports/agent-activity.ts";
+import { TeamReports } from "./reports/team-reports.ts";
+import { WorkSinceIdle } from "./turn/idle-notice.ts";
+import { Turns } from "./turn/turns.ts";
+import { Queue, ShutdownRequests } from "./turn-queue.ts";
 
 export interface WorkerOptions extends WorkerParts {
   /** Made at the first need: its imports are not on the way to readiness. */

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Backend, Placement, SpawnRequest } from "../../src/backend/backend.ts";
-import { inProcessBackend } from "../../src/backend/in-process.ts";
-import { iterm2Backend } from "../../src/backend/iterm2.ts";
-import { processBackend } from "../../src/backend/process.ts";
-import { tmuxPaneBackend } from "../../src/backend/tmux-pane.ts";
+import { inProcessBackend } from "../../src/backend/in-process/in-process-backend.ts";
+import { iterm2Backend } from "../../src/backend/iterm2/iterm2-backend.ts";
+import { processBackend } from "../../src/backend/process-backend.ts";
+import { tmuxPaneBackend } from "../../src/backend/tmux/tmux-backend.ts";
 import { TeamError } from "../../src/errors.ts";
-import { processTable, startedWith } from "../../src/os/process-table.ts";
+import { processTable, startedWith } from "../../src/os/process/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { iterm2 } from "../support/iterm2.ts";
 import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";

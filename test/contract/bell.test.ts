@@ -3,15 +3,15 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { anyBell } from "../../src/wakeup/any-bell.ts";
 import type { Bell } from "../../src/wakeup/bell.ts";
+import { openLastingBell } from "../../src/wakeup/durable-bell.ts";
 import { makeFifos, openFifoBell, ring } from "../../src/wakeup/fifo-bell.ts";
-import { openLastingBell } from "../../src/wakeup/lasting-bell.ts";
-import { Rings } from "../../src/wakeup/rings.ts";
-import { backoffBell } from "../../src/wakeup/slow-check.ts";
+import { openWatchBell } from "../../src/wakeup/file-bell.ts";
+import { Rings } from "../../src/wakeup/manual-bell.ts";
+import { anyBell } from "../../src/wakeup/merged-bell.ts";
 import { socketBell } from "../../src/wakeup/socket-bell.ts";
-import { openWatchBell } from "../../src/wakeup/watch-bell.ts";
-import { openTreeBell } from "../../src/wakeup/watch-tree.ts";
+import { backoffBell } from "../../src/wakeup/timer-bell.ts";
+import { openTreeBell } from "../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Subject {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { processTable, signalProcess, startedWith } from "../../src/os/process-table.ts";
+import { processTable, signalProcess, startedWith } from "../../src/os/process/process-table.ts";
 import { statusRecord } from "../../src/schema/status.ts";
 import { TEAMS } from "../support/built.ts";
 import { eventually } from "../support/eventually.ts";

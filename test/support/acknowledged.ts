@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { type InboxMessage, journalLine } from "../../src/schema/inbox.ts";
 import type { Task } from "../../src/schema/task.ts";
 import { readJsonLines } from "../../src/store/jsonl.ts";
-import { readTeam } from "../../src/team/config.ts";
-import { readEntry } from "../../src/team/inbox-text.ts";
+import { readTeam } from "../../src/team/config/config.ts";
+import { readEntry } from "../../src/team/inbox/inbox-format.ts";
 import { type TeamRef, teamRef } from "../../src/team/ref.ts";
-import { taskIds } from "../../src/team/task-ids.ts";
-import { getTask, ownerOf } from "../../src/team/tasks.ts";
+import { taskIds } from "../../src/team/tasks/task-ids.ts";
+import { getTask, ownerOf } from "../../src/team/tasks/tasks.ts";
 
 /** One change of a team that a process is about to try. */
 export type Operation =

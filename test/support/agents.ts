@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readTeam } from "../../src/team/config.ts";
+import { readTeam } from "../../src/team/config/config.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
 /** The processes of a team's agent, as the system lists them; its launch scripts are none. */

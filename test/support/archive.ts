@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { extract, type Header, pack } from "tar-stream";
-import { exportTeam } from "../../src/team/export-team.ts";
+import { exportTeam } from "../../src/team/archive/export-team.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
 /** One entry of an archive as a test writes it; what is not said is a regular file's. */

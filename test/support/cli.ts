@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { Io } from "../../src/cli/io.ts";
 import { runProgram } from "../../src/cli/program.ts";
+import type { Io } from "../../src/terminal/io.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 export interface Ended {

@@ -1,7 +1,7 @@
 import { type ProtocolType, parseProtocol } from "../../src/protocol/messages.ts";
 import { TYPED } from "../../src/schema/inbox.ts";
 import { LEAD_NAME, PERSON_NAME } from "../../src/schema/names.ts";
-import type { InboxEntry } from "../../src/team/mailbox.ts";
+import type { InboxEntry } from "../../src/team/mailbox/receive.ts";
 
 let count = 0;
 

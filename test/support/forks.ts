@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findProgram } from "../../src/os/access.ts";
 import type { Env } from "../../src/os/env.ts";
+import { findProgram } from "../../src/os/files/access.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
 
 const PRELOAD = fileURLToPath(new URL("../fixtures/preload/armed.cjs", import.meta.url));

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { TAG } from "../../src/backend/tags.ts";
-import { screenOf } from "../../src/backend/talk.ts";
+import { screenOf } from "../../src/adapter/native/type-message.ts";
+import { TAG } from "../../src/backend/tmux/pane-tags.ts";
 import type { PlaceRecord } from "../../src/schema/status.ts";
 import type { Screen } from "../../src/tmux/screen.ts";
 import { eventually } from "./eventually.ts";

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../../src/cli/home.ts";
-import type { LeadContext } from "../../src/lead/context.ts";
-import { createTeam } from "../../src/lead/create-team.ts";
-import { type SpawnedTeammate, spawnTeammates } from "../../src/lead/spawn.ts";
-import type { SpawnInput } from "../../src/lead/spawn-draft.ts";
+import type { LeadContext } from "../../src/operations/context.ts";
+import { createTeam } from "../../src/operations/create-team.ts";
+import type { SpawnInput } from "../../src/operations/spawn/draft-member.ts";
+import { type SpawnedTeammate, spawnTeammates } from "../../src/operations/spawn/spawn.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
+import { homeOf } from "../../src/team/home.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { type PrivateTmux, privateTmux } from "./tmux-server.ts";
 import { contextOf } from "./worker.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { platform } from "../../src/os/env.ts";
-import { processTable, startedWith } from "../../src/os/process-table.ts";
+import { processTable, startedWith } from "../../src/os/process/process-table.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
 
 /** What is there of teams on a test's machine: the answer to "nothing left behind". */

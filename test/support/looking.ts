@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Backend } from "../../src/backend/backend.ts";
-import type { LeadContext } from "../../src/lead/context.ts";
+import type { LeadContext } from "../../src/operations/context.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { TeamRef } from "../../src/team/ref.ts";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { ownIdentity } from "../../src/os/identity.ts";
-import type { ProcessIdentity } from "../../src/schema/process.ts";
+import { ownIdentity } from "../../src/os/process/identity.ts";
+import type { ProcessIdentity } from "../../src/schema/process-identity.ts";
 import type { StatusRecord } from "../../src/schema/status.ts";
 import { NO_TOKENS } from "../../src/schema/tokens.ts";
 

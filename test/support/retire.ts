@@ -1,5 +1,5 @@
-import { updateTeam } from "../../src/team/config.ts";
-import { toFormer } from "../../src/team/members.ts";
+import { updateTeam } from "../../src/team/config/config.ts";
+import { toFormer } from "../../src/team/members/members.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
 /** Moves a member to `former`, and nothing else of what its end brings. @returns false when it was gone already */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { readStatus } from "../../src/team/records.ts";
+import { readStatus } from "../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
 /** What an agent has said, as far as its conversation's file has whole lines. */

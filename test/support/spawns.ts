@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Backend, SpawnRequest } from "../../src/backend/backend.ts";
-import { endTree } from "../../src/backend/end-process.ts";
-import { childEnvironment } from "../../src/launch/environment.ts";
+import { childEnvironment } from "../../src/launch/agent-environment.ts";
+import { endTree } from "../../src/os/process/process-tree.ts";
 import type { PlaceRecord } from "../../src/schema/status.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { RunWorker } from "../../src/backend/in-process-worker.ts";
+import type { RunWorker } from "../../src/backend/in-process/resident-agent.ts";
 import { systemCode } from "../../src/errors.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
-import { BackgroundTasks } from "../../src/agent/background.ts";
-import type { AnyTool, ToolResult } from "../../src/agent/tools/tool.ts";
-import type { SpawnOptions } from "../../src/lead/spawn.ts";
+import { BackgroundTasks } from "../../src/agent/background/background-tasks.ts";
+import type { AnyTool, ToolResult } from "../../src/agent/tool.ts";
+import type { SpawnOptions } from "../../src/operations/spawn/spawn.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { PermissionMode } from "../../src/schema/permission-modes.ts";
-import { readTeam } from "../../src/team/config.ts";
+import { readTeam } from "../../src/team/config/config.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
-import { teamTools } from "../../src/team-tools/registry.ts";
+import { teamTools } from "../../src/team-tools/team-tools.ts";
 import { type RunningWorker, startWorker } from "./worker.ts";
 
 /** The team tools of one member, in its worker's hands. */

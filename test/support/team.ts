@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { createTeamFiles, type NewTeam } from "../../src/team/config.ts";
-import { addMembers } from "../../src/team/members.ts";
+import { createTeamFiles, type NewTeam } from "../../src/team/config/config.ts";
+import { addMembers } from "../../src/team/members/members.ts";
 import type { Home, TeamRef } from "../../src/team/ref.ts";
 import { temporaryDirectory } from "./temporary.ts";
 

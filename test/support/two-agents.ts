@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { anthropicModel } from "../../src/agent/model/anthropic.ts";
-import type { LeadContext } from "../../src/lead/context.ts";
-import { answerPermission } from "../../src/lead/permission-side.ts";
+import { answerPermission } from "../../src/operations/approvals/answer-permission.ts";
+import type { LeadContext } from "../../src/operations/context.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { eventually } from "./eventually.ts";

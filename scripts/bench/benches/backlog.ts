@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { formatJson } from "../../../src/store/format-json.ts";
-import { pending } from "../../../src/team/mailbox.ts";
+import { pending } from "../../../src/team/mailbox/receive.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
 import { markAll, sendOne, takeUpResidence } from "../support/life.ts";
 import { sample, timeOf } from "../support/samples.ts";

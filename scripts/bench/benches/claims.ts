@@ -1,4 +1,4 @@
-import { claimTask } from "../../../src/team/task-flow.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { atMostTimes, type Bench, countAtMost, type Figure, type Place, type Room } from "../figure.ts";
 import { race } from "../support/children.ts";
 import { sample } from "../support/samples.ts";

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { pending } from "../../../src/team/mailbox.ts";
+import { pending } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Bench, countAtMost, type Figure } from "../figure.ts";
 import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";

@@ -1,10 +1,10 @@
-import type { LeadContext } from "../../../src/lead/context.ts";
-import { spawnTeammates } from "../../../src/lead/spawn.ts";
-import { supervise } from "../../../src/lead/supervise.ts";
-import { processTable, signalProcess } from "../../../src/os/process-table.ts";
-import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
+import type { LeadContext } from "../../../src/operations/context.ts";
+import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
+import { supervise } from "../../../src/operations/supervision/supervise.ts";
+import { processTable, signalProcess } from "../../../src/os/process/process-table.ts";
+import { readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
 import { endTeam, leadOf, tmuxOf, untilIdle } from "../support/lead.ts";
 import { Samples, timeOf } from "../support/samples.ts";

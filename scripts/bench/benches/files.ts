@@ -1,8 +1,8 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
-import { appendDurably } from "../../../src/os/fs.ts";
-import { replaceFile } from "../../../src/os/replace.ts";
+import { replaceFile } from "../../../src/os/files/atomic-write.ts";
+import { appendDurably } from "../../../src/os/files/fs.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { sample } from "../support/samples.ts";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Room } from "../figure.ts";
 import { started } from "../support/children.ts";
 import { endTeam, leadOf, pidsOf, untilIdle } from "../support/lead.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { deliver } from "../../../src/team/mailbox.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { atMost, atMostTimes } from "../figure.ts";
 import { type Program, started, startProgram, timeOfNode } from "../support/children.ts";

@@ -1,4 +1,4 @@
-import { capacity, distribute, gridLayout } from "../../../src/backend/layout.ts";
+import { capacity, distribute, gridLayout } from "../../../src/backend/tmux/grid.ts";
 import { layoutString } from "../../../src/tmux/layout-string.ts";
 import type { Bench, Figure } from "../figure.ts";
 import { sample } from "../support/samples.ts";

@@ -1,12 +1,12 @@
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import type { LeadContext } from "../../../src/lead/context.ts";
-import { shutdownTeammates } from "../../../src/lead/shutdown.ts";
-import { spawnTeammates } from "../../../src/lead/spawn.ts";
+import type { LeadContext } from "../../../src/operations/context.ts";
+import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
+import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
-import { look } from "../../../src/tmux/look.ts";
+import { look } from "../../../src/tmux/list-panes.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
 import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";
 import {

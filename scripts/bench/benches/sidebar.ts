@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../../src/os/clock.ts";
-import { ownIdentity } from "../../../src/os/identity.ts";
-import { prepareRun } from "../../../src/team/write-records.ts";
-import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
+import { prepareRun } from "../../../src/team/records/write-records.ts";
+import { createStatusKeeper, type StatusKeeper } from "../../../src/worker/status-record.ts";
 import { atMost, type Bench, type Figure, type Place, type Room } from "../figure.ts";
 import { endServer, tmuxOf } from "../support/lead.ts";
 import { sendOne } from "../support/life.ts";

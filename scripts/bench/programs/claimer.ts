@@ -1,6 +1,6 @@
 /** `claimer <directory> <agent> <count> ours|usual`: claims so many tasks once it is told to, and says their ids in one line. */
 import { once } from "node:events";
-import { claimTask } from "../../../src/team/task-flow.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { teamIn } from "../support/scratch.ts";
 import { usualClaim } from "../support/usual-way.ts";
 

@@ -2,11 +2,12 @@
  * `receiver <directory> <agent>`: a resident agent that does nothing but receive. Of each message it says its text and, in
  * nanoseconds of the machine's steady clock, when it had it; it says so once the message is marked as read.
  */
-import { openWorkerBell } from "../../../src/cli/worker-bell.ts";
+
 import { systemClock } from "../../../src/os/clock.ts";
-import { ownIdentity } from "../../../src/os/identity.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox.ts";
-import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
+import { openWorkerBell } from "../../../src/runtime/worker-bell.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { teamIn } from "../support/scratch.ts";
 
 const [, , directory = "", agent = ""] = process.argv;

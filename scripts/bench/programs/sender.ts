@@ -1,7 +1,7 @@
 /** `sender <directory> <agent> <count> ours|usual`: sends so many messages to `bob` once it is told to, one after the other, and then says `done`. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { deliver } from "../../../src/team/mailbox.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
 import { teamIn } from "../support/scratch.ts";
 import { aMessage, usualSend } from "../support/usual-way.ts";
 

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { openBackends } from "../../../src/cli/backends.ts";
-import type { LeadContext } from "../../../src/lead/context.ts";
-import { killEverybody } from "../../../src/lead/kill.ts";
+import type { LeadContext } from "../../../src/operations/context.ts";
+import { killEverybody } from "../../../src/operations/ending/kill.ts";
 import { systemClock } from "../../../src/os/clock.ts";
+import { openBackends } from "../../../src/runtime/backends.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { Room } from "../figure.ts";
 import { type BenchTeam, SERVER } from "./scratch.ts";
 

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "../../../src/os/clock.ts";
-import { ownIdentity } from "../../../src/os/identity.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { formatJson } from "../../../src/store/format-json.ts";
-import { appendJournal } from "../../../src/team/journal.ts";
-import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
+import { appendJournal } from "../../../src/team/inbox/journal.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { prepareRun } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { prepareRun } from "../../../src/team/write-records.ts";
-import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { aMessage } from "./usual-way.ts";
 
 /** Messages whose lines are appended at once. */

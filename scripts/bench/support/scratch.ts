@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../../../src/cli/home.ts";
-import { createTeamFiles } from "../../../src/team/config.ts";
-import { addMembers } from "../../../src/team/members.ts";
+import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import type { Place } from "../figure.ts";
 

@@ -1,8 +1,7 @@
 import { steadyNow } from "../../os/clock.ts";
-import { runCommandGroup } from "../../os/command-group.ts";
 import type { Env } from "../../os/env.ts";
-import { maskText, secretsOf } from "../../os/secrets.ts";
-import { withoutCredentials } from "../command-environment.ts";
+import { runCommandGroup } from "../../os/process/command-group.ts";
+import { maskText, secretsOf, withoutCredentials } from "../../os/redact.ts";
 import { type HookPermission, type HookResult, hookResult } from "./result.ts";
 import { type HookCommand, type HookEvent, type HooksSetting, hookCommands } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { stripControls } from "../../os/terminal-text.ts";
+import { stripControls } from "../../text/terminal-text.ts";
 
 /** How the command of a hook ended, and what it printed. */
 export interface HookEnd {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
-import { servedName } from "../server-rules.ts";
-import type { AnyTool, ToolResult } from "../tools/tool.ts";
+import { servedName } from "../permissions/mcp-rules.ts";
+import type { AnyTool, ToolResult } from "../tool.ts";
 
 /** Characters that a name of a tool may have on the way to a model's server. */
 const MAX_NAME = 64;

@@ -1,14 +1,14 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import { messageOf } from "../../errors.ts";
 import { type Clock, pause, systemClock } from "../../os/clock.ts";
-import { httpFetch } from "../../os/http-fetch.ts";
+import { httpFetch } from "../../os/net/http-fetch.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
 import { costOf, type ModelFacts, USUAL_WINDOW } from "./catalog.ts";
 import { failureKind, tokenLimit } from "./failures.ts";
 import { type Model, ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
 import { nextDelay, retryAfterMs } from "./retry-policy.ts";
-import { AnswerBuilder } from "./wire-answer.ts";
 import { wireRequest } from "./wire-request.ts";
+import { AnswerBuilder } from "./wire-response.ts";
 
 export interface AnthropicOptions {
   /** The id that the server knows. */

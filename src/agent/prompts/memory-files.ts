@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from "node:path";
 import { isSystemError } from "../../errors.ts";
-import { isDirectory } from "../../os/fs.ts";
-import { realPathOf } from "../../os/real-path.ts";
-import { isInside } from "../protected-paths.ts";
+import { isDirectory } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/real-path.ts";
+import { isInside } from "../permissions/protected-paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 
 /** A file of standing notes to every agent. */

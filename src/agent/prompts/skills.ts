@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { messageOf } from "../../errors.ts";
-import { listDir } from "../../os/fs.ts";
-import { realPathOf } from "../../os/real-path.ts";
-import { isInside } from "../protected-paths.ts";
-import { failed } from "../tools/paths.ts";
+import { listDir } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/real-path.ts";
+import { isInside } from "../permissions/protected-paths.ts";
+import type { Tool } from "../tool.ts";
+import { failed } from "../tools/file-access.ts";
 import { readTextFile } from "../tools/text-file.ts";
-import type { Tool } from "../tools/tool.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
 import type { IsKeptBack } from "./memory-files.ts";
 import { skillDirectories } from "./skill-directories.ts";

@@ -1,15 +1,14 @@
 import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod/mini";
-import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/command-group.ts";
-import { secretsOf } from "../../os/secrets.ts";
-import { revealHiddenInCommand } from "../../os/terminal-text.ts";
-import { lookAt } from "../../os/user-files.ts";
-import { TOO_MANY_TASKS } from "../background.ts";
-import { withoutCredentials } from "../command-environment.ts";
-import { CommandOutput } from "./command-output.ts";
-import { failed, hasNoNul } from "./paths.ts";
-import type { Tool, ToolContext, ToolResult } from "./tool.ts";
+import { lookAt } from "../../os/files/user-files.ts";
+import { type CommandEnd, type CommandOptions, runCommandGroup } from "../../os/process/command-group.ts";
+import { secretsOf, withoutCredentials } from "../../os/redact.ts";
+import { revealHiddenInCommand } from "../../text/terminal-text.ts";
+import { TOO_MANY_TASKS } from "../background/background-tasks.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { CommandOutput } from "./bash-output.ts";
+import { failed, hasNoNul } from "./file-access.ts";
 
 /** Milliseconds. */
 const DEFAULT_TIMEOUT = 120_000;

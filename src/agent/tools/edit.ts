@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./paths.ts";
+import type { Tool } from "../tool.ts";
+import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
-import type { Tool } from "./tool.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),

@@ -1,11 +1,11 @@
 import { isAbsolute, join, relative } from "node:path";
 import picomatch from "picomatch";
 import * as z from "zod/mini";
-import { lookAt } from "../../os/user-files.ts";
+import { lookAt } from "../../os/files/user-files.ts";
+import { timeLimit } from "../../os/time-limit.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { listFiles, splitGlob } from "./list-files.ts";
-import { absolutePath, failed, hasNoNul, keepBack } from "./paths.ts";
-import { timeLimit } from "./time-limit.ts";
-import type { Tool, ToolContext } from "./tool.ts";
 
 /** Paths in one answer, the newest files first. */
 const MAX_SHOWN = 500;

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { lookAt } from "../../os/user-files.ts";
-import { FILE_TYPES, globOfType } from "./file-types.ts";
+import { lookAt } from "../../os/files/user-files.ts";
+import type { Tool } from "../tool.ts";
+import { absolutePath, failed, hasNoNul, keepBack } from "./file-access.ts";
 import { shownPath } from "./glob.ts";
-import { type GrepMatch, search } from "./grep-engine.ts";
-import { absolutePath, failed, hasNoNul, keepBack } from "./paths.ts";
+import { type GrepMatch, search } from "./grep-search.ts";
+import { FILE_TYPES, globOfType } from "./list-files.ts";
 import { readTextFile } from "./text-file.ts";
-import type { Tool } from "./tool.ts";
 
 /** Lines or files in one answer, unless it asks for another number. */
 const DEFAULT_LIMIT = 250;

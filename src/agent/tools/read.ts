@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { absolutePath, failed, markSeen, pathInput } from "./paths.ts";
+import type { Tool } from "../tool.ts";
+import { absolutePath, failed, markSeen, pathInput } from "./file-access.ts";
 import { readTextFile } from "./text-file.ts";
-import type { Tool } from "./tool.ts";
 
 /** Lines of one call, unless it asks for another number. */
 const DEFAULT_LINES = 2000;

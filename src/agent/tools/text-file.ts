@@ -1,6 +1,6 @@
 import { extname } from "node:path";
-import { readFrom } from "../../os/fs.ts";
-import { type FileLook, lookAt, readUnsized } from "../../os/user-files.ts";
+import { readFrom } from "../../os/files/fs.ts";
+import { type FileLook, lookAt, readUnsized } from "../../os/files/user-files.ts";
 
 /** Bytes of a file that tools read whole; a larger one is for Grep or Bash. */
 const MAX_FILE = 32 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { isPrivateHost, plainHost } from "../host-rules.ts";
+import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 
 /**
  * The address that is fetched for one that a model wrote. Plain http to a public host without a port of its own becomes https, as

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { isPrivateAddress } from "../../os/addresses.ts";
-import { secretsOf } from "../../os/secrets.ts";
-import { plainHost } from "../host-rules.ts";
-import { OutputFile } from "./output-file.ts";
-import { failed } from "./paths.ts";
-import type { Tool, ToolContext, ToolResult } from "./tool.ts";
+import { isPrivateAddress } from "../../os/net/safe-lookup.ts";
+import { secretsOf } from "../../os/redact.ts";
+import { OutputFile } from "../background/output-file.ts";
+import { plainHost } from "../permissions/host-rules.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { failed } from "./file-access.ts";
 import { webAddress } from "./web-address.ts";
 import type { WebPage } from "./web-page.ts";
 
@@ -70,7 +70,7 @@ async function textOf({
     /^(text\/html|application\/xhtml\+xml)$/.test(type) ||
     (type === "" && /^\s*<(!doctype|html)/i.test(text));
   if (!isHtml) return { text, note };
-  const { pageText } = await import("./page-text.ts");
+  const { pageText } = await import("./html-to-text.ts");
   try {
     return { text: await pageText(text, url), note };
   } catch {

@@ -1,8 +1,8 @@
 import { messageOf } from "../../errors.ts";
 import { after } from "../../os/clock.ts";
-import { guardedLookup, RefusedAddress } from "../../os/guarded-lookup.ts";
-import { httpFetch } from "../../os/http-fetch.ts";
-import { isPrivateHost, plainHost } from "../host-rules.ts";
+import { httpFetch } from "../../os/net/http-fetch.ts";
+import { guardedLookup, RefusedAddress } from "../../os/net/safe-lookup.ts";
+import { isPrivateHost, plainHost } from "../permissions/host-rules.ts";
 import { isSamePlace, webAddress } from "./web-address.ts";
 
 /** Milliseconds for all of it, redirections too: who waits longer for a page has the command line. */

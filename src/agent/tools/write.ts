@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { lookAt } from "../../os/user-files.ts";
-import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./paths.ts";
-import type { Tool } from "./tool.ts";
+import { lookAt } from "../../os/files/user-files.ts";
+import type { Tool } from "../tool.ts";
+import { absolutePath, failed, pathInput, unseenFlaw, writeOwn } from "./file-access.ts";
 
 const input = z.object({
   file_path: pathInput("The file, preferably an absolute path"),

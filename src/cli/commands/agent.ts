@@ -1,7 +1,7 @@
-import { announceReady } from "../../launch/announce.ts";
-import type { AnyCall } from "../command.ts";
-import { defineCommand } from "../command.ts";
-import { getReady } from "../ready-teammate.ts";
+import { announceReady } from "../../launch/announce-ready.ts";
+import { getReady } from "../../runtime/teammate/become-ready.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "agent",
@@ -23,6 +23,6 @@ export const command = defineCommand({
 async function runAgent(call: AnyCall): Promise<number> {
   const ready = await getReady(call.io);
   announceReady(ready.ref.paths.agent(ready.name));
-  const { work } = await import("../teammate.ts");
+  const { work } = await import("../../runtime/teammate/teammate.ts");
   return work(call, ready);
 }

@@ -1,11 +1,16 @@
-import { type Approval, listApprovals, type WholeApproval, wholeApproval } from "../../lead/approvals.ts";
-import { openForeignRequests } from "../../lead/foreign-requests.ts";
-import { operand } from "../../os/shell-words.ts";
-import { gridText, stripControls } from "../../os/terminal-text.ts";
-import { defineCommand } from "../command.ts";
-import { line } from "../paint.ts";
-import { table } from "../table.ts";
-import { openTeam } from "../team.ts";
+import {
+  type Approval,
+  listApprovals,
+  type WholeApproval,
+  wholeApproval,
+} from "../../operations/approvals/approvals.ts";
+import { openForeignRequests } from "../../operations/approvals/foreign-requests.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { line } from "../../terminal/paint.ts";
+import { table } from "../../terminal/table.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { gridText, stripControls } from "../../text/terminal-text.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "approvals",

@@ -1,7 +1,7 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { defineCommand } from "../command.ts";
-import { decide } from "../decide.ts";
-import { SAVED_IN } from "../saved-in.ts";
+import { SAVED_IN } from "../../settings/settings-files.ts";
+import { decide } from "../answer-request.ts";
+import { defineCommand } from "../define-command.ts";
 
 /** Modes that a plan can go on in: what follows a plan is work. */
 const MODES = PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "delegate");

@@ -1,17 +1,17 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../lead/context.ts";
-import { wayBack } from "../../lead/ended-members.ts";
-import { isWrittenHidden, setHidden } from "../../lead/hide.ts";
-import { runInForeground } from "../../os/foreground.ts";
-import { operand, optionWords, shellWord } from "../../os/shell-words.ts";
-import { readPlace } from "../../team/records.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext } from "../context.ts";
-import { goToFirst, panesOfTeam } from "../go-to.ts";
-import type { Io } from "../io.ts";
-import type { Output } from "../output.ts";
-import { line } from "../paint.ts";
-import { resolveTarget } from "../team.ts";
+import type { LeadContext } from "../../operations/context.ts";
+import { isWrittenHidden, setHidden } from "../../operations/hide-pane.ts";
+import { wayBack } from "../../operations/resume-hint.ts";
+import { runInForeground } from "../../os/process/spawn.ts";
+import { leadContext } from "../../runtime/operation-context.ts";
+import { resolveTarget } from "../../runtime/select-team.ts";
+import { readPlace } from "../../team/records/read-records.ts";
+import type { Io } from "../../terminal/io.ts";
+import type { Output } from "../../terminal/output.ts";
+import { line } from "../../terminal/paint.ts";
+import { operand, optionWords, shellWord } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { goToFirst, panesOfTeam } from "../focus-member.ts";
 
 export const command = defineCommand({
   name: "attach",

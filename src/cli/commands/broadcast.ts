@@ -1,10 +1,10 @@
 import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
-import { broadcast } from "../../team/mailbox.ts";
-import { defineCommand } from "../command.ts";
-import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
-import { noteMasked, textOf } from "../text.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { broadcast } from "../../team/mailbox/send.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
+import { noteMasked, textOf } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "broadcast",

@@ -1,11 +1,12 @@
-import { budget } from "../../lead/budget.ts";
-import { budgetText } from "../../team/budget-text.ts";
-import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
-import { loadSettings } from "../settings.ts";
-import { deciderOf, resolveTarget } from "../team.ts";
+import { budget } from "../../operations/budget.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { deciderOf, resolveTarget } from "../../runtime/select-team.ts";
+import { pricesIn } from "../../settings/prices.ts";
+import { loadSettings } from "../../settings/settings.ts";
+import { budgetText } from "../../team/members/budget.ts";
+import { line } from "../../terminal/paint.ts";
+import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "budget",

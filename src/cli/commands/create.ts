@@ -1,12 +1,12 @@
-import { createTeam } from "../../lead/create-team.ts";
+import { createTeam } from "../../operations/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
-import { optionWords } from "../../os/shell-words.ts";
-import { readTeam } from "../../team/config.ts";
-import { defineCommand } from "../command.ts";
-import { refuseSecondTeam } from "../context.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { loadSettings } from "../settings.ts";
+import { refuseSecondTeam } from "../../runtime/operation-context.ts";
+import { loadSettings } from "../../settings/settings.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { homeOf } from "../../team/home.ts";
+import { line } from "../../terminal/paint.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "create",
@@ -49,8 +49,8 @@ export const command = defineCommand({
 /** As it is written where it is defined. @throws TeamError INVALID_TYPE */
 async function knownType(root: string, cwd: string, name: string): Promise<string> {
   const [{ agentTypesIn }, { spawnType }] = await Promise.all([
-    import("../agent-types.ts"),
-    import("../../lead/spawn-settings.ts"),
+    import("../../runtime/agent/load-agent-types.ts"),
+    import("../../operations/spawn/resolve-options.ts"),
   ]);
   return spawnType(name, await agentTypesIn(root, cwd)).name;
 }

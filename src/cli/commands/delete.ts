@@ -1,15 +1,15 @@
 import { TeamError } from "../../errors.ts";
-import { deleteTeam } from "../../lead/delete-team.ts";
-import { operand, shellWord } from "../../os/shell-words.ts";
-import { leftoversOf, removeLeftovers } from "../../team/leftovers.ts";
+import { deleteTeam } from "../../operations/ending/delete-team.ts";
+import { leadContext, requireOurs } from "../../runtime/operation-context.ts";
+import { deciderOf, openTeam } from "../../runtime/select-team.ts";
+import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
+import { homeOf } from "../../team/home.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
+import { line } from "../../terminal/paint.ts";
+import { keptLines } from "../../terminal/worktree-text.ts";
+import { operand, shellWord } from "../../text/shell-quote.ts";
 import type { SavedArchive } from "../archive-file.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext, requireOurs } from "../context.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { deciderOf, openTeam } from "../team.ts";
-import { keptLines } from "../worktree-text.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "delete",

@@ -1,17 +1,17 @@
 import { examine } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
+import { checkSettings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import { rootDirectory, runtimeDirectory } from "../../os/directories.ts";
-import { operand } from "../../os/shell-words.ts";
-import { listTeams } from "../../team/config.ts";
+import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { assertTeam } from "../../team/config/team-lock.ts";
+import { homeOf } from "../../team/home.ts";
 import { type Home, teamRef } from "../../team/ref.ts";
-import { assertTeam } from "../../team/team-lock.ts";
-import { checkSettings } from "../check-settings.ts";
-import { defineCommand } from "../command.ts";
-import { homeOf } from "../home.ts";
-import type { Output } from "../output.ts";
-import { line } from "../paint.ts";
-import { table } from "../table.ts";
+import type { Output } from "../../terminal/output.ts";
+import { line } from "../../terminal/paint.ts";
+import { table } from "../../terminal/table.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "doctor",

@@ -1,12 +1,12 @@
-import { type DownOptions, downTeam } from "../../lead/down.ts";
-import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../lead/shutdown.ts";
-import { operand } from "../../os/shell-words.ts";
+import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../operations/ending/shutdown.ts";
+import { type DownOptions, downTeam } from "../../operations/resume/down.ts";
+import { leadContext, openOwnTeam } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext, openOwnTeam } from "../context.ts";
-import { line } from "../paint.ts";
-import { exitOfShutdowns } from "../shutdown-exit.ts";
-import { secondsOption } from "../text.ts";
+import { line } from "../../terminal/paint.ts";
+import { exitOfShutdowns } from "../../terminal/report-error.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "down",

@@ -1,14 +1,14 @@
 import { EXIT } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
+import { openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
-import { openLineFeed } from "../../store/line-feed.ts";
-import { olderLog } from "../../telemetry/bounded-log.ts";
-import { defineCommand } from "../command.ts";
-import { eventText } from "../event-text.ts";
-import { follow } from "../follow.ts";
-import { openTeam } from "../team.ts";
-import { momentOption } from "../text.ts";
+import { openLineFeed } from "../../store/tail.ts";
+import { olderLog } from "../../telemetry/rotating-log.ts";
+import { eventText } from "../../terminal/event-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { follow } from "../follow-team.ts";
+import { momentOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "events",

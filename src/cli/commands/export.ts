@@ -1,8 +1,8 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import { defineCommand } from "../command.ts";
-import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
-import { byteCount } from "../text.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
+import { byteCount } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "export",
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const { ref } = openTeam(io.env, { ...options, team: args.name ?? options.team });
     if (options.output === "-") {
       if (io.terminal.stdout) throw onTerminal();
-      const { exportTeam } = await import("../../team/export-team.ts");
+      const { exportTeam } = await import("../../team/archive/export-team.ts");
       await io.bytesOut((await exportTeam(ref)).bytes);
       return EXIT.done;
     }

@@ -1,16 +1,17 @@
 import { resolve } from "node:path";
 import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { entryOf, isDirectory } from "../../os/fs.ts";
-import { operand } from "../../os/shell-words.ts";
+import { entryOf, isDirectory } from "../../os/files/fs.ts";
+import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import type { ImportedTeam } from "../../team/import-team.ts";
-import { type AnyCall, defineCommand } from "../command.ts";
-import { refuseSecondTeam } from "../context.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { counted } from "../text.ts";
+import type { ImportedTeam } from "../../team/archive/import-team.ts";
+import { homeOf } from "../../team/home.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { line } from "../../terminal/paint.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { counted } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "import",
@@ -26,7 +27,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "make a team");
-    const { importTeam } = await import("../../team/import-team.ts");
+    const { importTeam } = await import("../../team/archive/import-team.ts");
     const source = await sourceOf(call, args.archive);
     const signal = io.interruption();
     const { name, unique } = options;
@@ -58,7 +59,7 @@ async function sourceOf({ io }: AnyCall, archive: string): Promise<AsyncIterable
       hint: "An archive is the one file that `teams export` wrote.",
     });
   }
-  const { openedBytes } = await import("../../os/archive.ts");
+  const { openedBytes } = await import("../../os/files/tar.ts");
   return openedBytes(path);
 }
 

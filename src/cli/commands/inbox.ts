@@ -1,22 +1,22 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { operand } from "../../os/shell-words.ts";
-import { stripControls } from "../../os/terminal-text.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
-import { shownProse } from "../../protocol/prose.ts";
+import { shownProse } from "../../protocol/render.ts";
+import { agentIdentity, memberOf, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
-import { history, type MessageView } from "../../team/history.ts";
-import { isInboxBroken } from "../../team/inbox-file.ts";
-import { isReadByUs } from "../../team/inbox-lost.ts";
-import { type MailFeed, openMailFeed } from "../../team/mail-feed.ts";
-import { acknowledge, pending } from "../../team/mailbox.ts";
+import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
+import { isReadByUs } from "../../team/inbox/inbox-recovery.ts";
+import { history, type MailFeed, type MessageView, openMailFeed } from "../../team/mailbox/history.ts";
+import { acknowledge, pending } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { type AnyCall, defineCommand } from "../command.ts";
-import { follow } from "../follow.ts";
-import { line, type Tint } from "../paint.ts";
-import { agentIdentity, memberOf, type OpenTeam, openTeam } from "../team.ts";
-import { momentOption } from "../text.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { line, type Tint } from "../../terminal/paint.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { follow } from "../follow-team.ts";
+import { momentOption } from "../option-values.ts";
 
 /** Messages that are shown without `--all`. */
 const RECENT = 20;

@@ -1,9 +1,9 @@
-import { type InterruptReport, interruptAgent } from "../../lead/interrupt.ts";
+import { type InterruptReport, interruptAgent } from "../../operations/interrupt.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { memberOf, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
-import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { memberOf, openTeam } from "../team.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "interrupt",

@@ -1,13 +1,13 @@
 import { EXIT } from "../../errors.ts";
-import { deleteTeam } from "../../lead/delete-team.ts";
-import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../lead/kill.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext, requireOurs } from "../context.ts";
-import { line } from "../paint.ts";
-import { usageError } from "../parse.ts";
-import { resolveTarget } from "../team.ts";
-import { secondsOption } from "../text.ts";
-import { keptLines } from "../worktree-text.ts";
+import { deleteTeam } from "../../operations/ending/delete-team.ts";
+import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../operations/ending/kill.ts";
+import { leadContext, requireOurs } from "../../runtime/operation-context.ts";
+import { resolveTarget } from "../../runtime/select-team.ts";
+import { line } from "../../terminal/paint.ts";
+import { keptLines } from "../../terminal/worktree-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { secondsOption } from "../option-values.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "kill",

@@ -1,16 +1,16 @@
-import { LAYOUTS } from "../../backend/arrange.ts";
+import { LAYOUTS } from "../../backend/tmux/layout-commands.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import { layOutWindows } from "../../lead/layout.ts";
+import { layOutWindows } from "../../operations/layout-windows.ts";
 import type { Env } from "../../os/env.ts";
-import { optionWords } from "../../os/shell-words.ts";
-import { didYouMean } from "../../schema/nearest.ts";
-import { listTeams } from "../../team/config.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext } from "../context.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
-import { counted } from "../text.ts";
+import { leadContext } from "../../runtime/operation-context.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { didYouMean } from "../../schema/did-you-mean.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { homeOf } from "../../team/home.ts";
+import { line } from "../../terminal/paint.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { counted } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "layout",

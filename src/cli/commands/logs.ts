@@ -1,23 +1,24 @@
 import { dirname } from "node:path";
 import * as z from "zod/mini";
-import { type TranscriptLine, transcriptLine } from "../../agent/transcript.ts";
+import { type TranscriptLine, transcriptLine } from "../../agent/conversation/transcript.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import { entryOf } from "../../os/fs.ts";
-import { operand, optionWords } from "../../os/shell-words.ts";
-import { stripControls } from "../../os/terminal-text.ts";
+import { entryOf } from "../../os/files/fs.ts";
 import { debugPath } from "../../protocol/paths.ts";
+import { type OpenTeam, openAddress } from "../../runtime/select-team.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
-import { type LineFeed, openLineFeed } from "../../store/line-feed.ts";
-import { readStatus } from "../../team/records.ts";
-import { olderLog } from "../../telemetry/bounded-log.ts";
-import { type AnyCall, defineCommand } from "../command.ts";
-import { conversationLog } from "../conversation-log.ts";
-import { follow } from "../follow.ts";
-import { wantsColors } from "../paint.ts";
-import { createPaneView } from "../pane-view.ts";
-import { usageError } from "../parse.ts";
-import { type OpenTeam, openAddress } from "../team.ts";
+import { type LineFeed, openLineFeed } from "../../store/tail.ts";
+import { readStatus } from "../../team/records/read-records.ts";
+import { olderLog } from "../../telemetry/rotating-log.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { conversationLog } from "../../terminal/conversation-log.ts";
+import { wantsColors } from "../../terminal/paint.ts";
+import { createPaneView } from "../../terminal/pane-view.ts";
+import { operand, optionWords } from "../../text/shell-quote.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { follow } from "../follow-team.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "logs",

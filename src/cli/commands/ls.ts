@@ -1,7 +1,7 @@
-import { listTeams } from "../../team/config.ts";
-import { defineCommand } from "../command.ts";
-import { homeOf } from "../home.ts";
-import { table } from "../table.ts";
+import { listTeams } from "../../team/config/config.ts";
+import { homeOf } from "../../team/home.ts";
+import { table } from "../../terminal/table.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "ls",

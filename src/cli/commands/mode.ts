@@ -1,11 +1,11 @@
-import { setMode } from "../../lead/set-mode.ts";
+import { setMode } from "../../operations/permission-mode.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { usageError } from "../parse.ts";
-import { bypassForbidden, loadSettings } from "../settings.ts";
-import { deciderOf, openAddress } from "../team.ts";
+import { bypassForbidden, loadSettings } from "../../settings/settings.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "mode",

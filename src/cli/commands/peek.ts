@@ -1,15 +1,16 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../lead/context.ts";
-import { wayBack } from "../../lead/ended-members.ts";
-import { optionWords } from "../../os/shell-words.ts";
-import { stripControls } from "../../os/terminal-text.ts";
-import { readPlace } from "../../team/records.ts";
-import { type AnyCall, defineCommand } from "../command.ts";
-import { leadContext } from "../context.ts";
+import type { LeadContext } from "../../operations/context.ts";
+import { wayBack } from "../../operations/resume-hint.ts";
+import { leadContext } from "../../runtime/operation-context.ts";
+import { openAddress } from "../../runtime/select-team.ts";
+import { readPlace } from "../../team/records/read-records.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { optionWords } from "../../text/shell-quote.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
-import { endText, type PeekPaper, rowPaper, screenPaper } from "../peek-paper.ts";
-import { openAddress } from "../team.ts";
-import { countOption } from "../text.ts";
+import { endText, type PeekPaper, rowPaper, screenPaper } from "../peek-renderer.ts";
 
 /** A screen of the usual size. */
 const LINES = 40;

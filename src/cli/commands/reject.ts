@@ -1,5 +1,5 @@
-import { defineCommand } from "../command.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../answer-request.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "reject",

@@ -1,13 +1,13 @@
-import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT } from "../../errors.ts";
-import { type ResumedMember, type ResumeReport, resumeTeam } from "../../lead/resume.ts";
-import { operand, optionWords } from "../../os/shell-words.ts";
+import { type ResumedMember, type ResumeReport, resumeTeam } from "../../operations/resume/resume.ts";
+import { leadContext, openOwnTeam } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext, openOwnTeam } from "../context.ts";
-import type { Output } from "../output.ts";
-import { line } from "../paint.ts";
-import { loadSettings } from "../settings.ts";
+import { loadSettings } from "../../settings/settings.ts";
+import type { Output } from "../../terminal/output.ts";
+import { line } from "../../terminal/paint.ts";
+import { operand, optionWords } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "resume",

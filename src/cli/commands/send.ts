@@ -1,11 +1,11 @@
 import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
+import { openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
-import { deliver } from "../../team/mailbox.ts";
-import { defineCommand } from "../command.ts";
-import { line } from "../paint.ts";
-import { openTeam } from "../team.ts";
-import { noteMasked, textOf } from "../text.ts";
+import { deliver } from "../../team/mailbox/send.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
+import { noteMasked, textOf } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "send",

@@ -1,13 +1,12 @@
-import { maskValue, secretsOf } from "../../os/secrets.ts";
-import { stripControls } from "../../os/terminal-text.ts";
+import { maskValue, secretsOf } from "../../os/redact.ts";
 import { playbookJsonSchema } from "../../schema/playbook.ts";
-import { defineCommand } from "../command.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { presentProjectFiles } from "../project-files.ts";
-import { loadSettings } from "../settings.ts";
-import { managedFile, userFile } from "../settings-files.ts";
-import { settingsJsonSchema } from "../settings-schema.ts";
+import { loadSettings } from "../../settings/settings.ts";
+import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
+import { settingsJsonSchema } from "../../settings/settings-schema.ts";
+import { homeOf } from "../../team/home.ts";
+import { line } from "../../terminal/paint.ts";
+import { stripControls } from "../../text/terminal-text.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "settings",

@@ -1,9 +1,9 @@
 import { EXIT } from "../../errors.ts";
-import { setHidden } from "../../lead/hide.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { openAddress } from "../team.ts";
+import { setHidden } from "../../operations/hide-pane.ts";
+import { leadContext } from "../../runtime/operation-context.ts";
+import { openAddress } from "../../runtime/select-team.ts";
+import { line } from "../../terminal/paint.ts";
+import { defineCommand } from "../define-command.ts";
 
 export const command = defineCommand({
   name: "show",

@@ -1,15 +1,19 @@
-import { SHUTDOWN_TIMEOUT, type ShutdownReport, shutdownTeammates } from "../../lead/shutdown.ts";
-import { withWorktrees } from "../../lead/worktree-report.ts";
-import { operand } from "../../os/shell-words.ts";
+import {
+  SHUTDOWN_TIMEOUT,
+  type ShutdownReport,
+  shutdownTeammates,
+} from "../../operations/ending/shutdown.ts";
+import { withWorktrees } from "../../operations/ending/worktree-report.ts";
+import { leadContext } from "../../runtime/operation-context.ts";
+import { memberOf, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext } from "../context.ts";
-import { line } from "../paint.ts";
-import { usageError } from "../parse.ts";
-import { exitOfShutdowns } from "../shutdown-exit.ts";
-import { memberOf, openTeam } from "../team.ts";
-import { secondsOption } from "../text.ts";
-import { keptLines } from "../worktree-text.ts";
+import { line } from "../../terminal/paint.ts";
+import { exitOfShutdowns } from "../../terminal/report-error.ts";
+import { keptLines } from "../../terminal/worktree-text.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { secondsOption } from "../option-values.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "shutdown",

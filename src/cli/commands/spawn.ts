@@ -1,33 +1,39 @@
 import { resolve } from "node:path";
-import { isScripted, SCRIPTED } from "../../agent/model/resolve-name.ts";
-import { isInside } from "../../agent/protected-paths.ts";
+import { isScripted, SCRIPTED } from "../../agent/model/model-names.ts";
+import { isInside } from "../../agent/permissions/protected-paths.ts";
 import type { NotHere } from "../../backend/backend.ts";
-import { TEAMMATE_MODES } from "../../backend/choose.ts";
+import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../lead/context.ts";
-import { leadsMode } from "../../lead/modes.ts";
-import { type SpawnOptions, spawnTeammates } from "../../lead/spawn.ts";
-import { directoryOf, type SpawnInput } from "../../lead/spawn-draft.ts";
-import type { WantedWorktree } from "../../lead/worktree-start.ts";
-import { realPathOf } from "../../os/real-path.ts";
-import { operand } from "../../os/shell-words.ts";
+import type { LeadContext } from "../../operations/context.ts";
+import { leadsMode } from "../../operations/permission-mode.ts";
+import { directoryOf, type SpawnInput } from "../../operations/spawn/draft-member.ts";
+import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
+import type { WantedWorktree } from "../../operations/worktrees/create-worktree.ts";
+import { realPathOf } from "../../os/files/real-path.ts";
+import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
+import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
+import { leadContext, refuseNesting } from "../../runtime/operation-context.ts";
+import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
-import { toolList } from "../../schema/tool-list.ts";
-import { DEBUG_VARIABLE } from "../../telemetry/debug-variable.ts";
-import { agentTypesIn } from "../agent-types.ts";
-import { defineCommand } from "../command.ts";
-import { leadContext, refuseNesting } from "../context.ts";
-import { loadPlaybook, playbookFile } from "../make-model.ts";
-import { line } from "../paint.ts";
-import { usageError } from "../parse.ts";
-import { BUDGET_OPTIONS, limitsIn, pricesIn } from "../prices.ts";
-import { bypassForbidden, furtherDirectories, loadSettings, worktreeSettings } from "../settings.ts";
-import type { Settings } from "../settings-schema.ts";
-import { deciderOf, openTeam } from "../team.ts";
-import { textOption } from "../text.ts";
+import { toolList } from "../../schema/tool-names.ts";
+import { pricesIn } from "../../settings/prices.ts";
+import {
+  bypassForbidden,
+  furtherDirectories,
+  loadSettings,
+  worktreeSettings,
+} from "../../settings/settings.ts";
+import type { Settings } from "../../settings/settings-schema.ts";
+import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
+import { line } from "../../terminal/paint.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { BUDGET_OPTIONS, limitsIn } from "../budget-options.ts";
+import { defineCommand } from "../define-command.ts";
+import { textOption } from "../option-values.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "spawn",

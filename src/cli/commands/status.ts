@@ -1,10 +1,10 @@
 import { EXIT } from "../../errors.ts";
-import { teamStatus } from "../../lead/status.ts";
-import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { usageError } from "../parse.ts";
-import { brokenTasksNote, statusLine } from "../status-text.ts";
-import { openTeam } from "../team.ts";
+import { teamStatus } from "../../operations/status.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { openTeam } from "../../runtime/select-team.ts";
+import { brokenTasksNote, statusLine } from "../../terminal/status-text.ts";
+import { defineCommand } from "../define-command.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "status",
@@ -28,7 +28,7 @@ export const command = defineCommand({
       return EXIT.done;
     }
     // A line, which status bars ask for again and again, needs none of what notices deaths and tells of them.
-    const { wholeStatus } = await import("../whole-status.ts");
+    const { wholeStatus } = await import("../watch-status.ts");
     return wholeStatus(call, open, options);
   },
 });

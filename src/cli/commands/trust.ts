@@ -1,14 +1,15 @@
 import { resolve } from "node:path";
 import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
-import { isDirectory } from "../../os/fs.ts";
-import { type AnyCall, defineCommand } from "../command.ts";
-import { homeOf } from "../home.ts";
-import { line } from "../paint.ts";
-import { usageError } from "../parse.ts";
-import { table } from "../table.ts";
-import { deciderOf } from "../team.ts";
-import { listTrust, setTrust } from "../trust.ts";
+import { isDirectory } from "../../os/files/fs.ts";
+import { deciderOf } from "../../runtime/select-team.ts";
+import { listTrust, setTrust } from "../../settings/trust.ts";
+import { homeOf } from "../../team/home.ts";
+import type { AnyCall } from "../../terminal/call.ts";
+import { line } from "../../terminal/paint.ts";
+import { table } from "../../terminal/table.ts";
+import { defineCommand } from "../define-command.ts";
+import { usageError } from "../parse-args.ts";
 
 export const command = defineCommand({
   name: "trust",

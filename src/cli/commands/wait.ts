@@ -1,16 +1,16 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../lead/context.ts";
-import { type MemberStatus, type TeamStatus, teamStatus } from "../../lead/status.ts";
-import { operand } from "../../os/shell-words.ts";
+import type { LeadContext } from "../../operations/context.ts";
+import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations/status.ts";
+import { filesContext } from "../../runtime/operation-context.ts";
+import { memberOf, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { defineCommand } from "../command.ts";
-import { filesContext } from "../context.ts";
-import { follow } from "../follow.ts";
-import type { Output } from "../output.ts";
-import { line } from "../paint.ts";
-import { brokenTasksNote } from "../status-text.ts";
-import { memberOf, openTeam } from "../team.ts";
-import { secondsOption } from "../text.ts";
+import type { Output } from "../../terminal/output.ts";
+import { line } from "../../terminal/paint.ts";
+import { brokenTasksNote } from "../../terminal/status-text.ts";
+import { operand } from "../../text/shell-quote.ts";
+import { defineCommand } from "../define-command.ts";
+import { follow } from "../follow-team.ts";
+import { secondsOption } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "wait",

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startOf } from "../../../src/os/identity.ts";
+import { startOf } from "../../../src/os/process/identity.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";

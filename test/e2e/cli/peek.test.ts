@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { signalProcess } from "../../../src/os/process-table.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { startTeams, TEAMS } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { countForks } from "../../support/forks.ts";

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startOf } from "../../../src/os/identity.ts";
-import { signalProcess } from "../../../src/os/process-table.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { startOf } from "../../../src/os/process/identity.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ledTeam } from "../../support/led-team.ts";

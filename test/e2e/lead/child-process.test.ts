@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startOf } from "../../../src/os/identity.ts";
-import { LOG_BOUNDS } from "../../../src/os/own-log.ts";
+import { LOG_BOUNDS } from "../../../src/os/files/capped-log.ts";
+import { startOf } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { TEAMS } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ledTeam } from "../../support/led-team.ts";

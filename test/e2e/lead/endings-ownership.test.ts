@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
-import type { TeamStatus } from "../../../src/lead/status.ts";
+import type { TeamStatus } from "../../../src/operations/status.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { startOf } from "../../../src/os/identity.ts";
-import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { startOf } from "../../../src/os/process/identity.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { TeamStatus } from "../../../src/lead/status.ts";
+import type { TeamStatus } from "../../../src/operations/status.ts";
 import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { iterm2 } from "../../support/iterm2.ts";

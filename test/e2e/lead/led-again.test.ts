@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
 import type { Env } from "../../../src/os/env.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { livenessOfAgent } from "../../../src/team/alive.ts";
-import { readTeam } from "../../../src/team/config.ts";
-import { unreadCount } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { unreadCount } from "../../../src/team/mailbox/receive.ts";
+import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { homeOf } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";

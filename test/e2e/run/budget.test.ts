@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { TeamStatus } from "../../../src/lead/status.ts";
+import type { TeamStatus } from "../../../src/operations/status.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { TAG } from "../../../src/backend/tags.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { TAG } from "../../../src/backend/tmux/pane-tags.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";

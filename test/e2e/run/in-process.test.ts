@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readStatus } from "../../../src/team/records.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";

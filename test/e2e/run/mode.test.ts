@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Approval } from "../../../src/lead/approvals.ts";
-import type { TeamStatus } from "../../../src/lead/status.ts";
+import type { Approval } from "../../../src/operations/approvals/approvals.ts";
+import type { TeamStatus } from "../../../src/operations/status.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { personInside } from "../../support/person.ts";

@@ -7,7 +7,7 @@ import { isTyped, journalLine } from "../../../src/schema/inbox.ts";
 import { parsePlaybook } from "../../../src/schema/playbook.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { listTasks } from "../../../src/team/tasks.ts";
+import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
 import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
-import { realPathOf } from "../../../src/os/real-path.ts";
+import { outputDirectory } from "../../../src/agent/background/output-file.ts";
+import { realPathOf } from "../../../src/os/files/real-path.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/archive.ts";
 import { teamsIn } from "../../support/built.ts";

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { budgetsOf } from "../../../src/team/budget.ts";
-import { readTeam } from "../../../src/team/config.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { budgetsOf } from "../../../src/team/members/budget.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";

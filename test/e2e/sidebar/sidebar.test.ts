@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { processTable } from "../../../src/os/process-table.ts";
-import { readExit, readPlace, readStatus } from "../../../src/team/records.ts";
-import { claimTask } from "../../../src/team/task-flow.ts";
-import { createTask, getTask } from "../../../src/team/tasks.ts";
+import { processTable } from "../../../src/os/process/process-table.ts";
+import { readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
+import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ledTeam } from "../../support/led-team.ts";

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
-import { budget } from "../../../src/lead/budget.ts";
-import { downTeam } from "../../../src/lead/down.ts";
-import { resumeTeam } from "../../../src/lead/resume.ts";
-import { setMode } from "../../../src/lead/set-mode.ts";
+import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
+import { budget } from "../../../src/operations/budget.ts";
+import { setMode } from "../../../src/operations/permission-mode.ts";
+import { downTeam } from "../../../src/operations/resume/down.ts";
+import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { readStatus } from "../../../src/team/records.ts";
-import { TYPED_MARK } from "../../../src/worker/turn-input.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
+import { TYPED_MARK } from "../../../src/worker/turn/turn-input.ts";
 import { eventually } from "../../support/eventually.ts";
 import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
 

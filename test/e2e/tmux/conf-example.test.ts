@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { identityOf } from "../../../src/os/identity.ts";
+import { identityOf } from "../../../src/os/process/identity.ts";
 import { TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readStatus } from "../../../src/team/records.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { teamsIn } from "../../support/built.ts";

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
-import type { ResumeReport } from "../../../src/lead/resume.ts";
+import type { ResumeReport } from "../../../src/operations/resume/resume.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { signalProcess } from "../../../src/os/process-table.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { readTeam } from "../../../src/team/config.ts";
-import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { agentsOf } from "../../support/agents.ts";
 import { doneIn, startTeams, teamsIn } from "../../support/built.ts";

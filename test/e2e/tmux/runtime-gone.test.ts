@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
-import { signalProcess } from "../../../src/os/process-table.ts";
-import { history } from "../../../src/team/history.ts";
-import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { history } from "../../../src/team/mailbox/history.ts";
+import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { removeStaleFifos } from "../../../src/team/stale-fifos.ts";
+import { removeStaleFifos } from "../../../src/team/repair/stale-fifos.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { teamsIn } from "../../support/built.ts";

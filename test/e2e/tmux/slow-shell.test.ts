@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/cli/home.ts";
-import { readTeam } from "../../../src/team/config.ts";
-import { readPlace, readStatus } from "../../../src/team/records.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { TEAMS, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";

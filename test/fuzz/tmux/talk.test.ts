@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { screenOf, talk } from "../../../src/backend/talk.ts";
+import { screenOf, talk } from "../../../src/adapter/native/type-message.ts";
 import { withoutControls } from "../../../src/tmux/keys.ts";
 import { cases } from "../../support/fuzz.ts";
 import { keyReader } from "../../support/keys.ts";

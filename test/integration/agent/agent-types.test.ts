@@ -1,14 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readAgentTypes } from "../../../src/agent/prompts/agent-type-files.ts";
 import type { AgentTypes } from "../../../src/agent/prompts/agent-types.ts";
 import { findAgentType } from "../../../src/agent/prompts/agent-types.ts";
-import { openNotes } from "../../../src/agent/prompts/notes.ts";
-import { readAgentTypes } from "../../../src/agent/prompts/type-files.ts";
-import { agentTypesIn } from "../../../src/cli/agent-types.ts";
-import { loadSettings } from "../../../src/cli/settings.ts";
-import { setTrust } from "../../../src/cli/trust.ts";
+import { openNotes } from "../../../src/agent/prompts/type-notes.ts";
 import { systemClock } from "../../../src/os/clock.ts";
+import { agentTypesIn } from "../../../src/runtime/agent/load-agent-types.ts";
+import { loadSettings } from "../../../src/settings/settings.ts";
+import { setTrust } from "../../../src/settings/trust.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 import { writeTree } from "../../support/tree.ts";
 

@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { BackgroundTasks } from "../../../src/agent/background.ts";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import { outputDirectory } from "../../../src/agent/background/output-file.ts";
+import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
-import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
-import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
-import { scratchDirectory } from "../../../src/os/directories.ts";
-import { startOf } from "../../../src/os/identity.ts";
+import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
+import { startOf } from "../../../src/os/process/identity.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Hooks } from "../../../src/agent/hooks/hooks.ts";
 import { type HookEvent, hooksSetting } from "../../../src/agent/hooks/settings.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { processTable } from "../../../src/os/process-table.ts";
+import { processTable } from "../../../src/os/process/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 

@@ -6,7 +6,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { connectServers, type McpOptions } from "../../../src/agent/mcp/servers.ts";
-import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { eventually } from "../../support/eventually.ts";
 import { scriptFile } from "../../support/run-ts.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { KEPT_MS, oldOutputs, sweepOutputs } from "../../../src/agent/tools/old-outputs.ts";
-import { OutputFile, outputDirectory } from "../../../src/agent/tools/output-file.ts";
-import { checkOutputs } from "../../../src/doctor/leftovers.ts";
-import { scratchDirectory } from "../../../src/os/directories.ts";
+import { KEPT_MS, oldOutputs, sweepOutputs } from "../../../src/agent/background/output-cleanup.ts";
+import { OutputFile, outputDirectory } from "../../../src/agent/background/output-file.ts";
+import { checkOutputs } from "../../../src/doctor/deleted-teams.ts";
+import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
 
 const HOUR = 60 * 60 * 1000;
 const NOW = Date.parse("2026-05-10T12:00:00Z");

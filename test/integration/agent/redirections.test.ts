@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decide } from "../../../src/agent/permissions.ts";
-import { readShellLine } from "../../../src/agent/shell-line.ts";
+import { decide } from "../../../src/agent/permissions/decide.ts";
+import { readShellLine } from "../../../src/agent/permissions/shell-line.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 /** A project with links as a clone can bring them, and what is decided on a command there. */

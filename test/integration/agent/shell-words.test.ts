@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { fillCommand } from "../../../src/agent/model/playbook-text.ts";
+import { fillCommand } from "../../../src/agent/playbook/placeholders.ts";
 
 let cwd: string;
 beforeEach(() => {

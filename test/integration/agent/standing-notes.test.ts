@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { NO_RULES, type PermissionRules } from "../../../src/agent/permission-rules.ts";
+import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
+import { isKeptBack } from "../../../src/agent/permissions/search-filter.ts";
 import { type IsKeptBack, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
-import type { ToolContext } from "../../../src/agent/tools/tool.ts";
-import { isKeptBack } from "../../../src/agent/withheld.ts";
+import type { ToolContext } from "../../../src/agent/tool.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 import { writeTree } from "../../support/tree.ts";
 

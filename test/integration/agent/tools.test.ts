@@ -15,7 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { BackgroundTasks } from "../../../src/agent/background.ts";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { editTool } from "../../../src/agent/tools/edit.ts";
 import { globTool } from "../../../src/agent/tools/glob.ts";
 import { grepTool } from "../../../src/agent/tools/grep.ts";
@@ -24,9 +25,8 @@ import {
   type GrepQuery,
   searchOurselves,
   searchWithRipgrep,
-} from "../../../src/agent/tools/grep-engine.ts";
+} from "../../../src/agent/tools/grep-search.ts";
 import { readTool } from "../../../src/agent/tools/read.ts";
-import type { AnyTool, ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
 import { writeTool } from "../../../src/agent/tools/write.ts";
 import { git } from "../../support/git.ts";
 

@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { BackgroundTasks } from "../../../src/agent/background.ts";
-import { outputDirectory } from "../../../src/agent/tools/output-file.ts";
-import type { ToolContext, ToolResult } from "../../../src/agent/tools/tool.ts";
+import { BackgroundTasks } from "../../../src/agent/background/background-tasks.ts";
+import { outputDirectory } from "../../../src/agent/background/output-file.ts";
+import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { webFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { webPage } from "../../../src/agent/tools/web-page.ts";
-import { guardedLookup, RefusedAddress } from "../../../src/os/guarded-lookup.ts";
+import { guardedLookup, RefusedAddress } from "../../../src/os/net/safe-lookup.ts";
 
 let cwd: string;
 let context: ToolContext;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { updateTeam } from "../../../src/team/config.ts";
-import { writePlace } from "../../../src/team/records.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
+import { writePlace } from "../../../src/team/records/read-records.ts";
 import { cliIn } from "../../support/cli.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 import { watchedMember, watchedTeam } from "../../support/watched.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { addMembers } from "../../../src/team/members.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { writeStatus } from "../../../src/team/write-records.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { statusOf } from "../../support/records.ts";
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { ownIdentity } from "../../../src/os/identity.ts";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 
 const PEER = fileURLToPath(new URL("../../fixtures/peers/2.1.329/", import.meta.url));

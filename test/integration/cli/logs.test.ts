@@ -1,11 +1,11 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { debugged } from "../../../src/cli/debug-view.ts";
+import { debugged } from "../../../src/runtime/debug-view.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { addMembers } from "../../../src/team/members.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { addSecrets } from "../../../src/os/secrets.ts";
-import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
-import { addMembers } from "../../../src/team/members.ts";
+import { addSecrets } from "../../../src/os/redact.ts";
+import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { prepareRun, writeStatus } from "../../../src/team/write-records.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
-import { readTeam } from "../../../src/team/config.ts";
-import { history } from "../../../src/team/history.ts";
-import { addMembers, findMember } from "../../../src/team/members.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { history } from "../../../src/team/mailbox/history.ts";
+import { addMembers, findMember } from "../../../src/team/members/members.ts";
+import { modeGiven } from "../../../src/team/members/permission-mode.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { modeGiven } from "../../../src/team/restarts.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 
 async function teamOf(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {

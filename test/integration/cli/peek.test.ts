@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatJson } from "../../../src/store/format-json.ts";
-import { readPlace, writePlace } from "../../../src/team/records.ts";
+import { readPlace, writePlace } from "../../../src/team/records/read-records.ts";
 import { cliIn, type Ended } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Task } from "../../../src/schema/task.ts";
-import { addMembers } from "../../../src/team/members.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests.ts";
+import { openRequest } from "../../../src/team/requests/requests.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 
 async function team(): Promise<Cli> {

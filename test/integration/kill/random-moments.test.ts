@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createTeamFiles, removeTeamFiles } from "../../../src/team/config.ts";
-import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { patchMember } from "../../../src/team/members.ts";
+import { createTeamFiles, removeTeamFiles } from "../../../src/team/config/config.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../src/team/members/members.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { changeTask, findTask, lockTasks } from "../../../src/team/tasks.ts";
-import { writeStatus } from "../../../src/team/write-records.ts";
+import { changeTask, findTask, lockTasks } from "../../../src/team/tasks/tasks.ts";
 import { Acknowledged, type Operation } from "../../support/acknowledged.ts";
 import { Killable } from "../../support/killable.ts";
 import { statusOf } from "../../support/records.ts";

@@ -6,8 +6,8 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 /** The modules as a process loads them that has just begun. */
 async function startedAnew() {
   vi.resetModules();
-  const { temporaryBeside, temporaryWriter } = await import("../../../src/os/fs.ts");
-  const { replaceFile } = await import("../../../src/os/replace.ts");
+  const { temporaryBeside, temporaryWriter } = await import("../../../src/os/files/fs.ts");
+  const { replaceFile } = await import("../../../src/os/files/atomic-write.ts");
   return { temporaryBeside, temporaryWriter, replaceFile };
 }
 

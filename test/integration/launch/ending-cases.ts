@@ -1,4 +1,4 @@
-import { signalProcess } from "../../../src/os/process-table.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Launched, LaunchOptions } from "../../support/launched.ts";
 

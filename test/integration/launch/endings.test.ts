@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { teamMember } from "../../../src/schema/config.ts";
 import { exitRecord, statusRecord } from "../../../src/schema/status.ts";
-import { judge } from "../../../src/team/liveness.ts";
+import { judge } from "../../../src/team/members/judge-liveness.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Launched, launched, SHELLS } from "../../support/launched.ts";

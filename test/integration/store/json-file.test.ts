@@ -2,8 +2,8 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { changeFile } from "../../../src/store/change-file.ts";
 import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
+import { changeFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });

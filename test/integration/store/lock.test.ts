@@ -14,9 +14,9 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { steadyNow } from "../../../src/os/clock.ts";
-import { lockDirectoryId } from "../../../src/os/shared-lock.ts";
+import { lockDirectoryId } from "../../../src/os/files/lock-directory.ts";
 import { withLock } from "../../../src/store/lock.ts";
-import { ownerRecord } from "../../../src/store/lock-owner.ts";
+import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { script } from "../../support/run-ts.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 

@@ -12,25 +12,26 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openTranscript } from "../../../src/agent/transcript.ts";
-import { replaceWithBytes } from "../../../src/os/archive.ts";
-import { identityOf } from "../../../src/os/identity.ts";
+import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
+import { replaceWithBytes } from "../../../src/os/files/tar.ts";
+import { identityOf } from "../../../src/os/process/identity.ts";
 import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/paths.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config.ts";
-import { exportTeam } from "../../../src/team/export-team.ts";
-import { history } from "../../../src/team/history.ts";
-import { importTeam } from "../../../src/team/import-team.ts";
-import { judge } from "../../../src/team/liveness.ts";
-import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { findMember, patchMember } from "../../../src/team/members.ts";
-import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records.ts";
+import { exportTeam } from "../../../src/team/archive/export-team.ts";
+import { importTeam } from "../../../src/team/archive/import-team.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
+import { history } from "../../../src/team/mailbox/history.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { judge } from "../../../src/team/members/judge-liveness.ts";
+import { findMember, patchMember } from "../../../src/team/members/members.ts";
+import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests.ts";
-import { linkTasks } from "../../../src/team/task-links.ts";
-import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks.ts";
-import { writeStatus } from "../../../src/team/write-records.ts";
-import { olderLog } from "../../../src/telemetry/bounded-log.ts";
+import { openRequest } from "../../../src/team/requests/requests.ts";
+import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
+import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks/tasks.ts";
+import { olderLog } from "../../../src/telemetry/rotating-log.ts";
 import {
   allOf,
   described,

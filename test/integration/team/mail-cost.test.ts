@@ -1,12 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { formatJson } from "../../../src/store/format-json.ts";
-import { history } from "../../../src/team/history.ts";
-import { appendJournal } from "../../../src/team/journal.ts";
-import { mailCounts } from "../../../src/team/mail-counts.ts";
-import { acknowledge, deliver, noteProgress, pending } from "../../../src/team/mailbox.ts";
+import { appendJournal } from "../../../src/team/inbox/journal.ts";
+import { history } from "../../../src/team/mailbox/history.ts";
+import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
+import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { writeStatus } from "../../../src/team/write-records.ts";
 import { countBytes, type FileTraffic } from "../../support/count-bytes.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";

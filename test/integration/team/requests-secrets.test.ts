@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { answerRequest, openRequest, readAnswer, readRequest } from "../../../src/team/requests.ts";
+import { answerRequest, openRequest, readAnswer, readRequest } from "../../../src/team/requests/requests.ts";
 import { testTeam } from "../../support/team.ts";
 
 test("a key of the environment is in nothing that waits, nor in its answer (S75)", async () => {

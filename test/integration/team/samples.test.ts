@@ -2,12 +2,13 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readTeam } from "../../../src/team/config.ts";
-import { acknowledge, deliver, pending } from "../../../src/team/mailbox.ts";
-import { addMembers } from "../../../src/team/members.ts";
+import { readTeam } from "../../../src/team/config/config.ts";
+import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { claimTask } from "../../../src/team/task-flow.ts";
-import { changeTask, listTasks } from "../../../src/team/tasks.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
+import { changeTask, listTasks } from "../../../src/team/tasks/tasks.ts";
 import { retireMember } from "../../support/retire.ts";
 import { testHome } from "../../support/team.ts";
 

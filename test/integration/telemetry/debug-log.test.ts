@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { debugged } from "../../../src/cli/debug-view.ts";
+import { debugged } from "../../../src/runtime/debug-view.ts";
 import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
-import { recordEvent } from "../../../src/telemetry/events.ts";
+import { recordEvent } from "../../../src/telemetry/event-log.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 import { NO_VIEW } from "../../support/views.ts";
 

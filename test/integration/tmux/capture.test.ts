@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { run } from "../../../src/os/run.ts";
+import { run } from "../../../src/os/process/run.ts";
 import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { signalProcess } from "../../../src/os/process-table.ts";
-import { look } from "../../../src/tmux/look.ts";
+import { signalProcess } from "../../../src/os/process/process-table.ts";
+import { TmuxError } from "../../../src/tmux/error.ts";
+import { look } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
-import { TmuxError } from "../../../src/tmux/tmux-error.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { run } from "../../../src/os/run.ts";
+import { run } from "../../../src/os/process/run.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
-import { look } from "../../../src/tmux/look.ts";
+import { look } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ringBeside } from "../../../src/wakeup/beside.ts";
-import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
+import { makeFifos, openFifoBell, ring, ringBeside } from "../../../src/wakeup/fifo-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("What stands beside a FIFO is rung with it, and alone where the FIFO is gone, until it leaves", async () => {

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("FIFOs are made together, are ours alone whatever the umask, and those that are there stay", async () => {

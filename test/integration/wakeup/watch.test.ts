@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bell } from "../../../src/wakeup/bell.ts";
-import { openWatchBell } from "../../../src/wakeup/watch-bell.ts";
-import { openTreeBell } from "../../../src/wakeup/watch-tree.ts";
+import { openWatchBell } from "../../../src/wakeup/file-bell.ts";
+import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 /** What is watched is a file in a directory that may come late, be replaced or go. */

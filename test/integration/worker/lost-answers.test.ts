@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/lead/approvals.ts";
+import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { history } from "../../../src/team/history.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { history } from "../../../src/team/mailbox/history.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests.ts";
+import { answerRequest } from "../../../src/team/requests/requests.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";

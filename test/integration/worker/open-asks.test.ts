@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals, wholeApproval } from "../../../src/lead/approvals.ts";
-import { interruptAgent } from "../../../src/lead/interrupt.ts";
-import { runFacts } from "../../../src/lead/run-end.ts";
+import { answerApproval, listApprovals, wholeApproval } from "../../../src/operations/approvals/approvals.ts";
+import { interruptAgent } from "../../../src/operations/interrupt.ts";
+import { runFacts } from "../../../src/operations/run/run-state.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import type { AgentType } from "../../../src/agent/prompts/agent-types.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/os/clock.ts";
-import { createStatusKeeper } from "../../../src/worker/status-keeper.ts";
+import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 

@@ -2,8 +2,9 @@ import { afterEach, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { AgentState } from "../../../src/schema/status.ts";
-import { deliver, pending, unreadCount } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import {

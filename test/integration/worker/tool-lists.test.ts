@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox.ts";
-import { readStatus } from "../../../src/team/records.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import type { WorkerInput } from "../../support/worker.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { costOf, modelFacts } from "../../../src/agent/model/catalog.ts";
-import { MODEL_NAMES } from "../../../src/agent/model/resolve-name.ts";
+import { MODEL_NAMES } from "../../../src/agent/model/model-names.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 
 const MILLION = 1_000_000;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../../src/agent/events.ts";
-import { maskEvents } from "../../../src/agent/mask-events.ts";
+import { type AgentEvent, maskEvents } from "../../../src/agent/events.ts";
 
 const SECRET = "sk-very-secret";
 

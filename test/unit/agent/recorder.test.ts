@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ConversationMessage, ModelRequest } from "../../../src/agent/model/model.ts";
-import { fillInput, fillText } from "../../../src/agent/model/playbook-text.ts";
-import { playbookLookup } from "../../../src/agent/model/playbook-values.ts";
-import { recordedCondition, recordedText, recordedTools } from "../../../src/agent/model/recorded-values.ts";
-import { chooseTurn } from "../../../src/agent/model/scripted-choice.ts";
+import { chooseTurn } from "../../../src/agent/playbook/choose-turn.ts";
+import { playbookLookup } from "../../../src/agent/playbook/placeholder-values.ts";
+import { fillInput, fillText } from "../../../src/agent/playbook/placeholders.ts";
+import { recordedCondition, recordedText, recordedTools } from "../../../src/agent/playbook/record-turn.ts";
 import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 

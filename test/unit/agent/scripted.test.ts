@@ -7,7 +7,7 @@ import type {
   ModelEvent,
   UserMessage,
 } from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
 import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
 

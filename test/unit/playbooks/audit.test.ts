@@ -7,7 +7,7 @@ import type {
   Model,
   ToolUseBlock,
 } from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/model/scripted.ts";
+import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { type Playbook, parsePlaybook } from "../../../src/schema/playbook.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../src/playbooks/", import.meta.url));

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
-import { builtinTools } from "../../../src/agent/tools/registry.ts";
+import { builtinTools } from "../../../src/agent/tools/builtin-tools.ts";
 import type { TeamToolContext } from "../../../src/team-tools/context.ts";
-import { teamTools } from "../../../src/team-tools/registry.ts";
+import { teamTools } from "../../../src/team-tools/team-tools.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/playbooks.md", import.meta.url), "utf8");
 

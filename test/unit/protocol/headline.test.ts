@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headlineOf } from "../../../src/protocol/headline.ts";
+import { headlineOf } from "../../../src/protocol/render.ts";
 
 test.each([
   ["\n\nFirst line\nsecond", undefined, "First line"],

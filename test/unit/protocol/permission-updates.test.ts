@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { addRules, rulesAdded } from "../../../src/protocol/permission-updates.ts";
+import { addRules, rulesAdded } from "../../../src/protocol/permission-messages.ts";
 
 describe("a permission update", () => {
   it("is what peers write, and read back as the rules that it was made of", () => {

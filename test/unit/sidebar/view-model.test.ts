@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { displayWidth } from "../../../src/os/terminal-text.ts";
 import { AGENT_STATES } from "../../../src/schema/status.ts";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
 import type { Line } from "../../../src/sidebar/spans.ts";
 import { type SidebarState, START } from "../../../src/sidebar/state.ts";
 import { frame } from "../../../src/sidebar/view-model.ts";
+import { displayWidth } from "../../../src/text/terminal-text.ts";
 import { AUDIT, member, task } from "../../support/sidebar-data.ts";
 
 const text = (line: Line): string =>

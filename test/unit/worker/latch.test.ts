@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createLatch } from "../../../src/worker/latch.ts";
+import { createLatch } from "../../../src/worker/lifecycle.ts";
 
 const never = new AbortController().signal;
 

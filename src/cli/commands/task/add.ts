@@ -1,10 +1,10 @@
 import { systemClock } from "../../../os/clock.ts";
-import { addTask } from "../../../team/task-flow.ts";
-import { defineCommand } from "../../command.ts";
-import { line } from "../../paint.ts";
-import { taskHooks } from "../../task-hooks.ts";
-import { memberOf, openTeam } from "../../team.ts";
-import { listOption, textOf, textOption } from "../../text.ts";
+import { memberOf, openTeam } from "../../../runtime/select-team.ts";
+import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { addTask } from "../../../team/tasks/update-task.ts";
+import { line } from "../../../terminal/paint.ts";
+import { defineCommand } from "../../define-command.ts";
+import { listOption, textOf, textOption } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task add",

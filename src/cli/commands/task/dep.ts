@@ -1,8 +1,8 @@
-import { updateTask } from "../../../team/task-flow.ts";
-import { defineCommand } from "../../command.ts";
-import { line } from "../../paint.ts";
-import { openTeam } from "../../team.ts";
-import { taskId } from "../../text.ts";
+import { openTeam } from "../../../runtime/select-team.ts";
+import { updateTask } from "../../../team/tasks/update-task.ts";
+import { line } from "../../../terminal/paint.ts";
+import { defineCommand } from "../../define-command.ts";
+import { taskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task dep",

@@ -1,11 +1,11 @@
 import { systemClock } from "../../../os/clock.ts";
-import { updateTask } from "../../../team/task-flow.ts";
-import { readableTask } from "../../../team/tasks.ts";
-import { defineCommand } from "../../command.ts";
-import { line } from "../../paint.ts";
-import { taskHooks } from "../../task-hooks.ts";
-import { openTeam } from "../../team.ts";
-import { taskId } from "../../text.ts";
+import { openTeam } from "../../../runtime/select-team.ts";
+import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { readableTask } from "../../../team/tasks/tasks.ts";
+import { updateTask } from "../../../team/tasks/update-task.ts";
+import { line } from "../../../terminal/paint.ts";
+import { defineCommand } from "../../define-command.ts";
+import { taskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task done",

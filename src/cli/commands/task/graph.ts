@@ -1,10 +1,10 @@
+import { openTeam } from "../../../runtime/select-team.ts";
 import type { Task } from "../../../schema/task.ts";
-import { listTasks } from "../../../team/tasks.ts";
-import { defineCommand } from "../../command.ts";
-import type { Output } from "../../output.ts";
-import { line, TASK_TINTS, visible } from "../../paint.ts";
-import { brokenTasksNote } from "../../status-text.ts";
-import { openTeam } from "../../team.ts";
+import { listTasks } from "../../../team/tasks/tasks.ts";
+import type { Output } from "../../../terminal/output.ts";
+import { line, TASK_TINTS, visible } from "../../../terminal/paint.ts";
+import { brokenTasksNote } from "../../../terminal/status-text.ts";
+import { defineCommand } from "../../define-command.ts";
 
 export const command = defineCommand({
   name: "task graph",

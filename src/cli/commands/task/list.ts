@@ -1,9 +1,9 @@
+import { memberOf, openTeam } from "../../../runtime/select-team.ts";
 import { taskStatus } from "../../../schema/task.ts";
-import { withLapsedFree } from "../../../team/task-lease.ts";
-import { listTasks, ownerOf } from "../../../team/tasks.ts";
-import { defineCommand } from "../../command.ts";
-import { brokenTasksNote, taskTable } from "../../status-text.ts";
-import { memberOf, openTeam } from "../../team.ts";
+import { withLapsedFree } from "../../../team/tasks/lease.ts";
+import { listTasks, ownerOf } from "../../../team/tasks/tasks.ts";
+import { brokenTasksNote, taskTable } from "../../../terminal/status-text.ts";
+import { defineCommand } from "../../define-command.ts";
 
 export const command = defineCommand({
   name: "task list",

@@ -1,9 +1,9 @@
-import { stripControls } from "../../../os/terminal-text.ts";
-import { getTask } from "../../../team/tasks.ts";
-import { defineCommand } from "../../command.ts";
-import { line, TASK_TINTS } from "../../paint.ts";
-import { openTeam } from "../../team.ts";
-import { taskId } from "../../text.ts";
+import { openTeam } from "../../../runtime/select-team.ts";
+import { getTask } from "../../../team/tasks/tasks.ts";
+import { line, TASK_TINTS } from "../../../terminal/paint.ts";
+import { stripControls } from "../../../text/terminal-text.ts";
+import { defineCommand } from "../../define-command.ts";
+import { taskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task show",

@@ -1,11 +1,11 @@
 import { systemClock } from "../../../os/clock.ts";
-import { updateTask } from "../../../team/task-flow.ts";
-import { defineCommand } from "../../command.ts";
-import { line } from "../../paint.ts";
-import { usageError } from "../../parse.ts";
-import { taskHooks } from "../../task-hooks.ts";
-import { memberOf, openTeam } from "../../team.ts";
-import { taskId, textOption } from "../../text.ts";
+import { memberOf, openTeam } from "../../../runtime/select-team.ts";
+import { taskHooks } from "../../../runtime/task-hooks.ts";
+import { updateTask } from "../../../team/tasks/update-task.ts";
+import { line } from "../../../terminal/paint.ts";
+import { defineCommand } from "../../define-command.ts";
+import { taskId, textOption } from "../../option-values.ts";
+import { usageError } from "../../parse-args.ts";
 
 export const command = defineCommand({
   name: "task update",

@@ -1,0 +1,203 @@
+import { realPathOf } from "../../os/files/real-path.ts";
+import type { PermissionMode } from "../../schema/permission-modes.ts";
+import { isPrivateHost } from "./host-rules.ts";
+import { whyProtected } from "./protected-paths.ts";
+import {
+  areInside,
+  isOwnNote,
+  isThePlan,
+  type PermissionDecision,
+  type PermissionQuestion,
+  type Places,
+  placesIn,
+  whyReadable,
+} from "./question.ts";
+import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
+import { type WrittenWord, writtenWords } from "./written-paths.ts";
+
+/**
+ * May this call run? Pure but for `resolve`: deny rules in every mode, then the mode's own refusals, ask rules,
+ * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6). What a command redirects to is
+ * decided on like a file that is read or written.
+ */
+export function decide(question: PermissionQuestion): PermissionDecision {
+  const { decision, whole } = decideOpen(question);
+  const all = [decision, ...redirections(question, whole).map((file) => decideOpen(file).decision)];
+  const strictest =
+    all.find(({ behavior }) => behavior === "deny") ??
+    all.find(({ guarded }) => guarded) ??
+    all.find(({ behavior }) => behavior === "ask");
+  return strictest === undefined ? decision : unlessNobodyIsAsked(strictest, question.mode);
+}
+
+function unlessNobodyIsAsked(decision: PermissionDecision, mode: PermissionMode): PermissionDecision {
+  return decision.behavior === "ask" && mode === "dontAsk"
+    ? deny(`${decision.reason} In dontAsk mode that is a refusal.`)
+    : decision;
+}
+
+/** Where what a call names leads now: its files, and those that its command redirects from and to. */
+export function placesOf(question: PermissionQuestion): readonly string[] {
+  return [question, ...redirections(question, false)].flatMap((part) => placesIn(part).paths);
+}
+
+/**
+ * The files that a command redirects from and to, as questions of their own. A rule for certain commands covers what is inside
+ * of the working directories, one for the tool itself all that no other rule and no protection withholds.
+ */
+function redirections(question: PermissionQuestion, whole: boolean): PermissionQuestion[] {
+  const { rules, home = "~" } = question;
+  const allow = whole ? [...rules.allow, "Read", "Write"] : rules.allow;
+  const mode = question.mode === "bypassPermissions" ? question.mode : "acceptEdits";
+  return (question.line?.files ?? []).map(({ kind, path }) => {
+    // As it is written: `link/..` is not what stands in front of the link.
+    const from = path.startsWith("/") ? "" : `${path.startsWith("~/") ? home : question.workingDirs[0]}/`;
+    const absolute = `${from}${path.replace(/^~\//, "")}`;
+    const tool = kind === "read" ? "Read" : "Write";
+    return {
+      ...question,
+      mode,
+      tool,
+      access: { kind, paths: [absolute] },
+      line: undefined,
+      rules: { ...rules, allow },
+    };
+  });
+}
+
+interface OpenDecision {
+  readonly decision: PermissionDecision;
+  /** The tool itself is allowed, whatever it is called with. */
+  readonly whole: boolean;
+}
+
+function decideOpen(question: PermissionQuestion): OpenDecision {
+  const { mode, tool, served, access, line, rules } = question;
+  const resolved = placesIn(question);
+  const subject: RuleSubject = {
+    tool,
+    served,
+    access,
+    line,
+    realPaths: resolved.paths,
+    cwd: resolved.dirs[0] ?? "/",
+    home: question.home,
+    resolve: question.resolve ?? realPathOf,
+  };
+  const part = (decision: PermissionDecision): OpenDecision => ({ decision, whole: false });
+  const denied = refusingRule(rules.deny, subject);
+  if (denied !== undefined) return part(deny(`The rule ${denied} denies it.${flawOfRule(denied)}`));
+  const isTeams = access.kind === "team";
+  const refused = isTeams ? undefined : refusedByMode(question, resolved);
+  if (refused !== undefined) return part(refused);
+  const asked = refusingRule(rules.ask, subject);
+  if (asked !== undefined) return part(guard(`The rule ${asked} asks first.${flawOfRule(asked)}`));
+  if (isTeams) return part(allow("It acts only on the team."));
+  if (mode === "bypassPermissions") return part(allow("bypassPermissions mode asks for nothing."));
+  if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
+  if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
+  for (const { path, isHiddenPattern } of changedPaths(question, resolved)) {
+    const why = isHiddenPattern ? MAY_BE_PROTECTED : whyProtected(path, resolved.protectedDirs);
+    if (why !== undefined) return part(guard(`${path} ${why}.`));
+  }
+  const allowed = allowance(rules.allow, subject);
+  if ("missing" in allowed) return part(allowedByMode(question, resolved, allowed.missing));
+  const named = allowed.rules.length === 1 ? "The rule" : "The rules";
+  const verb = allowed.rules.length === 1 ? "allows" : "allow";
+  return {
+    decision: allow(`${named} ${allowed.rules.join(", ")} ${verb} it.`),
+    whole: allowed.whole,
+  };
+}
+
+/** Behind a sentence about a rule that refuses more than somebody may have meant. */
+function flawOfRule(rule: string): string {
+  return parseRule(rule) === undefined ? " It is not a whole rule, and so about every call of its tool." : "";
+}
+
+const MAY_BE_PROTECTED = "may become a file that widens what agents do";
+
+/** What a call changes, by either name: what a link is called may be what a program reads. */
+function changedPaths(question: PermissionQuestion, resolved: Places): readonly WrittenWord[] {
+  const { access, line, workingDirs, home } = question;
+  if (access.kind === "write" && !isThePlan(question, resolved))
+    return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
+  if (access.kind !== "command") return [];
+  const words = writtenWords(line, workingDirs[0] ?? "/", home);
+  const paths = words.map(({ path }) => path);
+  const real = placesIn({ ...question, access: { kind: "write", paths } }).paths;
+  return [...words, ...words.map((word, i) => ({ ...word, path: real[i] ?? word.path }))];
+}
+
+/**
+ * The decision together with what a hook said of the call: a hook can take away, and can give what nothing but the mode asks
+ * for; never what a rule denies, or asks for itself (protocol.md section 7).
+ */
+export function withHook(
+  decision: PermissionDecision,
+  said: Omit<PermissionDecision, "guarded"> | undefined,
+  mode: PermissionMode,
+): PermissionDecision {
+  if (said === undefined || decision.behavior === "deny") return decision;
+  if (said.behavior === "deny") return deny(`A hook denies it: ${said.reason}`);
+  if (said.behavior === "ask") {
+    return decision.behavior === "ask"
+      ? decision
+      : unlessNobodyIsAsked(guard(`A hook asks: ${said.reason}`), mode);
+  }
+  return decision.behavior === "ask" && decision.guarded
+    ? decision
+    : allow(`A hook allows it: ${said.reason}`);
+}
+
+/** Characters of a command that a reason repeats. */
+const MAX_SHOWN = 80;
+
+/** What a mode refuses whatever a rule allows. */
+function refusedByMode(question: PermissionQuestion, resolved: Places): PermissionDecision | undefined {
+  const { mode, access, coordinator = false } = question;
+  if (mode === "delegate" && coordinator) {
+    return deny("In delegate mode the lead only coordinates; give this to a teammate.");
+  }
+  const reads = access.kind === "read" || access.kind === "host";
+  if (mode !== "plan" || reads || isThePlan(question, resolved)) return undefined;
+  return deny("In plan mode only the plan file is written and nothing is run; ask for approval first.");
+}
+
+function allowedByMode(
+  question: PermissionQuestion,
+  resolved: Places,
+  missing: string | undefined,
+): PermissionDecision {
+  const { mode, access, line, tool } = question;
+  const inside = areInside(resolved.paths, resolved.dirs);
+  const readable = access.kind === "read" ? whyReadable(resolved) : undefined;
+  if (readable !== undefined) return allow(readable);
+  if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
+  if (mode === "acceptEdits" && access.kind === "write" && inside) {
+    return allow("It writes inside the working directories.");
+  }
+  if (access.kind === "command") {
+    if (line?.unclear !== undefined) return ask(`No rule can allow it: ${line.unclear}.`);
+    const shown = missing === undefined || missing.length > MAX_SHOWN ? "this command" : missing;
+    return ask(`No rule allows ${shown}.`);
+  }
+  if (access.kind === "host") {
+    return ask(
+      isPrivateHost(access.host)
+        ? `No rule names ${access.host}, which is this machine or on its network.`
+        : `No rule allows ${access.host}.`,
+    );
+  }
+  if (access.kind === "external") return ask(`No rule allows ${tool}.`);
+  return ask(
+    inside
+      ? `No rule allows ${tool} here.`
+      : `${resolved.paths.join(", ")} is outside of the working directories.`,
+  );
+}
+
+const allow = (reason: string): PermissionDecision => ({ behavior: "allow", reason });
+const deny = (reason: string): PermissionDecision => ({ behavior: "deny", reason });
+const ask = (reason: string): PermissionDecision => ({ behavior: "ask", reason });
+const guard = (reason: string): PermissionDecision => ({ ...ask(reason), guarded: true });

@@ -1,0 +1,71 @@
+import * as z from "zod/mini";
+import { stripControls } from "../../text/terminal-text.ts";
+import type { TaskLook } from "../background/background-tasks.ts";
+import type { Tool, ToolResult } from "../tool.ts";
+import { failed } from "./file-access.ts";
+
+/** Milliseconds. */
+const DEFAULT_WAIT = 30_000;
+const MAX_WAIT = 600_000;
+
+/** What an agent started itself is its own: to look at it or end it needs nobody's leave. */
+const OWN_ACCESS = { kind: "team" } as const;
+
+const taskId = z.string().check(z.minLength(1), z.describe("The id that was given at its start"));
+
+const outputInput = z.object({
+  task_id: taskId,
+  block: z.optional(z.boolean()).check(z.describe("Wait for its end, true if not given")),
+  timeout: z
+    .optional(z.number().check(z.minimum(0), z.maximum(MAX_WAIT)))
+    .check(z.describe(`Milliseconds to wait, ${DEFAULT_WAIT} if not given, at most ${MAX_WAIT}`)),
+});
+
+export const taskOutputTool: Tool<z.infer<typeof outputInput>> = {
+  name: "TaskOutput",
+  description:
+    "Shows the output of a command or subagent in the background, and whether it still runs. It waits for its end unless block is false. Tasks of the team's list have no output.",
+  input: outputInput,
+  parallel: true,
+  access: () => OWN_ACCESS,
+  summary: ({ task_id }) => task_id,
+  async execute({ task_id, block = true, timeout = DEFAULT_WAIT }, { background, signal }) {
+    const look = await background.look(task_id, block ? timeout : 0, signal);
+    return look === undefined ? unknownTask(task_id) : resultOf(task_id, look);
+  },
+};
+
+const stopInput = z.object({ task_id: taskId });
+
+export const taskStopTool: Tool<z.infer<typeof stopInput>> = {
+  name: "TaskStop",
+  description: "Ends a command or subagent in the background, with everything that it started.",
+  input: stopInput,
+  access: () => OWN_ACCESS,
+  summary: ({ task_id }) => task_id,
+  async execute({ task_id }, { background }) {
+    const end = await background.stop(task_id);
+    if (end === undefined) return unknownTask(task_id);
+    const content =
+      end.status === "killed" ? `${task_id} was ended.` : `${task_id} had ended before: ${end.how}.`;
+    return { content, data: { taskId: task_id, status: end.status } };
+  },
+};
+
+function unknownTask(id: string): ToolResult {
+  return failed(
+    `Nothing runs in the background as ${id}. What ran there before the agent was started again has ended.`,
+  );
+}
+
+function resultOf(id: string, look: TaskLook): ToolResult {
+  const { status, how, outputFile, output, isWhole, isCut } = look;
+  const state = status === "running" ? "still runs" : `${status}: ${how}`;
+  const rest = isCut ? `its start is in ${outputFile}, which took no more` : `all of it is in ${outputFile}`;
+  const part = isWhole ? "" : `\n(its newest output; ${rest})`;
+  const shown = stripControls(output).trimEnd();
+  return {
+    content: `${id} ${state}${part}\n${shown.trim() === "" ? "(no output)" : shown}`,
+    data: { taskId: id, status, outputFile, output },
+  };
+}

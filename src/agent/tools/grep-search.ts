@@ -1,0 +1,213 @@
+import { dirname, join, relative } from "node:path";
+import { messageOf, systemCode } from "../../errors.ts";
+import { pause } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
+import { entryOf } from "../../os/files/fs.ts";
+import { realPathOf } from "../../os/files/real-path.ts";
+import { run } from "../../os/process/run.ts";
+import { timeLimit } from "../../os/time-limit.ts";
+import { fileFilter, globOfType, isFile, listFiles } from "./list-files.ts";
+import { readTextFile } from "./text-file.ts";
+
+export interface GrepQuery {
+  readonly pattern: string;
+  /** A file or a directory, absolute. */
+  readonly path: string;
+  readonly glob?: string | undefined;
+  /** Only files of this kind (file-types.ts). */
+  readonly type?: string | undefined;
+  readonly ignoreCase: boolean;
+  /** The pattern may go over line ends, and `.` matches them. */
+  readonly multiline: boolean;
+}
+
+/** One line that matches, or the first of several that match together. */
+export interface GrepMatch {
+  /** Absolute. */
+  readonly file: string;
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** How many lines it covers. */
+  readonly span: number;
+}
+
+export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonly flaw: string };
+
+export interface GrepContext {
+  readonly env: Env;
+  readonly signal: AbortSignal;
+}
+
+/** Searches with ripgrep where it is, else by ourselves; matches come by file name, then line. */
+export async function search(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
+  return (await searchWithRipgrep(query, context)) ?? searchOurselves(query, context);
+}
+
+/** @returns undefined when there is no ripgrep */
+export async function searchWithRipgrep(
+  query: GrepQuery,
+  { env, signal }: GrepContext,
+): Promise<GrepOutcome | undefined> {
+  const { pattern, path, ignoreCase, multiline } = query;
+  const args = [
+    ..."--json --no-config --no-messages --crlf --hidden --sort path --glob !.git".split(" "),
+    ...(ignoreCase ? ["--ignore-case"] : []),
+    ...(multiline ? ["--multiline", "--multiline-dotall"] : []),
+    ...["--regexp", pattern, "--", path],
+  ];
+  const { code, stdout, stderr, failure } = await run("rg", args, { env, signal });
+  signal.throwIfAborted();
+  if (failure === "not-found") return undefined;
+  if (code === 2 && stdout === "") return { flaw: stderr.trim() };
+  // Its own --glob would bring back what .gitignore leaves out.
+  const matches = stdout.split("\n").flatMap(readRipgrepLine);
+  const fitting = isFile(path) ? matches : fittingOnes(matches, ({ file }) => relative(path, file), query);
+  return fitting === undefined ? { flaw: SLOW_GLOB } : { matches: fitting };
+}
+
+interface RipgrepText {
+  readonly text?: string;
+  readonly bytes?: string;
+}
+
+function readRipgrepLine(line: string): GrepMatch[] {
+  // Every other kind of line (begin, end, summary) says nothing that is needed.
+  if (!line.startsWith('{"type":"match"') || !line.endsWith("}")) return [];
+  const { data } = JSON.parse(line) as {
+    data: { path: RipgrepText; lines: RipgrepText; line_number: number };
+  };
+  const text = decode(data.lines).replace(/\r?\n$/, "");
+  return [{ file: decode(data.path), line: data.line_number, text, span: text.split("\n").length }];
+}
+
+function decode({ text, bytes = "" }: RipgrepText): string {
+  return text ?? Buffer.from(bytes, "base64").toString("utf8");
+}
+
+function filterOf({ glob, type }: GrepQuery): (path: string) => boolean {
+  const [byGlob, byType] = [fileFilter(glob), fileFilter(type === undefined ? undefined : globOfType(type))];
+  return (path) => byGlob(path) && byType(path);
+}
+
+/** Milliseconds to hold all names against a filter. */
+const FILTER_TIMEOUT_MS = 5000;
+const SLOW_GLOB = "The glob takes too long here; make it simpler.";
+
+/** Those whose names fit; undefined where that takes too long. */
+function fittingOnes<T>(items: readonly T[], nameOf: (item: T) => string, query: GrepQuery): T[] | undefined {
+  const fits = filterOf(query);
+  try {
+    return timeLimit(FILTER_TIMEOUT_MS)(() => items.filter((item) => fits(nameOf(item))));
+  } catch {
+    // It was ended by its time: nothing else is thrown there.
+    return undefined;
+  }
+}
+
+/** Milliseconds in which one file must be searched; a pattern that backtracks without end is stopped by it. */
+const FILE_TIMEOUT_MS = 2000;
+/** Files between two looks at whether the turn was interrupted. */
+const BATCH = 100;
+
+export async function searchOurselves(query: GrepQuery, context: GrepContext): Promise<GrepOutcome> {
+  const pattern = compile(query);
+  if (typeof pattern === "string") return { flaw: pattern };
+  const files = isFile(query.path) ? [query.path] : await filesBelow(query, context);
+  if (files === undefined) return { flaw: SLOW_GLOB };
+  const matches: GrepMatch[] = [];
+  const within = timeLimit(FILE_TIMEOUT_MS);
+  for (const [i, file] of files.entries()) {
+    if (i % BATCH === 0) await pause(0, context.signal);
+    context.signal.throwIfAborted();
+    const text = readableText(file);
+    if (text === undefined) continue;
+    try {
+      matches.push(...within(() => (query.multiline ? acrossLines : byLine)(pattern, file, text)));
+    } catch (error) {
+      return { flaw: `The pattern takes too long on ${file}; make it simpler. (${String(error)})` };
+    }
+  }
+  return { matches };
+}
+
+async function filesBelow(query: GrepQuery, context: GrepContext): Promise<string[] | undefined> {
+  const { path } = query;
+  const names = fittingOnes(await listFiles(path, context), (name) => name, query);
+  return names?.map((name) => join(path, name)).filter(liesBelow(path));
+}
+
+/** Links are not followed, neither to a file nor on the way to it: what lies elsewhere was not asked for. */
+function liesBelow(directory: string): (file: string) => boolean {
+  const real = realPathOf(directory);
+  const known = new Map<string, boolean>();
+  return (file) => {
+    const parent = dirname(file);
+    const inside =
+      known.get(parent) ??
+      unlessUnreadable(() => realPathOf(parent)) === join(real, relative(directory, parent));
+    known.set(parent, inside);
+    return inside && (unlessUnreadable(() => entryOf(file)?.isFile()) ?? false);
+  };
+}
+
+function readableText(file: string): string | undefined {
+  const content = unlessUnreadable(() => readTextFile(file));
+  return content?.flaw === undefined ? content?.text : undefined;
+}
+
+/** One file that may not be read, or a loop of links, does not end the search of the others. */
+function unlessUnreadable<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (["EACCES", "EPERM", "ELOOP"].includes(systemCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** The pattern as ours reads it, or why it is none. `(?i)` at its front is what other tools write for a flag. */
+function compile({ pattern, ignoreCase, multiline }: GrepQuery): RegExp | string {
+  const source = pattern.replace(/^\(\?i\)/, "");
+  const flags = `${multiline ? "gms" : ""}${ignoreCase || source !== pattern ? "i" : ""}`;
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch {
+    // Unicode mode refuses escapes that other tools take; without it they are read as they are meant.
+    try {
+      return new RegExp(source, flags);
+    } catch (error) {
+      // V8's sentence: `Invalid regular expression: /[/: Unterminated character class`.
+      const why = messageOf(error).split(": ").at(-1) ?? "";
+      return `${JSON.stringify(pattern)} is not a regular expression: ${why}. Escape what is meant as it is.`;
+    }
+  }
+}
+
+function byLine(pattern: RegExp, file: string, text: string): GrepMatch[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.flatMap((raw, i) => {
+    const line = raw.replace(/\r$/, "");
+    return pattern.test(line) ? [{ file, line: i + 1, text: line, span: 1 }] : [];
+  });
+}
+
+/** Whole lines of each match; one that begins on the last line of the one before belongs to it. */
+function acrossLines(pattern: RegExp, file: string, text: string): GrepMatch[] {
+  const found: GrepMatch[] = [];
+  let covered = 0;
+  let line = 1;
+  let counted = 0;
+  for (const match of text.matchAll(pattern)) {
+    const from = text.lastIndexOf("\n", match.index - 1) + 1;
+    if (from < covered || match.index >= text.length) continue;
+    const end = text.indexOf("\n", Math.max(match.index, match.index + match[0].length - 1));
+    const whole = text.slice(from, end < 0 ? text.length : end);
+    line += text.slice(counted, from).split("\n").length - 1;
+    counted = from;
+    covered = from + whole.length;
+    found.push({ file, line, text: whole, span: whole.split("\n").length });
+  }
+  return found;
+}

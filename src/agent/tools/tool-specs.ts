@@ -1,0 +1,33 @@
+import * as z from "zod/mini";
+import type { ToolSpec } from "../model/model.ts";
+import type { AnyTool } from "../tool.ts";
+
+const specs = new WeakMap<AnyTool, ToolSpec>();
+
+/** The tools as a server wants them described; each is worked out once. */
+export function toolSpecs(tools: readonly AnyTool[]): ToolSpec[] {
+  return tools.map((tool) => {
+    const spec = specs.get(tool) ?? specOf(tool);
+    specs.set(tool, spec);
+    return spec;
+  });
+}
+
+function specOf(tool: AnyTool): ToolSpec {
+  const { name, description } = tool;
+  if (tool.inputSchema !== undefined) return { name, description, inputSchema: tool.inputSchema };
+  return { name, description, inputSchema: schemaOf(tool.input) };
+}
+
+/** JSON Schema of an input, without what says nothing: each call of the model pays for it. */
+export function schemaOf(input: z.ZodMiniType): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      delete jsonSchema.propertyNames;
+    },
+  });
+  return schema;
+}

@@ -1,0 +1,225 @@
+import { messageOf, TeamError } from "../../errors.ts";
+import { type Clock, pause } from "../../os/clock.ts";
+import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import type { Hooks } from "../hooks/hooks.ts";
+import { errorResult } from "../model/messages.ts";
+import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
+import { isCutInput } from "../model/wire-response.ts";
+import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
+import { type Call, type CallRights, permitAndExecute } from "./permitted-call.ts";
+
+export interface ToolRun extends CallRights {
+  /** Whether the answer that makes the calls was cut at its longest. */
+  readonly isCut: boolean;
+  readonly tools: readonly AnyTool[];
+  /** Which of them the model has been told of. */
+  readonly offers: (tool: AnyTool) => boolean;
+  /** Run before and after each call. */
+  readonly hooks?: Hooks | undefined;
+  readonly clock: Clock;
+  readonly context: (toolUseId: string) => ToolContext;
+  readonly betweenTools: () => Promise<"go" | "stop">;
+}
+
+export interface RanTools {
+  /** One for each call, in the calls' order. */
+  readonly results: readonly ToolResultBlock[];
+  /** How many were started. */
+  readonly calls: number;
+  readonly stopped: boolean;
+  readonly endedBy?: string;
+}
+
+/** Characters of one result that a model reads; what is longer is cut with a word about it. */
+export const MAX_RESULT = 100_000;
+
+const NOT_RUN = "Not run: the turn was interrupted before it.";
+const CUT_OFF = "Interrupted before it ended.";
+const LEFT = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
+const CUT_INPUT =
+  "The call was cut off where your answer reached its maximum length, and was not made. Make it again with less in it, or in several parts.";
+const BROKEN_INPUT =
+  "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
+/** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
+const MAX_SIDE_BY_SIDE = 16;
+/** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
+const ABORT_GRACE_MS = 2_000;
+
+/**
+ * Runs the calls of one message: neighbours that may run side by side together, the others one after another. Every call
+ * gets a result whatever happens, so that the conversation stays valid.
+ */
+export async function runTools(uses: readonly ToolUseBlock[], run: ToolRun): Promise<RanTools> {
+  const results: ToolResultBlock[] = [];
+  let stopped = false;
+  let calls = 0;
+  let endedBy: string | undefined;
+  for (const group of groups(uses, run.tools)) {
+    if (results.length > 0 && !run.signal.aborted) stopped ||= (await run.betweenTools()) === "stop";
+    if (stopped || run.signal.aborted || endedBy !== undefined) {
+      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before it.`;
+      results.push(...group.map((use) => errorResult(use.id, why)));
+      continue;
+    }
+    calls += group.length;
+    for (const { block, endedBy: ender } of await sideBySide(group, (use) => runOne(use, ownPart(run)))) {
+      results.push(block);
+      endedBy ??= ender;
+    }
+  }
+  if (!stopped && endedBy === undefined && !run.signal.aborted)
+    stopped = (await run.betweenTools()) === "stop";
+  return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
+}
+
+/** With a signal of a call's own: what many side by side listen to at once Node takes for a leak. */
+function ownPart(run: ToolRun): ToolRun {
+  const signal = AbortSignal.any([run.signal]);
+  return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
+}
+
+/** Runs a group together, but no more at once than a machine and a server take. Results come in the calls' order. */
+async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [i, item] of waiting) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(items.length, MAX_SIDE_BY_SIDE) }, lane));
+  return results;
+}
+
+function groups(uses: readonly ToolUseBlock[], tools: readonly AnyTool[]): ToolUseBlock[][] {
+  const grouped: ToolUseBlock[][] = [];
+  let open = false;
+  for (const use of uses) {
+    const { parallel: rule } = toolOf(use, tools) ?? {};
+    const parallel = typeof rule === "function" ? rule(use.input) : rule === true;
+    if (parallel && open) grouped.at(-1)?.push(use);
+    else grouped.push([use]);
+    open = parallel;
+  }
+  return grouped;
+}
+
+function toolOf({ name }: ToolUseBlock, tools: readonly AnyTool[]): AnyTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.alias === name);
+}
+
+interface Ran {
+  readonly block: ToolResultBlock;
+  readonly endedBy?: string;
+}
+
+async function runOne(use: ToolUseBlock, run: ToolRun): Promise<Ran> {
+  const tool = toolOf(use, run.tools);
+  if (tool === undefined) {
+    const names = run.tools
+      .filter(run.offers)
+      .map((candidate) => candidate.name)
+      .join(", ");
+    return refuse(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
+  }
+  // First of all: there are tools that take any object.
+  if (isCutInput(use.input)) return refuse(use, run, run.isCut ? CUT_INPUT : BROKEN_INPUT);
+  const parsed = parseInWords(tool.input, use.input);
+  if (!parsed.success) {
+    const { path, message } = firstIssue(parsed.error);
+    return refuse(use, run, `Wrong input for ${tool.name}: ${path === "" ? "" : `${path}: `}${message}`);
+  }
+  const started = run.clock.now();
+  const context = run.context(use.id);
+  let result: ToolResult;
+  run.emit({ type: "tool_started", id: use.id, tool: tool.name, summary: tool.summary(parsed.data) });
+  try {
+    const work = betweenHooks({ tool, input: parsed.data, use, context }, run);
+    result = await unlessLeft(work, run.signal);
+  } catch (error) {
+    result = { content: run.signal.aborted ? CUT_OFF : failureText(error), isError: true };
+  }
+  const block = blockOf(use, result, tool.summary(parsed.data));
+  run.emit({
+    type: "tool_ended",
+    id: use.id,
+    tool: tool.name,
+    content: block.content,
+    ...(result.display === undefined ? {} : { display: result.display }),
+    isError: block.isError,
+    ms: run.clock.now() - started,
+  });
+  return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
+}
+
+/** At an interrupt a tool that does not listen is left to itself: the turn is over, whatever it still does. */
+async function unlessLeft(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+  const ended = new AbortController();
+  try {
+    return await Promise.race([work, left(signal, ended.signal)]);
+  } finally {
+    ended.abort();
+  }
+}
+
+async function left(signal: AbortSignal, ended: AbortSignal): Promise<ToolResult> {
+  await pause(Number.POSITIVE_INFINITY, AbortSignal.any([signal, ended]));
+  await pause(ABORT_GRACE_MS, ended);
+  return { content: LEFT, isError: true };
+}
+
+/** A call that cannot even be started is shown like one that failed. */
+function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
+  run.emit({ type: "tool_started", id: use.id, tool: use.name, summary: "" });
+  run.emit({ type: "tool_ended", id: use.id, tool: use.name, content, isError: true, ms: 0 });
+  return { block: errorResult(use.id, content) };
+}
+
+/** Makes a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
+async function betweenHooks(call: Call, run: ToolRun): Promise<ToolResult> {
+  const { hooks, signal } = run;
+  const { name, alias } = call.tool;
+  const names = alias === undefined ? [name] : [name, alias];
+  const about = { tool_name: name, tool_input: call.use.input, tool_use_id: call.use.id };
+  const ahead = await hooks?.run("PreToolUse", about, signal, ...names);
+  signal.throwIfAborted();
+  if (ahead?.stopped !== undefined) {
+    const content = `A hook refused ${name}: ${ahead.stopped}`;
+    return { content, isError: true, endTurn: ahead.ends === true };
+  }
+  const made = ahead?.input === undefined ? call : changedCall(call, ahead.input);
+  if (made === undefined)
+    return { content: `A hook changed the call of ${name} to one that it does not take.`, isError: true };
+  const result = await permitAndExecute(made, run, ahead);
+  const response = { content: result.content, is_error: result.isError === true };
+  const after = { ...about, tool_input: made.use.input, tool_response: response };
+  const behind = await hooks?.run("PostToolUse", after, signal, ...names);
+  const changed =
+    made === call ? [] : [`A hook changed the call; it was made with ${JSON.stringify(made.use.input)}`];
+  const said = behind?.stopped === undefined ? [] : [`A hook says: ${behind.stopped}`];
+  const content = [result.content, ...changed, ...said].join("\n\n");
+  return { ...result, content, endTurn: behind?.ends === true || result.endTurn === true };
+}
+
+function changedCall(call: Call, input: Readonly<Record<string, unknown>>): Call | undefined {
+  const parsed = call.tool.input.safeParse(input);
+  return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
+}
+
+function blockOf(use: ToolUseBlock, result: ToolResult, summary = ""): ToolResultBlock {
+  const { content, data, display } = result;
+  return {
+    type: "tool_result",
+    toolUseId: use.id,
+    content:
+      content.length <= MAX_RESULT
+        ? content
+        : `${content.slice(0, MAX_RESULT)}\n… (${content.length - MAX_RESULT} more characters were cut off)`,
+    isError: result.isError === true,
+    ...(data === undefined ? {} : { data }),
+    ...(display === undefined ? {} : { shown: { summary, display } }),
+  };
+}
+
+function failureText(error: unknown): string {
+  if (!(error instanceof TeamError)) return messageOf(error);
+  return [`${error.code}: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint])].join("\n");
+}

@@ -1,0 +1,106 @@
+import type { Cell } from "../../tmux/layout-string.ts";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** No teammate's pane is smaller, as long as a further window can be had (product.md, "In tmux"). */
+export const MIN_PANE: Size = { width: 40, height: 10 };
+
+/** Width to height at which a pane of text reads best: that of a terminal of 80×24. */
+const PLEASANT = 80 / 24;
+
+/**
+ * How many panes of at least the minimum a window holds. Between two panes is a border of one; with a border line
+ * that shows names there is one more above the first row.
+ */
+export function capacity(window: Size, min: Size = MIN_PANE): number {
+  return columnsIn(window, min) * rowsIn(window, min);
+}
+
+/** How many panes of at least the minimum stand one above the other in a pane's place, without a line on top. */
+export function stackCapacity(height: number, min: Size = MIN_PANE): number {
+  return Math.max(0, Math.floor((height + 1) / (min.height + 1)));
+}
+
+/**
+ * Parts `count` panes among windows: what is free in the first ones, then new windows of `size`, each filled before
+ * the next.
+ * @returns how many go into each of `free`, and how many into each new window
+ */
+export function distribute(
+  count: number,
+  free: readonly number[],
+  size: Size,
+  min: Size = MIN_PANE,
+): { readonly existing: readonly number[]; readonly fresh: readonly number[] } {
+  let left = count;
+  const existing = free.map((room) => {
+    const taken = Math.min(left, Math.max(0, room));
+    left -= taken;
+    return taken;
+  });
+  // A window too small for even one still takes one: there is no better place.
+  const each = Math.max(1, capacity(size, min));
+  const fresh: number[] = [];
+  for (; left > 0; left -= each) fresh.push(Math.min(left, each));
+  return { existing, fresh };
+}
+
+/** A window's panes as rows of columns, in window order; the last row may have fewer, wider ones. */
+export function gridLayout(count: number, window: Size, min: Size = MIN_PANE): Cell {
+  const columns = bestColumns(count, window, min);
+  const rows = Math.ceil(count / columns);
+  const heights = shares(window.height, rows);
+  const cells = heights.map((height, row) => {
+    const inRow = row < rows - 1 ? columns : count - columns * (rows - 1);
+    return line("columns", shares(window.width, inRow), { width: window.width, height });
+  });
+  return wrap("rows", cells, window);
+}
+
+function bestColumns(count: number, window: Size, min: Size): number {
+  let best = 1;
+  let bestScore = Number.POSITIVE_INFINITY;
+  for (let columns = 1; columns <= count; columns += 1) {
+    const rows = Math.ceil(count / columns);
+    const width = (window.width - (columns - 1)) / columns;
+    const height = (window.height - rows) / rows;
+    if (width < 2 || height < 2) continue;
+    const tooSmall = width < min.width || height < min.height ? 1000 : 0;
+    const uneven = (columns * rows - count) / count;
+    const score = tooSmall + uneven + Math.abs(Math.log(width / height / PLEASANT));
+    if (score < bestScore) [best, bestScore] = [columns, score];
+  }
+  return best;
+}
+
+/** A length parted into `n` with a border of one between them; the first ones take what is left over. */
+function shares(length: number, n: number): number[] {
+  const inside = length - (n - 1);
+  const share = Math.floor(inside / n);
+  return Array.from({ length: n }, (_, i) => share + (i < inside - share * n ? 1 : 0));
+}
+
+function line(kind: "columns", widths: readonly number[], size: Size): Cell {
+  return wrap(
+    kind,
+    widths.map((width) => ({ kind: "pane", width, height: size.height })),
+    size,
+  );
+}
+
+/** One cell alone is itself: tmux refuses a group of one. */
+function wrap(kind: "columns" | "rows", cells: readonly Cell[], size: Size): Cell {
+  const [only] = cells;
+  return cells.length === 1 && only !== undefined ? only : { kind, ...size, cells };
+}
+
+function columnsIn(window: Size, min: Size): number {
+  return Math.floor((window.width + 1) / (min.width + 1));
+}
+
+function rowsIn(window: Size, min: Size): number {
+  return Math.floor(window.height / (min.height + 1));
+}

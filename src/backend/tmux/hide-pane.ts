@@ -1,0 +1,156 @@
+import { TeamError } from "../../errors.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
+import type { Command } from "../../tmux/command.ts";
+import { literal } from "../../tmux/format.ts";
+import type { WindowId } from "../../tmux/ids.ts";
+import { MISS, onlyIf } from "../../tmux/keys.ts";
+import { type Look, look, type PaneView } from "../../tmux/list-panes.ts";
+import type { TmuxServer } from "../../tmux/server.ts";
+import type { SpawnRequest } from "../backend.ts";
+import { capacity } from "./grid.ts";
+import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./layout-commands.ts";
+import { identityCondition, isInOurWindow, TAG } from "./pane-tags.ts";
+import { isApart, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
+import { giveBack } from "./stack.ts";
+import { freeWindowName, leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
+import { keepZoom } from "./zoom.ts";
+
+/**
+ * What became of a pane that was to be hidden or shown: `stood` was so already, `apart` has its window for itself and is
+ * neither hidden nor in anybody's way, `gone` is not ours any more.
+ */
+export type MoveOutcome = "moved" | "stood" | "apart" | "gone";
+
+/**
+ * Puts a teammate's pane into a window of its own, with its name, that no spawn fills; those that stood beside it get
+ * its room. Nobody's focus moves.
+ * @throws TeamError TMUX_ERROR
+ */
+export async function hidePane(server: TmuxServer, place: PlaceRecord, name: string): Promise<MoveOutcome> {
+  return movePane(server, place, (seen, pane) => {
+    if (isHidden(seen, pane)) return undefined;
+    const others = seen.panes.filter(({ window, id }) => window === pane.window && id !== pane.id);
+    const rest = {
+      id: pane.window,
+      size: windowSize([pane]),
+      panes: countOf(others),
+      layout: layoutIn([pane]),
+    };
+    const commands = [
+      ...(others.length === 0 ? [] : [["break-pane", "-d", "-s", pane.id, "-t", `${pane.session}:`]]),
+      ["rename-window", "-t", pane.id, literal(name)],
+      ["set-option", "-w", "-t", pane.id, "allow-rename", "off"],
+      ["set-option", "-w", "-u", "-t", pane.id, TAG.window],
+      forgetArrangement(pane.id),
+      ...(isInOurWindow(pane) && others.some(isTeammates) ? arrange(rest) : []),
+      leaveWindow(pane.window, seen.serverPid ?? 0),
+      // The last one beside the caller leaves the user's window as it was.
+      ...giveBack(seen, [place], new Set([pane.id])),
+    ];
+    return keepZoom(pane.window, commands);
+  });
+}
+
+export interface ShowOptions {
+  /** Panes of the members that follow this one: it stands before them. */
+  readonly later?: readonly string[];
+  /** Told which window it stands in. */
+  readonly moved?: (window: WindowId) => void;
+}
+
+/**
+ * Puts a hidden pane back among those of its team, never into a window of the user's; where none of the team's windows
+ * has room for it, its own becomes one.
+ * @throws TeamError TMUX_ERROR
+ */
+export async function showPane(
+  server: TmuxServer,
+  place: PlaceRecord,
+  team: Pick<SpawnRequest, "team" | "rootTag" | "teamTitle">,
+  { later = [], moved }: ShowOptions = {},
+): Promise<MoveOutcome> {
+  let window: WindowId | undefined;
+  const outcome = await movePane(server, place, (seen, pane) => {
+    if (!isHidden(seen, pane)) return undefined;
+    const windows = teamWindows(seen, team, { kind: "team-window" });
+    const target = windows.find((panes) => capacity(windowSize(panes)) > panes.length);
+    const last = target?.at(-1);
+    window = last?.window ?? pane.window;
+    if (target === undefined || last === undefined) {
+      const own = { id: pane.window, size: windowSize([pane]), panes: 1, layout: layoutIn([pane]) };
+      return [
+        ...windowOptions(pane.id, team),
+        ...nameWindow(pane.id, freeWindowName(team.teamTitle, namesOf(windows))),
+        ...arrange(own),
+      ];
+    }
+    const next = target.find(({ id }) => later.includes(id));
+    const joined = {
+      id: last.window,
+      size: windowSize(target),
+      panes: target.length + 1,
+      layout: layoutIn(target),
+    };
+    const commands = [
+      // Room for the join, however the user has parted the window.
+      ["select-layout", "-t", last.window, "tiled"],
+      ["join-pane", "-d", ...(next ? ["-b"] : []), "-s", pane.id, "-t", (next ?? last).id],
+      ...arrange(joined),
+    ];
+    return keepZoom(last.window, commands);
+  });
+  if (outcome === "moved" && window !== undefined) moved?.(window);
+  return outcome;
+}
+
+function isTeammates({ options }: PaneView): boolean {
+  return options[TAG.agent] !== "";
+}
+
+/** Alone in a window that is not one of its team's. */
+function isHidden(seen: Look, pane: PaneView): boolean {
+  const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
+  return alone && !isInOurWindow(pane);
+}
+
+/**
+ * Looks, plans, and does it in one batch, each command only while the pane is the one of the record.
+ * @param plan undefined when there is nothing to do
+ */
+async function movePane(
+  server: TmuxServer,
+  place: PlaceRecord,
+  plan: (seen: Look, pane: PaneView) => readonly Command[] | undefined,
+): Promise<MoveOutcome> {
+  const identity = identityCondition(place);
+  const seen = await look(server, PLAN_OPTIONS);
+  const pane = seen.panes.find(
+    ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
+  );
+  if (identity === undefined || pane === undefined) return "gone";
+  if (isApart(pane)) return "apart";
+  const commands = plan(seen, pane);
+  if (commands === undefined) return "stood";
+  const { lines, errors } = await server.batch(
+    commands.map((command) => onlyIf(identity.pane, identity.condition, command)),
+  );
+  if (lines.includes(MISS)) return "gone";
+  if (errors.length === 0) return "moved";
+  throw new TeamError(
+    "TMUX_ERROR",
+    `tmux did not move the pane ${pane.id} as it should: ${errors.join("; ")}.`,
+    {
+      hint: "The agent in it keeps running. `teams attach` shows where it is now.",
+      details: { kind: "refused", errors },
+    },
+  );
+}
+
+/** How many panes; one of a window that is linked into two sessions is listed twice. */
+function countOf(panes: readonly PaneView[]): number {
+  return new Set(panes.map(({ id }) => id)).size;
+}
+
+function layoutIn([pane]: readonly PaneView[]): LayoutName {
+  return layoutOf(pane?.options[TAG.layout]);
+}

@@ -1,0 +1,182 @@
+import { belongsToPane } from "../../launch/agent-environment.ts";
+import { launchArgv } from "../../launch/launch-script.ts";
+import type { Command, Line } from "../../tmux/command.ts";
+import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
+import type { SpawnRequest } from "../backend.ts";
+import { arrange, layoutOf } from "./layout-commands.ts";
+import { newSession, ownerTag, paneTags, TAG } from "./pane-tags.ts";
+import type { Host, PanePlan } from "./plan-panes.ts";
+import { stackCommands } from "./stack.ts";
+import { freeWindowName, nameWindow, windowOptions } from "./team-window.ts";
+import { noteZoom, restoreZoom } from "./zoom.ts";
+
+/** A pane that a batch has made. */
+export interface MadePane {
+  readonly instance: string;
+  readonly pane: PaneId;
+  readonly pid: number;
+  readonly window: WindowId;
+  readonly session: SessionId;
+  readonly windowWidth: number;
+  readonly windowHeight: number;
+  readonly serverPid: number;
+  readonly socket: string;
+}
+
+/** The requests of each host, in order. */
+export function assign(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+): readonly (readonly SpawnRequest[])[] {
+  let next = 0;
+  return plan.hosts.map(({ count }) => {
+    const part = requests.slice(next, next + count);
+    next += count;
+    return part;
+  });
+}
+
+/**
+ * The commands that make all panes of a plan. Ids of what a batch makes are unknown inside of it, so a new window
+ * has a name that nobody else has until it gets its own.
+ * @param batchId of word characters and `-`
+ */
+export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], batchId: string): Line[] {
+  const parts = assign(plan, requests);
+  return plan.hosts.flatMap(({ host }, i) => {
+    const [first, ...others] = parts[i] ?? [];
+    if (first === undefined) return [];
+    const gap = gapName(batchId, i);
+    if (host.kind === "window") {
+      const splits = [first, ...others].reverse();
+      // Restored once it is laid out.
+      return [
+        noteZoom(host.window),
+        ...splits.flatMap((request) => splitInto(host.anchor, host.window, request)),
+      ];
+    }
+    const target = `${sessionTarget(host)}=${gap}`;
+    return [
+      openHost(host, gap, i === 0 ? undefined : gapName(batchId, i - 1), first),
+      ...windowOptions(target, first),
+      ...(plan.apart ? [["set-option", "-w", "-t", target, TAG.apart, "1"]] : []),
+      // Each split stands right behind the first pane: backwards, so that the window's order is the requests'.
+      ...others.reverse().flatMap((request) => splitInto(target, target, request)),
+    ];
+  });
+}
+
+/** The commands that tag what was made, name and lay out its windows, and stack what goes beside the caller. */
+export function settleCommands(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+  made: ReadonlyMap<string, MadePane>,
+): Command[] {
+  const commands: Command[] = requests.flatMap((request) => {
+    const pane = made.get(request.instance);
+    return pane === undefined ? [] : paneTags(pane.pane, request);
+  });
+  const parts = assign(plan, requests);
+  const names = new Set(plan.names);
+  plan.hosts.forEach(({ host }, i) => {
+    const panes = (parts[i] ?? []).flatMap((request) => made.get(request.instance) ?? []);
+    const [first] = panes;
+    const request = parts[i]?.[0];
+    if (first === undefined || request === undefined) return;
+    if (plan.apart) {
+      commands.push(...nameWindow(first.window, `${request.name}@${request.teamTitle}`));
+      return;
+    }
+    if (plan.stack !== undefined && i === 0) {
+      const ids = panes.map(({ pane }) => pane);
+      commands.push(...stackCommands(plan.stack, ids));
+      return;
+    }
+    if (host.kind !== "window") {
+      const name = freeWindowName(request.teamTitle, names);
+      names.add(name);
+      commands.push(...nameWindow(first.window, name));
+    }
+    const { standing, layout } = host.kind === "window" ? host : { standing: 0, layout: layoutOf(undefined) };
+    const size = { width: first.windowWidth, height: first.windowHeight };
+    commands.push(...arrange({ id: first.window, size, panes: standing + panes.length, layout }));
+    if (host.kind === "window") commands.push(restoreZoom(host.window));
+  });
+  return commands;
+}
+
+/** Reads what {@link makeCommands} printed; lines of anything else are not ours. */
+export function parseMade(lines: readonly string[]): ReadonlyMap<string, MadePane> {
+  const made = new Map<string, MadePane>();
+  for (const line of lines) {
+    const [mark, instance, id, pid, window, session, width, height, serverPid, ...socket] = line.split(" ");
+    const [pane, win, sess] = [paneId(id), windowId(window), sessionId(session)];
+    if (mark !== MADE || instance === undefined) continue;
+    if (pane === undefined || win === undefined || sess === undefined) continue;
+    made.set(instance, {
+      instance,
+      pane,
+      pid: Number(pid),
+      window: win,
+      session: sess,
+      windowWidth: Number(width),
+      windowHeight: Number(height),
+      serverPid: Number(serverPid),
+      socket: socket.join(" "),
+    });
+  }
+  return made;
+}
+
+const MADE = "teams-made";
+
+function printMade(instance: string): string[] {
+  const variables = "pane_id pane_pid window_id session_id window_width window_height pid socket_path";
+  const format = variables
+    .split(" ")
+    .map((name) => `#{${name}}`)
+    .join(" ");
+  return ["-P", "-F", `${MADE} ${instance} ${format}`];
+}
+
+function gapName(batchId: string, index: number): string {
+  return `teams-${batchId}-${index}`;
+}
+
+function sessionTarget(host: Exclude<Host, { kind: "window" }>): string {
+  return host.kind === "new-window" ? `${host.session}:` : `=${host.name}:`;
+}
+
+/** @param before the name of the window that the batch has made before this one */
+function openHost(
+  host: Exclude<Host, { kind: "window" }>,
+  gap: string,
+  before: string | undefined,
+  request: SpawnRequest,
+): Line {
+  const words = ["-n", gap, ...startWords(request)];
+  if (host.kind === "new-window") return ["new-window", "-d", "-t", sessionTarget(host), ...words];
+  // Only in the session that the batch has made: the name may have become somebody else's since the look.
+  if (host.kind === "same-session")
+    return ["new-window", "-d", "-a", "-t", `${sessionTarget(host)}=${before}`, ...words];
+  const { name, size } = host;
+  return newSession(name, size, words, ownerTag(request), Object.keys(request.env));
+}
+
+function splitInto(target: string, window: string, request: SpawnRequest): Command[] {
+  return [
+    ["split-window", "-d", "-t", target, ...startWords(request)],
+    // Room for the next split; the final layout follows once sizes are known.
+    ["select-layout", "-t", window, "tiled"],
+  ];
+}
+
+function startWords(request: SpawnRequest): string[] {
+  const env = Object.entries(request.env).filter(([name]) => !belongsToPane(name));
+  return [
+    ...printMade(request.instance),
+    ...env.flatMap(([name, value]) => (value === undefined ? [] : ["-e", `${name}=${value}`])),
+    "--",
+    ...launchArgv(request.paths, request.instance, request.argv),
+  ];
+}

@@ -1,0 +1,202 @@
+import type { PaneId, SessionId, WindowId } from "../../tmux/ids.ts";
+import type { Look, PaneView } from "../../tmux/list-panes.ts";
+import type { NotHere, Placement, SpawnRequest } from "../backend.ts";
+import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./grid.ts";
+import { type LayoutName, layoutOf } from "./layout-commands.ts";
+import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./pane-tags.ts";
+import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
+import { WINDOW_ZOOMED } from "./zoom.ts";
+
+/** Size of a session that nobody looks at. */
+export const DETACHED_SIZE: Size = { width: 200, height: 50 };
+
+/** Where one window's worth of new panes is made. */
+export type Host =
+  | {
+      readonly kind: "window";
+      readonly window: WindowId;
+      readonly anchor: PaneId;
+      /** How many panes stand there, and how they are laid out. */
+      readonly standing: number;
+      readonly layout: LayoutName;
+    }
+  | { readonly kind: "new-window"; readonly session: SessionId }
+  | { readonly kind: "new-session"; readonly name: string; readonly size: Size }
+  /** A further window of the session that the plan makes. */
+  | { readonly kind: "same-session"; readonly name: string };
+
+export interface PanePlan {
+  readonly hosts: readonly { readonly host: Host; readonly count: number }[];
+  readonly stack: Stack | undefined;
+  /** Why those that are not stacked stand elsewhere, where the caller's side was asked for. */
+  readonly notHere?: NotHere;
+  /** What the windows that the team shares are called, as tmux has it. */
+  readonly names: ReadonlySet<string>;
+  /** Each new window is one teammate's own. */
+  readonly apart?: boolean;
+}
+
+/** A window's name, as {@link look} reads it among user options. */
+const WINDOW_NAME = "window_name";
+
+/** User options that the plan reads of a look. */
+export const PLAN_OPTIONS = [
+  TAG.agent,
+  TAG.team,
+  TAG.root,
+  TAG.window,
+  TAG.apart,
+  TAG.layout,
+  TAG.session,
+  TAG.before,
+  WINDOW_LAYOUT,
+  WINDOW_ZOOMED,
+  WINDOW_NAME,
+] as const;
+
+/** Decides where `count` new panes of one team go. Pure. */
+export function planPanes(
+  seen: Look,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  count: number,
+  placement: Placement,
+  min: Size = MIN_PANE,
+): PanePlan {
+  const caller = seen.panes.find((pane) => pane.id === placement.callerPane);
+  const beside = placement.kind === "here" ? planStack(seen, caller, team, count, min) : undefined;
+  const stack = typeof beside === "string" ? undefined : beside;
+  const notHere = typeof beside === "string" ? beside : "no room";
+  const windows = teamWindows(seen, team, placement);
+  const session = sessionFor(seen, caller, team, placement);
+  const size = sizeFor(seen, session, caller);
+  const names = namesOf(windows);
+  if (placement.kind === "window") {
+    const hosts = Array.from({ length: count }, (_, i) => newHost(seen, session, team, i, size));
+    return { hosts: hosts.map((host) => ({ host, count: 1 })), stack: undefined, names, apart: true };
+  }
+  const stacked = stack?.count ?? 0;
+  const { existing, fresh } = distribute(
+    count - stacked,
+    windows.map((panes) => capacity(windowSize(panes), min) - panes.length),
+    size,
+    min,
+  );
+  const intoWindows = windows.flatMap((panes, i) => {
+    const last = panes.at(-1);
+    const taken = existing[i] ?? 0;
+    if (last === undefined || taken === 0) return [];
+    const layout = layoutOf(last.options[TAG.layout]);
+    const place = { window: last.window, anchor: last.id, standing: panes.length, layout };
+    return [{ host: { kind: "window", ...place } as const, count: taken }];
+  });
+  // What is stacked is made in a window of its own first: a batch cannot name panes that it has yet to make.
+  const counts = stacked > 0 ? [stacked, ...fresh] : fresh;
+  const intoNew = counts.map((taken, i) => ({ host: newHost(seen, session, team, i, size), count: taken }));
+  return stacked > 0
+    ? { hosts: [...intoNew.slice(0, 1), ...intoWindows, ...intoNew.slice(1)], stack, names, notHere }
+    : { hosts: [...intoWindows, ...intoNew], stack: undefined, names, notHere };
+}
+
+/**
+ * Windows that the team shares, in index order, as their panes; with a session of its own only those in it. A window
+ * that one teammate has for itself is none of them.
+ */
+export function teamWindows(
+  seen: Look,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  placement: Placement,
+): readonly (readonly PaneView[])[] {
+  const windows = new Map<WindowId, PaneView[]>();
+  const known = new Set<PaneId>();
+  for (const pane of seen.panes) {
+    // A window that is linked into two sessions is listed twice.
+    if (!isInOurWindow(pane, ownerTag(team)) || isApart(pane) || known.has(pane.id)) continue;
+    if (placement.kind === "session" && !isInOurSession(pane, ownerTag(team))) continue;
+    known.add(pane.id);
+    windows.set(pane.window, [...(windows.get(pane.window) ?? []), pane]);
+  }
+  return [...windows.values()];
+}
+
+/** What windows are called, each as its panes. */
+export function namesOf(windows: readonly (readonly PaneView[])[]): ReadonlySet<string> {
+  return new Set(windows.flatMap(([pane]) => pane?.options[WINDOW_NAME] ?? []));
+}
+
+/** Whether a pane is in a window that one teammate has for itself. */
+export function isApart(pane: PaneView): boolean {
+  return pane.options[TAG.apart] === "1";
+}
+
+function sessionFor(
+  seen: Look,
+  caller: PaneView | undefined,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  placement: Placement,
+): SessionId | undefined {
+  if (caller !== undefined && placement.kind !== "session") return caller.session;
+  return seen.panes.find((pane) => isInOurSession(pane, ownerTag(team)))?.session;
+}
+
+function sizeFor(seen: Look, session: SessionId | undefined, caller: PaneView | undefined): Size {
+  const sample = caller?.session === session ? caller : seen.panes.find((pane) => pane.session === session);
+  return session === undefined || sample === undefined ? DETACHED_SIZE : windowSize([sample]);
+}
+
+function newHost(
+  seen: Look,
+  session: SessionId | undefined,
+  team: Pick<SpawnRequest, "team">,
+  index: number,
+  size: Size,
+): Host {
+  if (session !== undefined) return { kind: "new-window", session };
+  const name = freeSessionName(seen, `teams-${team.team}`);
+  return index === 0 ? { kind: "new-session", name, size } : { kind: "same-session", name };
+}
+
+/** A session of that name that is not ours is somebody else's. */
+export function freeSessionName(seen: Look, wanted: string): string {
+  const taken = new Set(seen.panes.map((pane) => pane.sessionName));
+  if (!taken.has(wanted)) return wanted;
+  let n = 2;
+  while (taken.has(`${wanted}-${n}`)) n += 1;
+  return `${wanted}-${n}`;
+}
+
+function planStack(
+  seen: Look,
+  caller: PaneView | undefined,
+  team: Pick<SpawnRequest, "team" | "rootTag">,
+  count: number,
+  min: Size,
+): Stack | NotHere {
+  if (caller === undefined) return "no pane";
+  if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
+  const standing = seen.panes.filter(
+    (pane) =>
+      pane.window === caller.window &&
+      pane.session === caller.session &&
+      pane.options[TAG.agent] !== "" &&
+      pane.options[TAG.team] === team.team &&
+      pane.options[TAG.root] === team.rootTag,
+  );
+  const wideEnough = standing.length > 0 || caller.width >= 2 * min.width;
+  const room = wideEnough ? stackCapacity(caller.height, min) - standing.length : 0;
+  const fits = Math.min(count, Math.max(0, room));
+  if (fits === 0) return "no room";
+  const lines = standing.length === 0 ? caller.height : standing.reduce((sum, { height }) => sum + height, 0);
+  return {
+    caller: caller.id,
+    window: caller.window,
+    before: standing[0]?.options[TAG.before] || (caller.options[WINDOW_LAYOUT] ?? ""),
+    standing: standing.map(({ id }) => id),
+    lines,
+    count: fits,
+  };
+}
+
+export function windowSize(panes: readonly PaneView[]): Size {
+  const pane = panes[0];
+  return pane === undefined ? DETACHED_SIZE : { width: pane.windowWidth, height: pane.windowHeight };
+}

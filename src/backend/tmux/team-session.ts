@@ -1,0 +1,81 @@
+import { TeamError } from "../../errors.ts";
+import { belongsToPane } from "../../launch/agent-environment.ts";
+import type { Env } from "../../os/env.ts";
+import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
+import { literal } from "../../tmux/format.ts";
+import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
+import { look } from "../../tmux/list-panes.ts";
+import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
+import type { Size } from "./grid.ts";
+import { newSession, ownerTag } from "./pane-tags.ts";
+import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
+
+export interface TeamSessionRequest {
+  readonly team: string;
+  readonly teamTitle: string;
+  readonly rootTag: string;
+  /** What runs in its first pane: the lead. */
+  readonly argv: readonly string[];
+  readonly env: Env;
+  /** The terminal's, when one is about to attach. */
+  readonly size?: Size;
+}
+
+export interface TeamSession {
+  readonly name: string;
+  readonly id: SessionId;
+  /** Of its server, where alone its id means it. */
+  readonly serverPid: number;
+  readonly pane: PaneId;
+  /** The words that show it in a terminal. */
+  readonly attach: readonly string[];
+}
+
+/**
+ * Opens a detached session of the team with the lead in its first pane.
+ * @throws TeamError TMUX_ERROR when tmux refuses
+ */
+export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
+  const seen = await look(server);
+  const name = freeSessionName(seen, `teams-${request.team}`);
+  const variables = Object.keys(request.env).filter((key) => !belongsToPane(key) && key !== COMMAND_VARIABLE);
+  const env = variables.flatMap((key) =>
+    request.env[key] === undefined ? [] : ["-e", `${key}=${request.env[key]}`],
+  );
+  const words = [
+    ...["-P", "-F", "#{pane_id} #{session_id} #{pid}", "-n", literal(request.teamTitle)],
+    ...[...env, "--", ...request.argv],
+  ];
+  const opened = newSession(name, request.size ?? DETACHED_SIZE, words, ownerTag(request), variables);
+  const result = await server.batch([opened], { start: !seen.running });
+  const [first, second, serverPid] = result.lines[0]?.split(" ") ?? [];
+  const [pane, id] = [paneId(first), sessionId(second)];
+  if (pane === undefined || id === undefined) {
+    throw new TeamError(
+      "TMUX_ERROR",
+      `tmux made no session for ${request.team}: ${result.errors.join("; ")}.`,
+      {
+        hint: "Nothing was started. `teams doctor` looks at tmux.",
+        details: { kind: "refused", errors: result.errors },
+      },
+    );
+  }
+  const attach = ["tmux", ...server.socketArgs, "attach-session", "-t", `=${name}`];
+  return { name, id, serverPid: Number(serverPid), pane, attach };
+}
+
+/**
+ * Ends a session of the team with all that runs in it, and no other that has its name by now.
+ * @throws TmuxError
+ */
+export async function closeTeamSession(
+  server: TmuxServer,
+  { id, serverPid }: Pick<TeamSession, "id" | "serverPid">,
+): Promise<void> {
+  try {
+    // That it has ended by itself is an error of the command, and fine.
+    await server.batch([["kill-session", "-t", id]], { serverPid });
+  } catch (error) {
+    if (!isNoServer(error)) throw error;
+  }
+}

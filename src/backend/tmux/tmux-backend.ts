@@ -1,0 +1,286 @@
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import { TeamError } from "../../errors.ts";
+import type { LaunchScriptInput } from "../../launch/launch-script.ts";
+import { discardLaunch, prepareLaunches } from "../../launch/prepare.ts";
+import { type Clock, systemClock } from "../../os/clock.ts";
+import type { Env } from "../../os/env.ts";
+import { startOf } from "../../os/process/identity.ts";
+import type { PlaceRecord } from "../../schema/status.ts";
+import { withLock } from "../../store/lock.ts";
+import { captureEach } from "../../tmux/capture.ts";
+import { type WindowId, windowId } from "../../tmux/ids.ts";
+import { onlyIf } from "../../tmux/keys.ts";
+import { type Look, look } from "../../tmux/list-panes.ts";
+import { readScreen } from "../../tmux/screen.ts";
+import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
+import { requireSupported } from "../../tmux/version.ts";
+import { marked, settleStart } from "../await-start.ts";
+import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
+import { gathered } from "./coalesce.ts";
+import type { Size } from "./grid.ts";
+import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-commands.ts";
+import { SIGHT_ROWS, sightOfScreen } from "./pane-rows.ts";
+import { identityCondition, TAG } from "./pane-tags.ts";
+import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
+import { serverAt } from "./server-for.ts";
+import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
+import { leaveWindow } from "./team-window.ts";
+import { noteZoom, restoreZoom } from "./zoom.ts";
+
+export interface TmuxPaneOptions {
+  /** The server that new panes go to; existing ones are looked for on the server of their record. */
+  readonly server: TmuxServer;
+  readonly env: Env;
+  /** Smallest pane of a teammate, as long as a further window can be had. */
+  readonly minPane?: Size | undefined;
+  /** Milliseconds within which a teammate has to announce itself. */
+  readonly readyTimeoutMs?: number;
+  readonly clock?: Clock;
+  /** The driver of another server, by its socket; for a caller that counts or replaces calls. */
+  readonly serverAt?: (socket: string) => TmuxServer;
+}
+
+/** Teammates in panes of the user's tmux. Three forked calls for a spawn of any number, one for anything else. */
+export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
+  const { server, env, minPane, clock = systemClock } = options;
+  const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
+
+  // Spawns of one turn of a lead come one behind the other.
+  const panes = gathered(
+    (requests: readonly SpawnRequest[], placement: Placement) =>
+      makePanes(server, requests, placement, minPane),
+    ([first], { kind, callerPane = "" }) =>
+      `${first?.paths.run && dirname(first.paths.run)} ${kind} ${callerPane}`,
+  );
+
+  return {
+    type: "tmux",
+
+    expect: panes.expect,
+
+    async spawn(wanted, placement) {
+      if (wanted.length === 0) return [];
+      const requests = marked(wanted);
+      const { made, stacked, notHere, errors } = await panes.do(requests, placement);
+      const spawnedAt = clock.now();
+      return Promise.all(
+        requests.map(async (request): Promise<SpawnOutcome> => {
+          const pane = made.get(request.instance);
+          if (pane === undefined) {
+            discardLaunch(request.paths);
+            return { ok: false, name: request.name, error: notMade(request, errors) };
+          }
+          const beside = stacked.get(request.instance);
+          const place = placeOf(
+            request,
+            pane,
+            { placement: placement.kind, ...(beside && { beside }) },
+            spawnedAt,
+          );
+          const outcome = await settleStart(request, place, {
+            timeoutMs: options.readyTimeoutMs,
+            close: () => closePanes(server, [place]),
+          });
+          return outcome.ok && notHere && beside === undefined ? { ...outcome, notHere } : outcome;
+        }),
+      );
+    },
+
+    async present(places) {
+      const present = new Set<string>();
+      for (const [socket, group] of bySocket(places)) {
+        const seen = await look(at(socket), [TAG.agent]);
+        for (const place of group) if (isThere(place, seen)) present.add(place.instance);
+      }
+      return present;
+    },
+
+    async capture(place, lines) {
+      const identity = identityCondition(place);
+      if (identity === undefined || place.server === undefined) return undefined;
+      const [rows] = await captureEach(at(place.server.socket), [identity], lines);
+      return rows && lastRows(rows, lines);
+    },
+
+    async sight(place) {
+      const identity = identityCondition(place);
+      if (identity === undefined || place.server === undefined) return undefined;
+      const server = at(place.server.socket);
+      const screen = await readScreen(server, identity.pane, identity.condition, SIGHT_ROWS);
+      return screen && sightOfScreen(screen);
+    },
+
+    async close(places) {
+      for (const [socket, group] of bySocket(places)) await closePanes(at(socket), group);
+    },
+  };
+}
+
+interface Made {
+  readonly made: ReadonlyMap<string, MadePane>;
+  /** Of those that stand beside the caller, by instance: where, and how that window was laid out before. */
+  readonly stacked: ReadonlyMap<string, PlaceRecord["beside"]>;
+  /** Why the others do not, where they were to. */
+  readonly notHere?: NotHere | undefined;
+  readonly errors: readonly string[];
+}
+
+/**
+ * The three calls of a spawn: one look, all panes, all tags. Spawns of one team take turns, so that the second finds the
+ * window of the first; they do not wait for each other's agents.
+ * @throws TeamError with nothing left behind when tmux cannot be had
+ */
+async function makePanes(
+  server: TmuxServer,
+  requests: readonly SpawnRequest[],
+  placement: Placement,
+  minPane: Size | undefined,
+): Promise<Made> {
+  const [first] = requests;
+  if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
+  const preparing = prepareLaunches(requests.map(scriptOf));
+  const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
+    // What they fork runs side by side.
+    const [seen] = await Promise.all([look(server, PLAN_OPTIONS), preparing]);
+    const plan = planPanes(seen, first, requests.length, placement, minPane);
+    const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
+      start: !seen.running,
+      serverPid: seen.serverPid,
+    });
+    const made = parseMade(lines);
+    // Of a server that did not run, the version is unknown until it refuses.
+    if (made.size === 0 && !seen.running) requireSupported(await server.version());
+    const [some] = made.values();
+    const settled =
+      some === undefined
+        ? { errors: [] }
+        : await server.batch(settleCommands(plan, requests, made), { serverPid: some.serverPid });
+    const notHere = placement.kind === "here" ? plan.notHere : undefined;
+    return { made, stacked: stackedOf(plan, requests), notHere, errors: [...errors, ...settled.errors] };
+  });
+  const [prepared, panes] = await Promise.allSettled([preparing, making]);
+  // Nothing is taken away there: what is not ours under one of its names was left as it is.
+  if (prepared.status === "rejected") throw prepared.reason;
+  if (panes.status === "fulfilled") return panes.value;
+  for (const { paths } of requests) discardLaunch(paths);
+  throw panes.reason;
+}
+
+/** What is stacked is in the first of the plan's hosts. */
+function stackedOf({ stack }: PanePlan, requests: readonly SpawnRequest[]): Made["stacked"] {
+  if (stack === undefined) return new Map();
+  const beside = { window: stack.window, layout: stack.before };
+  return new Map(requests.slice(0, stack.count).map(({ instance }) => [instance, beside]));
+}
+
+function scriptOf(request: SpawnRequest): LaunchScriptInput {
+  return {
+    agentId: request.agentId,
+    cwd: request.cwd,
+    paths: request.paths,
+    keptVariables: Object.keys(request.env),
+    bells: request.bells,
+    surface: "pane",
+  };
+}
+
+async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): Promise<void> {
+  const commands = places.flatMap((place) => {
+    const identity = identityCondition(place);
+    if (identity === undefined) return [];
+    return [onlyIf(identity.pane, identity.condition, ["kill-pane", "-t", identity.pane])];
+  });
+  if (commands.length === 0) return;
+  try {
+    const stacked = places.filter(({ beside }) => beside !== undefined);
+    // A window of ours lays itself out; what stood beside a caller is in one that is not.
+    const seen = stacked.length > 0 ? await look(server, STACK_OPTIONS) : undefined;
+    const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
+    const after =
+      seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
+    const windows = windowsOf(places);
+    await server.batch(
+      [
+        ...windows.map(({ window }) => noteZoom(window)),
+        ...commands,
+        ...after,
+        ...windows.map(({ window }) => restoreZoom(window)),
+        // Where the user has a pane in one, that lives on.
+        ...windows.map(({ window, serverPid }) => leaveWindow(window, serverPid)),
+      ],
+      { serverPid: seen?.serverPid },
+    );
+  } catch (error) {
+    // With the server every pane of it is gone, which is what was asked for.
+    if (!isNoServer(error)) throw error;
+  }
+}
+
+/** The windows that panes were put into, the users' besides them. */
+function windowsOf(
+  places: readonly PlaceRecord[],
+): readonly { readonly window: WindowId; readonly serverPid: number }[] {
+  const windows = new Map(
+    places.flatMap(({ windowId: own, beside, server }) =>
+      [own, beside?.window].map((id) => [windowId(id), server?.pid] as const),
+    ),
+  );
+  return [...windows].flatMap(([window, serverPid]) =>
+    window === undefined || serverPid === undefined ? [] : [{ window, serverPid }],
+  );
+}
+
+function placeOf(
+  request: SpawnRequest,
+  pane: MadePane,
+  wanted: Pick<PlaceRecord, "placement" | "beside">,
+  spawnedAt: number,
+): PlaceRecord {
+  return {
+    instance: request.instance,
+    backend: "tmux",
+    paneId: pane.pane,
+    windowId: pane.window,
+    session: pane.session,
+    ...wanted,
+    server: { socket: pane.socket, pid: pane.serverPid, procStart: startOf(pane.serverPid) ?? "" },
+    panePid: pane.pid,
+    paneProcStart: startOf(pane.pid) ?? "",
+    spawnedAt,
+  };
+}
+
+function isThere(place: PlaceRecord, seen: Look): boolean {
+  if (place.server !== undefined && seen.serverPid !== place.server.pid) return false;
+  return seen.panes.some(
+    (pane) =>
+      pane.id === place.paneId && pane.pid === place.panePid && pane.options[TAG.agent] === place.instance,
+  );
+}
+
+function bySocket(places: readonly PlaceRecord[]): ReadonlyMap<string, readonly PlaceRecord[]> {
+  const groups = new Map<string, PlaceRecord[]>();
+  for (const place of places) {
+    const socket = place.server?.socket;
+    if (socket !== undefined) groups.set(socket, [...(groups.get(socket) ?? []), place]);
+  }
+  return groups;
+}
+
+/** Without what is blank below the last one that shows something. */
+function lastRows(rows: readonly string[], count: number): readonly string[] {
+  const end = rows.findLastIndex((row) => row.trim() !== "") + 1;
+  return rows.slice(Math.max(0, end - count), end);
+}
+
+function notMade(request: SpawnRequest, errors: readonly string[]): TeamError {
+  const why = [...new Set(errors)].join("; ") || "it gave no reason";
+  const isFull = /no space/.test(why);
+  return new TeamError("TMUX_ERROR", `tmux made no pane for ${request.name}: ${why}.`, {
+    hint: isFull
+      ? "Nothing was started. Make the window larger, or use --session for a session of its own."
+      : "Nothing was started. Is the tmux server the one that is meant (outside tmux: $TEAMS_TMUX_SOCKET, a name as for tmux -L)?",
+    details: { kind: "refused", errors },
+  });
+}

@@ -1,0 +1,20 @@
+import type { BudgetLimits } from "../schema/budget.ts";
+import { defined } from "../schema/defined.ts";
+import { amountOption } from "./option-values.ts";
+
+/** The options of a command that limit what may be spent. */
+export const BUDGET_OPTIONS = {
+  maxTokens: { value: "tokens", summary: "how many tokens may be used: a warning at 80 %, a pause at 100 %" },
+  maxCost: { value: "dollars", summary: "what may be spent, in US dollars; for models with a known price" },
+} as const;
+
+/** @throws TeamError INVALID_INPUT */
+export function limitsIn(options: {
+  readonly maxTokens: string | undefined;
+  readonly maxCost: string | undefined;
+}): BudgetLimits {
+  return defined({
+    maxTokens: amountOption(options.maxTokens, "--max-tokens", "whole"),
+    maxCostUsd: amountOption(options.maxCost, "--max-cost"),
+  });
+}

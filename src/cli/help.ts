@@ -1,0 +1,136 @@
+import { Command as Commander, CommanderError, Option } from "commander";
+import type { TeamError } from "../errors.ts";
+import { nearestNames } from "../schema/did-you-mean.ts";
+import { COMMON_OPTIONS, longName, type OptionSpec } from "../terminal/call.ts";
+import { type Command, optionsOf } from "./define-command.ts";
+import { type ParsedLine, usageError, usageOf } from "./parse-args.ts";
+
+/** Columns of what is not a terminal, as commander has it. */
+const WIDTH = 80;
+const COMMON = "Common options:";
+/** What a command that is about no team takes and does not heed. */
+const OF_TEAMS: readonly string[] = ["team", "as"];
+
+/** Help was asked for: its text. */
+export interface Help {
+  readonly help: string;
+}
+
+/**
+ * The slow way to read a command line, with commander: it knows the help, and says what is wrong.
+ * @throws TeamError INVALID_INPUT
+ */
+export function explain(command: Command, words: readonly string[]): ParsedLine | Help {
+  let help = "";
+  const parser = parserOf(command).configureOutput({
+    writeOut: (text) => {
+      help += text;
+    },
+    writeErr: () => undefined,
+  });
+  try {
+    parser.parse(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.helpDisplayed") return { help: help.trimEnd() };
+    throw refusal(command, error);
+  }
+  const values = parser.opts<Record<string, string | boolean | string[]>>();
+  const options = Object.keys(optionsOf(command)).map((key) => [key, optionValue(values, key)] as const);
+  return { operands: parser.args, options: Object.fromEntries(options) };
+}
+
+/** The list of commands under their headings. */
+export function overview(
+  name: string,
+  summary: string,
+  groups: readonly { readonly heading: string; readonly commands: readonly Command[] }[],
+): string {
+  const program = new Commander(name)
+    .description(summary)
+    .usage("<command> [options]")
+    .helpCommand(false)
+    .helpOption("-h, --help", "print this help");
+  // A family of commands has no version of its own.
+  if (name === "teams") program.option("-V, --version", "print the version");
+  for (const { heading, commands } of groups) {
+    for (const command of commands) {
+      program.addCommand(parserOf(command).name(command.name).helpGroup(`${heading}:`));
+    }
+  }
+  program.configureHelp({
+    subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
+    showGlobalOptions: false,
+  });
+  return `${program.helpInformation().trimEnd()}\n\nMore on a command, with examples: ${name} <command> --help`;
+}
+
+function parserOf(command: Command): Commander {
+  const parser = new Commander(`teams ${command.name}`)
+    .description(command.summary)
+    .usage(usageOf(command).slice(`teams ${command.name} `.length))
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .allowExcessArguments(true)
+    .addHelpOption(helpOption(command));
+  // How many there must be is said by `bind`, for both ways alike; here they are only told of.
+  for (const spec of command.args)
+    parser.argument(spec.many ? `[${spec.name}...]` : `[${spec.name}]`, spec.summary);
+  for (const [key, spec] of Object.entries(command.options)) parser.addOption(optionOf(key, spec));
+  for (const [key, spec] of Object.entries(command.raw ? {} : COMMON_OPTIONS)) {
+    if (Object.hasOwn(command.options, key)) continue;
+    const option = optionOf(key, spec).helpGroup(COMMON);
+    parser.addOption(command.ofNoTeam && OF_TEAMS.includes(key) ? option.hideHelp() : option);
+  }
+  const examples = command.examples.map((example) => `  $ ${example}`);
+  const notes = command.notes === undefined ? [] : ["", asWideAsTheRest(command.notes, parser)];
+  parser.addHelpText("after", [...notes, "", "Examples:", ...examples].join("\n"));
+  return parser;
+}
+
+function asWideAsTheRest(text: string, parser: Commander): string {
+  return parser.createHelp().boxWrap(text, parser.configureOutput().getOutHelpWidth?.() ?? WIDTH);
+}
+
+function helpOption({ raw }: Command): Option {
+  const option = new Option("-h, --help", "print this help");
+  return raw ? option : option.helpGroup(COMMON);
+}
+
+function optionOf(key: string, spec: OptionSpec): Option {
+  const short = spec.short === undefined ? "" : `-${spec.short}, `;
+  const word = spec.valueOptional ? `[${spec.value}]` : `<${spec.value}>`;
+  const value = spec.value === undefined ? "" : ` ${word}`;
+  const choices = spec.choices === undefined ? "" : ` (${spec.choices.join(", ")})`;
+  const option = new Option(`${short}--${longName(key)}${value}`, `${spec.summary}${choices}`);
+  return spec.many
+    ? option.argParser((word, before: string[] | undefined) => [...(before ?? []), word])
+    : option;
+}
+
+/** Commander reads `--no-sidebar` as the negation of `sidebar`; for us it is a switch like any other. */
+function optionValue(
+  values: Record<string, string | boolean | string[]>,
+  key: string,
+): string | boolean | string[] | undefined {
+  const negated = /^no([A-Z])(.*)$/.exec(key);
+  if (negated === null) return values[key];
+  return values[`${negated[1]?.toLowerCase()}${negated[2]}`] === false ? true : undefined;
+}
+
+function refusal(command: Command, error: CommanderError): TeamError {
+  const flag = /'(--?[^' ,=]*)/.exec(error.message)?.[1];
+  if (error.code !== "commander.unknownOption" || flag === undefined) {
+    return usageError(command, `refuses it: ${error.message.replace(/^error: /, "")}.`);
+  }
+  const known = Object.keys(optionsOf(command)).map((key) => `--${longName(key)}`);
+  const nearest = nearestNames(flag, [...known, "--help"])[0];
+  // No option begins with three dashes, but a team's directory may.
+  const isMistyped = /^--(?!-)/.test(flag) && nearest !== undefined;
+  const hint = isMistyped ? `Did you mean ${nearest}?` : dashHint(flag);
+  return usageError(command, `has no option ${flag}.`, hint);
+}
+
+function dashHint(flag: string): string {
+  return `A word that begins with - goes after --, as in: -- ${flag}.`;
+}

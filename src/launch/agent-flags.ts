@@ -1,0 +1,141 @@
+import { TeamError } from "../errors.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../schema/permission-modes.ts";
+import { toolList } from "../schema/tool-names.ts";
+
+/** What a teammate's command line says (protocol.md section 6, the `--agent-*` chain). */
+export interface AgentFlags {
+  /** `<name>@<team>` */
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly teamName: string;
+  readonly agentColor?: string;
+  readonly parentSessionId: string;
+  readonly agentType: string;
+  readonly planModeRequired: boolean;
+  /** `bypassPermissions` is written as `--dangerously-skip-permissions`. */
+  readonly permissionMode?: PermissionMode;
+  readonly allowedTools?: readonly string[];
+  readonly disallowedTools?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly addDirs?: readonly string[];
+  readonly model?: string;
+  /** Session whose conversation goes on. */
+  readonly resume?: string;
+}
+
+/** The arguments of a teammate's process, each its own word. */
+export function agentArgv(flags: AgentFlags): string[] {
+  const list = (name: string, values: readonly string[] | undefined) =>
+    values === undefined || values.length === 0 ? [] : [name, values.join(",")];
+  const one = (name: string, value: string | undefined) => (value === undefined ? [] : [name, value]);
+  return [
+    ...one("--agent-id", flags.agentId),
+    ...one("--agent-name", flags.agentName),
+    ...one("--team-name", flags.teamName),
+    ...one("--agent-color", flags.agentColor),
+    ...one("--parent-session-id", flags.parentSessionId),
+    ...one("--agent-type", flags.agentType),
+    ...(flags.planModeRequired ? ["--plan-mode-required"] : []),
+    ...(flags.permissionMode === "bypassPermissions"
+      ? ["--dangerously-skip-permissions"]
+      : one("--permission-mode", flags.permissionMode)),
+    ...list("--allowedTools", flags.allowedTools),
+    ...list("--disallowedTools", flags.disallowedTools),
+    ...list("--tools", flags.tools),
+    ...(flags.addDirs ?? []).flatMap((dir) => ["--add-dir", dir]),
+    ...one("--model", flags.model),
+    ...one("--resume", flags.resume),
+  ];
+}
+
+const ALIASES: Readonly<Record<string, string>> = {
+  "--allowed-tools": "--allowedTools",
+  "--disallowed-tools": "--disallowedTools",
+};
+
+const SWITCHES = new Set(["--plan-mode-required", "--dangerously-skip-permissions"]);
+
+const WITH_VALUE = new Set([
+  "--agent-id",
+  "--agent-name",
+  "--team-name",
+  "--agent-color",
+  "--parent-session-id",
+  "--agent-type",
+  "--permission-mode",
+  "--allowedTools",
+  "--disallowedTools",
+  "--tools",
+  "--add-dir",
+  "--model",
+  "--resume",
+]);
+
+/**
+ * Reads a teammate's arguments. Flags it does not know are ignored, for the sake of newer peers; a value that begins
+ * with `-` is still the value of the flag before it.
+ * @throws TeamError INVALID_INPUT when a flag has no value or who the agent is is missing
+ */
+export function parseAgentArgv(argv: readonly string[]): AgentFlags {
+  const values = new Map<string, string[]>();
+  for (let i = 0; i < argv.length; i += 1) {
+    const { name, inline } = splitFlag(argv[i] ?? "");
+    if (SWITCHES.has(name)) values.set(name, []);
+    else if (WITH_VALUE.has(name)) {
+      if (inline === undefined) i += 1;
+      const value = inline ?? argv[i];
+      if (value === undefined) throw missing(`${name} has no value`);
+      values.set(name, [...(values.get(name) ?? []), value]);
+    }
+  }
+  return flagsOf(values);
+}
+
+function splitFlag(word: string): { readonly name: string; readonly inline?: string } {
+  const at = word.startsWith("--") ? word.indexOf("=") : -1;
+  const name = at < 0 ? word : word.slice(0, at);
+  return { name: ALIASES[name] ?? name, ...(at < 0 ? {} : { inline: word.slice(at + 1) }) };
+}
+
+function flagsOf(values: ReadonlyMap<string, readonly string[]>): AgentFlags {
+  const last = (name: string) => values.get(name)?.at(-1);
+  const need = (name: string) => {
+    const value = last(name);
+    if (!value) throw missing(`${name} is missing`);
+    return value;
+  };
+  const optional = <K extends string, V>(key: K, value: V | undefined) =>
+    (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+  const mode = values.has("--dangerously-skip-permissions")
+    ? "bypassPermissions"
+    : permissionMode(last("--permission-mode"));
+  return {
+    agentId: need("--agent-id"),
+    agentName: need("--agent-name"),
+    teamName: need("--team-name"),
+    parentSessionId: last("--parent-session-id") ?? "",
+    agentType: last("--agent-type") ?? "general-purpose",
+    planModeRequired: values.has("--plan-mode-required"),
+    ...optional("agentColor", last("--agent-color")),
+    ...optional("permissionMode", mode),
+    ...optional("allowedTools", toolList(values.get("--allowedTools"))),
+    ...optional("disallowedTools", toolList(values.get("--disallowedTools"))),
+    ...optional("tools", toolList(values.get("--tools"))),
+    ...optional("addDirs", values.get("--add-dir")),
+    ...optional("model", last("--model")),
+    ...optional("resume", last("--resume")),
+  };
+}
+
+function permissionMode(value: string | undefined): PermissionMode | undefined {
+  if (value === undefined) return undefined;
+  const known = PERMISSION_MODES.find((mode) => mode === value);
+  if (known === undefined) throw missing(`--permission-mode ${JSON.stringify(value)} is not one of ours`);
+  return known;
+}
+
+function missing(what: string): TeamError {
+  return new TeamError("INVALID_INPUT", `The teammate's command line is not complete: ${what}.`, {
+    hint: "Teammates are started by `teams spawn` or `teams run`; `teams agent --help` lists the flags.",
+  });
+}

@@ -1,0 +1,31 @@
+import { TeamError } from "../../errors.ts";
+import { operand } from "../../text/shell-quote.ts";
+import type { LeadContext } from "../context.ts";
+import { finishMember } from "../ending/remove-member.ts";
+import { endProcesses } from "../processes/end-processes.ts";
+import { resumeMember } from "../resume/resume.ts";
+
+/**
+ * A person's word on a teammate that crashed (product.md): yes starts it again, with its conversation and its tasks; no lets it
+ * go from the team.
+ * @throws TeamError where it could not be started; it waits as before then
+ */
+export async function answerCrash(ctx: LeadContext, name: string, approve: boolean): Promise<void> {
+  if (approve) return startAgain(ctx, name);
+  // The script that holds its pane, and what went on in the background.
+  const left = await endProcesses(ctx, name);
+  await finishMember(ctx, name, "dismissed");
+  if (left.length === 0) return;
+  throw new TeamError(
+    "PERMISSION_DENIED",
+    `${name} has left the team, but processes of it could not be ended: ${left.join(", ")}.`,
+  );
+}
+
+async function startAgain(ctx: LeadContext, name: string): Promise<void> {
+  const { outcome, error } = await resumeMember(ctx, name);
+  if (outcome === "restarted" || outcome === "alive") return;
+  throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not started again.`, {
+    hint: error?.hint ?? `Look at its last lines: teams logs ${operand(name)}`,
+  });
+}

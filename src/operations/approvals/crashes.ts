@@ -1,0 +1,56 @@
+import { crashId } from "../../protocol/request-ids.ts";
+import type { TeamMember } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { type AgentRecords, judge } from "../../team/members/judge-liveness.ts";
+import { isBeingRestarted } from "../../team/members/start-claims.ts";
+import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { reasonOf, withoutMessages } from "../ending/last-lines.ts";
+
+/** A member, and what is known of it. */
+export interface MemberRecords extends AgentRecords {
+  readonly member: TeamMember;
+}
+
+/** Of all members. @param config the team's file, for who has read it already */
+export function memberRecords(ref: TeamRef, config = readTeam(ref)): readonly MemberRecords[] {
+  return config.members.map((member) => {
+    const { name } = member;
+    return { member, status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
+  });
+}
+
+/** A teammate that crashed: it waits for a person, who has it started again or lets it go. */
+export interface Crash {
+  /** Of this very crash: one that was started again, in its pane or by a command, has another the next time. */
+  readonly id: string;
+  readonly kind: "crash";
+  readonly from: string;
+  readonly summary: string;
+  readonly at: number;
+}
+
+/** Whoever has crashed, and was neither started again nor dismissed. No file says so: what is known of its end does. */
+export function crashesAmong(members: readonly MemberRecords[]): readonly Crash[] {
+  return members.flatMap((known) => crashOf(known) ?? []);
+}
+
+function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
+  const { name, joinedAt } = member;
+  const { status } = records;
+  if (name === LEAD_NAME || isBeingRestarted(member)) return undefined;
+  const { state, exit } = judge(member, records);
+  if (state !== "crashed") return undefined;
+  const last = withoutMessages(exit?.lastLines ?? [])
+    .at(-1)
+    ?.trim();
+  const how = reasonOf(exit).replace(/^ \((.*)\)$/, "$1");
+  return {
+    id: crashId(name, status?.startedAt ?? joinedAt),
+    kind: "crash",
+    from: name,
+    summary: [how, last].filter(Boolean).join(": ") || "nobody knows why",
+    at: exit?.at ?? status?.lastActivityAt ?? joinedAt,
+  };
+}

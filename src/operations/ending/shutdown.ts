@@ -1,0 +1,175 @@
+import { TeamError } from "../../errors.ts";
+import { steadyNow } from "../../os/clock.ts";
+import { livenessOf } from "../../os/process/identity.ts";
+import { formatProtocol, type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
+import { shutdownRequestId } from "../../protocol/request-ids.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { readTeam } from "../../team/config/config.ts";
+import { history } from "../../team/mailbox/history.ts";
+import { acknowledge, pending } from "../../team/mailbox/receive.ts";
+import { deliver } from "../../team/mailbox/send.ts";
+import { judge } from "../../team/members/judge-liveness.ts";
+import { findMember } from "../../team/members/members.ts";
+import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
+import { operand } from "../../text/shell-quote.ts";
+import type { Bell } from "../../wakeup/bell.ts";
+import { openTreeBell } from "../../wakeup/tree-bell.ts";
+import type { LeadContext } from "../context.ts";
+import { requireLead } from "../context.ts";
+import { closingTogether } from "../processes/batch-close.ts";
+import { finishMember } from "./remove-member.ts";
+
+/** Milliseconds that `shutdown` waits for agreement and end (product.md). */
+export const SHUTDOWN_TIMEOUT = 30_000;
+
+export type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
+
+export interface ShutdownReport {
+  readonly name: string;
+  readonly outcome: ShutdownOutcome;
+  /** Why it refused. */
+  readonly reason?: string;
+}
+
+export interface ShutdownOptions {
+  readonly timeoutMs?: number;
+  readonly reason?: string;
+  readonly signal?: AbortSignal;
+  /** What follows for one that has ended; by default it leaves the team. */
+  readonly ended?: (name: string) => Promise<unknown>;
+}
+
+/**
+ * Puts the request into the inbox of each and returns the request ids, without waiting.
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead: nobody was asked then
+ */
+export async function requestShutdown(
+  ctx: LeadContext,
+  names: readonly string[],
+  reason?: string,
+): Promise<ReadonlyMap<string, string>> {
+  requireLead(ctx, "ask for a shutdown");
+  const config = readTeam(ctx.ref);
+  const asked = names.map((given) => findMember(config, given).name);
+  if (asked.includes(LEAD_NAME)) throw notTheLead(ctx);
+  const ids = new Map<string, string>();
+  for (const name of asked) {
+    const requestId = shutdownRequestId(name, ctx.clock.now());
+    const why = reason === undefined ? {} : { reason };
+    const text = formatProtocol(
+      { type: "shutdown_request", requestId, from: LEAD_NAME, ...why },
+      new Date(ctx.clock.now()),
+    );
+    await deliver(ctx.ref, { from: LEAD_NAME, to: name, text });
+    ids.set(name, requestId);
+  }
+  return ids;
+}
+
+function notTheLead({ ref }: LeadContext): TeamError {
+  return new TeamError("INVALID_INPUT", "The lead is not shut down by a request; nobody was asked.", {
+    hint: `Ctrl-C twice in its pane ends its run; the whole team: teams kill --team ${operand(ref.team)}`,
+  });
+}
+
+/**
+ * Asks, waits for agreement and end, and does what follows for those that ended. A refusal stands; past the deadline
+ * nothing is touched (protocol.md section 4).
+ */
+export function shutdownTeammates(
+  outer: LeadContext,
+  names: readonly string[],
+  options: ShutdownOptions = {},
+): Promise<readonly ShutdownReport[]> {
+  return closingTogether(outer, (ctx) => askAndFinish(ctx, names, options));
+}
+
+async function askAndFinish(
+  ctx: LeadContext,
+  names: readonly string[],
+  options: ShutdownOptions,
+): Promise<readonly ShutdownReport[]> {
+  const { ref } = ctx;
+  // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
+  const bell = openTreeBell([ref.paths.dir]);
+  const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
+  const ended = options.ended ?? ((name: string) => finishMember(ctx, name, "shutdown"));
+  try {
+    const waiting = new Map(await requestShutdown(ctx, names, options.reason));
+    const reports = new Map<string, ShutdownReport>();
+    for (;;) {
+      for (const [name, requestId] of waiting) {
+        const report = await lookAt(ctx, name, requestId, ended);
+        if (report === undefined) continue;
+        reports.set(name, report);
+        waiting.delete(name);
+      }
+      if (waiting.size === 0) break;
+      if (!(await waitFor(bell, deadline - steadyNow(), options.signal))) break;
+    }
+    for (const name of waiting.keys()) reports.set(name, { name, outcome: "timed_out" });
+    return [...reports.values()];
+  } finally {
+    bell.close();
+  }
+}
+
+/** Longest wait between two looks, in milliseconds: the net for an end that left no exit record (SIGKILL of everything). */
+const LOOK_AGAIN = 1_000;
+
+async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): Promise<boolean> {
+  if (remainingMs <= 0 || signal?.aborted) return false;
+  const timeoutMs = Math.min(remainingMs, LOOK_AGAIN);
+  await bell.wait({ timeoutMs, ...(signal === undefined ? {} : { signal }) });
+  return true;
+}
+
+async function lookAt(
+  ctx: LeadContext,
+  name: string,
+  requestId: string,
+  ended: (name: string) => Promise<unknown>,
+): Promise<ShutdownReport | undefined> {
+  const member = readTeam(ctx.ref).members.find((one) => one.name === name);
+  if (member === undefined) return { name, outcome: "approved" };
+  // Before its answer is looked for: who agreed has said so by the time it is seen to have ended.
+  const { alive } = judge(member, {
+    status: readStatus(ctx.ref, name),
+    place: readPlace(ctx.ref, name),
+    exit: readExit(ctx.ref, name),
+  });
+  const answer = await answerTo(ctx, name, requestId);
+  if (answer?.type === "shutdown_rejected") return { name, outcome: "rejected", reason: answer.reason };
+  const agreed = answer?.type === "shutdown_approved";
+  // Of one that cannot be judged from here (a foreign peer) there is only its word.
+  if (alive === true || (alive === null && !agreed)) return undefined;
+  await ended(name);
+  return { name, outcome: agreed ? "approved" : "gone" };
+}
+
+/**
+ * The answer to this request in the lead's inbox. With no lead process to read it, it is marked as read here: the
+ * caller is the lead.
+ */
+async function answerTo(
+  ctx: LeadContext,
+  name: string,
+  requestId: string,
+): Promise<ProtocolMessage | undefined> {
+  const { ref } = ctx;
+  const isAnswer = (message: ProtocolMessage | undefined): boolean =>
+    (message?.type === "shutdown_approved" || message?.type === "shutdown_rejected") &&
+    message.requestId === requestId;
+  const entry = (await pending(ref, LEAD_NAME)).find(({ protocol }) => isAnswer(protocol));
+  if (entry !== undefined) {
+    const lead = readTeam(ref).leadProcess;
+    const led = lead !== undefined && livenessOf(lead) === "alive";
+    if (!led) await acknowledge(ref, LEAD_NAME, [entry.key]);
+    return entry.protocol;
+  }
+  for (const past of await history(ref, LEAD_NAME, { from: name })) {
+    const message = parseProtocol(past.text);
+    if (isAnswer(message)) return message;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import type { TeamMember } from "../../schema/config.ts";
+import { defined } from "../../schema/defined.ts";
+import { sameName } from "../../schema/names.ts";
+import type { ProcessIdentity } from "../../schema/process-identity.ts";
+import { worktreeOf } from "../../schema/worktree.ts";
+import { readTeam } from "../../team/config/config.ts";
+import type { LeadContext } from "../context.ts";
+import { clearWorktree, inUse, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
+import { awaitSettled } from "./settle-ending.ts";
+
+interface Report {
+  readonly name: string;
+  /** Processes of it that still are there. */
+  readonly left?: readonly number[];
+  readonly outcome: string;
+}
+
+/**
+ * Adds to what became of members what became of the worktrees of those that have left. Whoever saw to an end has seen to its
+ * worktree; one that still is there is looked at again, for why.
+ * @param discard the kill that takes them with all that is in them
+ * @param members as they were before
+ */
+export async function withWorktrees<R extends Report>(
+  ctx: LeadContext,
+  members: readonly TeamMember[],
+  reports: readonly R[],
+  discard?: ProcessIdentity,
+): Promise<readonly (R & { readonly worktree?: WorktreeEnd })[]> {
+  const told: (R & { readonly worktree?: WorktreeEnd })[] = [];
+  for (const report of reports) {
+    const member = members.find(({ name }) => sameName(name, report.name));
+    const end = member && (await endOfWorktree(ctx, member, report, discard));
+    told.push(end === undefined ? report : { ...report, worktree: end });
+  }
+  return told;
+}
+
+async function endOfWorktree(
+  ctx: LeadContext,
+  member: TeamMember,
+  { outcome, left = [] }: Report,
+  discard: ProcessIdentity | undefined,
+): Promise<WorktreeEnd | undefined> {
+  const worktree = worktreeOf(member);
+  if (worktree === undefined) return undefined;
+  const stays = readTeam(ctx.ref).members.some(({ worktreePath }) => worktreePath === worktree.path);
+  if (stays) return undefined;
+  await awaitSettled(ctx, member.name);
+  if (outcome === "out of reach" || left.length > 0) return inUse(worktree);
+  return clearWorktree(ctx, defined({ ...worktree, discard }));
+}

@@ -1,0 +1,83 @@
+import { TeamError } from "../errors.ts";
+import { formatProtocol } from "../protocol/messages.ts";
+import { permissionMode, type TeamConfig, type TeamMember } from "../schema/config.ts";
+import { LEAD_NAME, sameName } from "../schema/names.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import { readTeam } from "../team/config/config.ts";
+import { deliver } from "../team/mailbox/send.ts";
+import { findMember } from "../team/members/members.ts";
+import { giveMode, modeNow, modeToInherit } from "../team/members/permission-mode.ts";
+import { type LeadContext, requireLead } from "./context.ts";
+
+/** How much a mode allows without asking. */
+const RIGHTS: Readonly<Record<PermissionMode, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  delegate: 1,
+  default: 1,
+  acceptEdits: 2,
+  bypassPermissions: 3,
+};
+
+/** Whether a mode allows more than another: a lead's model cannot give more than it has (protocol.md section 6). */
+export function exceeds(mode: PermissionMode, own: PermissionMode): boolean {
+  return RIGHTS[mode] > RIGHTS[own];
+}
+
+/** The mode that a lead's teammates have unless told otherwise: its own, and of one that only coordinates the one from before. */
+export function leadsMode({ members }: Pick<TeamConfig, "members">): PermissionMode {
+  const lead = members.find(({ name }) => name === LEAD_NAME);
+  const mode = lead && modeToInherit(lead);
+  return mode === undefined || mode === "delegate" ? "default" : mode;
+}
+
+export interface ModeChange {
+  readonly name: string;
+  readonly mode: PermissionMode;
+  /** null where nobody had said one. */
+  readonly before: PermissionMode | null;
+}
+
+/**
+ * Changes the permission mode of a member: the running agent is told, and one that is started again begins with it. A lead
+ * sees it in the team's file.
+ * @param decider a model cannot give more than the lead has
+ * @param forbidden why bypassPermissions is not to be had; undefined where it is
+ * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED; nothing was changed then
+ */
+export async function setMode(
+  ctx: LeadContext,
+  agent: string,
+  mode: PermissionMode,
+  { decider, forbidden }: { readonly decider: "person" | "model"; readonly forbidden: string | undefined },
+): Promise<ModeChange> {
+  requireLead(ctx, "set a permission mode");
+  const config = readTeam(ctx.ref);
+  const member = findMember(config, agent);
+  const lead = modeOf(findMember(config, LEAD_NAME)) ?? "default";
+  if (mode === "bypassPermissions" && forbidden !== undefined) {
+    throw denied(`bypassPermissions is forbidden here by ${forbidden}`, "Name another mode: acceptEdits.");
+  }
+  if (decider === "model" && (sameName(member.name, LEAD_NAME) || exceeds(mode, lead))) {
+    throw denied(`A model in mode ${lead} cannot give ${member.name} the mode ${mode}`, "A person can.");
+  }
+  const before = modeOf(member) ?? null;
+  await giveMode(ctx.ref, member.name, mode);
+  if (!sameName(member.name, LEAD_NAME)) {
+    const text = formatProtocol(
+      { type: "mode_set_request", mode, from: LEAD_NAME },
+      new Date(ctx.clock.now()),
+    );
+    await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text });
+  }
+  return { name: member.name, mode, before };
+}
+
+function modeOf(member: TeamMember): PermissionMode | undefined {
+  const parsed = permissionMode.safeParse(modeNow(member));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function denied(what: string, hint: string): TeamError {
+  return new TeamError("PERMISSION_DENIED", `${what}; nothing was changed.`, { hint });
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { TeamError } from "../../errors.ts";
+import { entryOf } from "../../os/files/fs.ts";
+import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
+import { transcriptPath } from "../../protocol/paths.ts";
+import type { TeamConfig } from "../../schema/config.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { readTeam, updateTeam } from "../../team/config/config.ts";
+import { removeRun } from "../../team/records/read-records.ts";
+import type { TeamRef } from "../../team/ref.ts";
+import { operand, optionWords } from "../../text/shell-quote.ts";
+import type { LeadContext } from "../context.ts";
+import { closeRequestsOf } from "../ending/settle-ending.ts";
+import { endLeftCommands, endLeftWatches } from "../processes/dead-lead.ts";
+
+/** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
+export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
+
+/**
+ * Follows a lead whose process has died: the team has no lead's process any more, and a session of its own, so that
+ * whoever calls commands leads it (S50).
+ * @param force also where nobody can see from here whether it lives
+ */
+export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOutcome> {
+  const { ref } = ctx;
+  const before = leadOf(readTeam(ref));
+  if (before !== "dead" && !(before === "unknown" && force)) return before;
+  let taken = false;
+  await updateTeam(ref, (config) => {
+    taken = leadOf(config) === before;
+    const { leadProcess: _dead, ...rest } = config;
+    const metadata = { ...config.metadata, [SESSION]: config.leadSessionId };
+    return taken ? ({ ...rest, leadSessionId: randomUUID(), metadata } as TeamConfig) : undefined;
+  });
+  // Somebody else was quicker.
+  if (!taken) return "yours";
+  closeRequestsOf(ref, LEAD_NAME);
+  await endLeftCommands(ctx);
+  await endLeftWatches(ctx);
+  removeRun(ref, LEAD_NAME);
+  return "taken";
+}
+
+/** Who leads a team from now on in a process of its own, and what it knows of it. */
+export interface TakenLead {
+  /** The conversation of the lead before it, or a new one. */
+  readonly sessionId: string;
+  readonly isNew: boolean;
+}
+
+/**
+ * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
+ * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
+ */
+export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
+  const { ref, home, clock } = ctx;
+  let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
+  await updateTeam(ref, (config) => {
+    const lead = leadOf(config);
+    if (lead === "process" || lead === "unknown") throw isLed(config, lead);
+    const before = [config.leadSessionId, config.metadata?.[SESSION]].find((id) => isSession(home.root, id));
+    if (typeof before === "string") taken = { sessionId: before, isNew: false };
+    const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
+    const metadata = isByHand(config) ? { ...config.metadata, [BY_HAND]: true } : config.metadata;
+    return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
+  });
+  closeRequestsOf(ref, LEAD_NAME);
+  await endLeftCommands(ctx);
+  await endLeftWatches(ctx);
+  return taken;
+}
+
+/** Makes the person its lead again whose team this process has led until its end. @throws TeamError TEAM_NOT_FOUND */
+export async function giveLeadBack(ref: TeamRef): Promise<void> {
+  const own = ownIdentity();
+  await updateTeam(ref, (config) => {
+    const { leadProcess, metadata, ...rest } = config;
+    if (leadProcess?.pid !== own.pid || leadProcess.procStart !== own.procStart) return undefined;
+    const { [BY_HAND]: _was, ...kept } = metadata ?? {};
+    return { ...rest, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) } as TeamConfig;
+  });
+}
+
+/** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
+export function isByHand({ leadProcess, metadata }: TeamConfig): boolean {
+  return leadProcess === undefined || metadata?.[BY_HAND] === true;
+}
+
+/** Key in a team's metadata: a person led it before a run did. */
+const BY_HAND = "_byHand";
+
+/** Key in a team's metadata: the session of the lead that a person followed. */
+const SESSION = "_leadSession";
+
+/** Whether there is a conversation of it; an id that is read from a file becomes the name of one. */
+function isSession(root: string, id: unknown): boolean {
+  return (
+    typeof id === "string" && /^[\w-]{1,128}$/.test(id) && entryOf(transcriptPath(root, id)) !== undefined
+  );
+}
+
+function isLed({ name, leadProcess }: TeamConfig, lead: "process" | "unknown"): TeamError {
+  const where =
+    lead === "process" ? `process ${leadProcess?.pid}` : "a process that cannot be seen from here";
+  const hint =
+    lead === "process"
+      ? `Go there: teams attach ${optionWords("--team", name)}`
+      : `If it is gone for good: teams resume ${operand(name)} --force, then again`;
+  return new TeamError("ALREADY_LEADING", `${name} is led by ${where}; nothing was done.`, { hint });
+}
+
+function leadOf({ leadProcess }: TeamConfig): "yours" | "process" | "unknown" | "dead" {
+  if (leadProcess === undefined) return "yours";
+  const liveness = livenessOf(leadProcess);
+  return liveness === "alive" ? "process" : liveness;
+}

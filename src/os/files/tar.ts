@@ -1,0 +1,208 @@
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Readable, Transform, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import { extract, type Header, type Pack, pack } from "tar-stream";
+import { isSystemError, messageOf, TeamError } from "../../errors.ts";
+import { fileSize, makePrivate, PRIVATE_FILE, readFrom, temporaryBeside } from "./fs.ts";
+
+/** The first bytes of a file that only grows: what was there at one moment, read later. */
+export interface FileStart {
+  readonly path: string;
+  readonly length: number;
+}
+
+/** One file of an archive that is being made. */
+export interface FileToPack {
+  readonly name: string;
+  readonly content: Uint8Array | FileStart;
+}
+
+/** What a searched piece of a file begins with; most lines are shorter. */
+const FIRST_LOOK = 64 * 1024;
+
+/** The whole lines of a file that others append to; undefined when it is not there. */
+export function wholeLinesOf(path: string): FileStart | undefined {
+  const size = fileSize(path);
+  if (size === undefined) return undefined;
+  for (let back = FIRST_LOOK; ; back *= 2) {
+    const from = Math.max(0, size - back);
+    const end = readFrom(path, from)?.lastIndexOf(0x0a) ?? -1;
+    if (end >= 0) return { path, length: from + end + 1 };
+    if (from === 0) return { path, length: 0 };
+  }
+}
+
+/** How many bytes a file of an archive takes. */
+export function packedSize({ content }: FileToPack): number {
+  return content instanceof Uint8Array ? content.byteLength : content.length;
+}
+
+/**
+ * The bytes of a `.tar.gz` with these files, made as they are asked for. What cannot be read destroys the stream.
+ * @param at the time that every file gets, in milliseconds since the epoch
+ */
+export function packArchive(files: Iterable<FileToPack>, at: number): Readable {
+  const tar = pack();
+  const zipped = createGzip();
+  pipeline(Readable.from(tar), zipped).catch((error: Error) => zipped.destroy(error));
+  feed(tar, files, new Date(at)).catch((error: Error) => tar.destroy(error));
+  return zipped;
+}
+
+async function feed(tar: Pack, files: Iterable<FileToPack>, mtime: Date): Promise<void> {
+  for (const file of files) await add(tar, file, mtime);
+  tar.finalize();
+}
+
+function add(tar: Pack, file: FileToPack, mtime: Date): Promise<void> {
+  const header = { name: file.name, size: packedSize(file), mode: PRIVATE_FILE, mtime };
+  return new Promise((resolve, reject) => {
+    const entry = tar.entry(header, (error) => (error ? reject(error) : resolve()));
+    // A file that has become shorter does not fill its entry, which is an error there.
+    pipeline(Readable.from(bytesOf(file)), entry).catch(reject);
+  });
+}
+
+async function* bytesOf({ content }: FileToPack): AsyncGenerator<Uint8Array> {
+  if (content instanceof Uint8Array) yield content;
+  else if (content.length > 0) yield* createReadStream(content.path, { start: 0, end: content.length - 1 });
+}
+
+/** Writes a stream to a file of its own, 0600 and on the disk; the name must be free. */
+export async function saveBytes(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const file = createWriteStream(path, { flags: "wx", mode: PRIVATE_FILE, flush: true });
+  await pipeline(bytes, file, { ...(signal && { signal }) });
+  makePrivate(path);
+}
+
+/**
+ * The same for a name that may be taken: the file is replaced when all of the new one is on the disk, or not at all.
+ * @throws the reason of `signal`
+ */
+export async function replaceWithBytes(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const temporary = temporaryBeside(path);
+  try {
+    await saveBytes(temporary, bytes, signal);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    signal?.throwIfAborted();
+    throw error;
+  }
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+}
+
+/** The bytes of a file. @throws a system error when it is not there */
+export async function openedBytes(path: string): Promise<Readable> {
+  return (await open(path)).createReadStream();
+}
+
+/** One file of an archive that is being read; its bytes are read before the next one comes, or passed over. */
+export interface PackedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Reads a `.tar.gz`: regular files only, one after the other.
+ * @param mostBytes that may come out of the compression, so that a small file cannot fill the disk
+ * @throws TeamError CORRUPT_FILE for what is no such archive, what `take` throws, and the reason of `signal`
+ */
+export async function readArchive(
+  source: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+  take: (file: PackedFile) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const tar = extract();
+  const sink = tar as unknown as Writable;
+  const flow = pipeline(source, createGunzip(), bounded(mostBytes), sink, { ...(signal && { signal }) });
+  // Both to their ends: whoever fails ends the other, which then complains of an end that came early.
+  const ends = await Promise.allSettled([takeAll(tar as unknown as AsyncIterable<PackedEntry>, take), flow]);
+  signal?.throwIfAborted();
+  const [refused, broken] = ends.map((end) => (end.status === "rejected" ? end.reason : undefined));
+  if (refused !== undefined && saysItself(refused)) throw refused;
+  if ((broken ?? refused) !== undefined) throw unreadable(broken ?? refused);
+}
+
+/** What the package gives: a stream of its own kind, which Node reads as any other. */
+type PackedEntry = AsyncIterable<Uint8Array> & { readonly header: Header; resume(): void };
+
+async function takeAll(
+  tar: AsyncIterable<PackedEntry>,
+  take: (file: PackedFile) => Promise<void>,
+): Promise<void> {
+  for await (const entry of tar) {
+    const { name, type, size } = entry.header;
+    if (type !== "file") throw notRegular(name, type);
+    await take({ name, size, bytes: entry });
+    entry.resume();
+  }
+}
+
+function bounded(mostBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      bytes += chunk.byteLength;
+      if (bytes > mostBytes) done(tooMuch(mostBytes));
+      else done(null, chunk);
+    },
+  });
+}
+
+const MAKE_AGAIN = "Make it again where the team is: teams export <team>";
+
+function notRegular(name: string, type: string): TeamError {
+  return new TeamError(
+    "CORRUPT_FILE",
+    `The archive holds a ${type} (${JSON.stringify(name)}); only regular files belong in it. Nothing was made.`,
+    { hint: MAKE_AGAIN },
+  );
+}
+
+function tooMuch(mostBytes: number): TeamError {
+  return new TeamError("CORRUPT_FILE", `The archive holds more than ${mostBytes} bytes. Nothing was made.`, {
+    hint: MAKE_AGAIN,
+  });
+}
+
+function unreadable(reason: unknown): unknown {
+  if (saysItself(reason)) return reason;
+  return new TeamError(
+    "CORRUPT_FILE",
+    `That is not a whole .tar.gz: ${messageOf(reason)}. Nothing was made.`,
+    {
+      hint: MAKE_AGAIN,
+      cause: reason,
+    },
+  );
+}
+
+/** An error of ours or of the system tells by itself what is wrong, and so does a defect. */
+function saysItself(reason: unknown): boolean {
+  return reason instanceof TeamError || isSystemError(reason) || reason instanceof TypeError;
+}

@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { systemCode } from "../../errors.ts";
+import { platform } from "../env.ts";
+
+/** One process as the system shows it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly pgid: number;
+  /** Session id: the pid of the process that began it. On macOS, where `ps` does not show it, the process group. */
+  readonly sid: number;
+  /** On macOS alone, the terminal that it belongs to: those of one terminal are of one session. */
+  readonly tty?: string;
+  /** Start time in the form of a process identity. */
+  readonly procStart: string;
+  /** The program's own name for itself (`tmux: server`). */
+  readonly name: string;
+}
+
+/** These and all that live below them, as the table shows it. */
+export function below(table: readonly ProcessRow[], start: Iterable<ProcessRow>): Set<ProcessRow> {
+  const children = new Map<number, ProcessRow[]>();
+  for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
+  const found = new Set(start);
+  for (const row of found) for (const child of children.get(row.pid) ?? []) found.add(child);
+  return found;
+}
+
+export function isTmuxServer(row: ProcessRow): boolean {
+  return /^tmux: server/.test(row.name) || /(^|\/)tmux$/.test(row.name);
+}
+
+/** Every living process that we may see; zombies are left out. */
+export function processTable(): readonly ProcessRow[] {
+  return platform === "linux" ? tableFromProc() : tableFromPs();
+}
+
+/**
+ * Whether a process was started with `entry` (`NAME=value`) in its environment. False also where the system does not
+ * let us look: another user's, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
+ */
+export function startedWith(pid: number, entry: string): boolean {
+  return startedWithAny(entry)(pid);
+}
+
+/** {@link startedWith} for many: where there is no /proc, one fork at the first question answers all. */
+export function startedWithAny(entry: string): (pid: number) => boolean {
+  if (platform === "linux") return (pid) => readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
+  let pids: ReadonlySet<number> | undefined;
+  return (pid) => {
+    pids ??= pidsShownWith(psText(["-axwwE", "-o", "pid=,command="]), entry);
+    return pids.has(pid);
+  };
+}
+
+/** The pids of the lines of `ps -E` that show this entry: the environment stands behind the arguments, each parted by a blank. */
+export function pidsShownWith(text: string, entry: string): ReadonlySet<number> {
+  const lines = text.split("\n").filter((line) => `${line} `.includes(` ${entry} `));
+  return new Set(lines.map((line) => Number.parseInt(line, 10)));
+}
+
+/**
+ * Sends a signal to a process, or to a whole group by its negative id; that nobody is left is no failure (of a group of
+ * zombies macOS says that it is not ours). @returns whether it was there and ours to signal
+ */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "ESRCH" || systemCode(error) === "EPERM") return false;
+    throw error;
+  }
+}
+
+export const ownPid = process.pid;
+/** Who started this process. */
+export const ownParent = process.ppid;
+
+/** The parent of a process; undefined when it is gone. */
+export function parentOf(pid: number): number | undefined {
+  if (platform !== "linux") return tableFromPs().find((row) => row.pid === pid)?.ppid;
+  const stat = readProc(`${pid}/stat`);
+  return stat === undefined ? undefined : rowOfStat(stat)?.ppid;
+}
+
+function tableFromProc(): ProcessRow[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const stat = readProc(`${name}/stat`);
+      const row = stat === undefined ? undefined : rowOfStat(stat);
+      return row === undefined ? [] : [row];
+    });
+}
+
+/** `pid (name) state ppid pgrp session …`, field 22 the start; the name may hold spaces and brackets. */
+export function rowOfStat(stat: string): ProcessRow | undefined {
+  const open = stat.indexOf("(");
+  const close = stat.lastIndexOf(")");
+  const rest = stat.slice(close + 2).split(" ");
+  const [state, ppid, pgid, sid] = rest;
+  const procStart = rest[19];
+  if (state === undefined || state === "Z" || state === "X" || procStart === undefined) return undefined;
+  return {
+    pid: Number(stat.slice(0, open)),
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    sid: Number(sid),
+    procStart,
+    name: stat.slice(open + 1, close),
+  };
+}
+
+function tableFromPs(): ProcessRow[] {
+  return psText(["-axo", "pid=,ppid=,pgid=,tty=,stat=,lstart=,comm="])
+    .split("\n")
+    .flatMap((line) => rowOfPs(line) ?? []);
+}
+
+/** Bytes of the longest answer: every process with its whole environment. */
+const PS_MOST_BYTES = 64 * 1024 * 1024;
+
+function psText(args: readonly string[]): string {
+  const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
+  return execFileSync("ps", args, { encoding: "utf8", env, maxBuffer: PS_MOST_BYTES });
+}
+
+/** `lstart` is always five words: `Sat Nov 21 09:06:51 2026`; who has no terminal shows question marks for one. */
+export function rowOfPs(line: string): ProcessRow | undefined {
+  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/.exec(
+    line,
+  );
+  if (match === null || match[5]?.startsWith("Z")) return undefined;
+  const [, pid, ppid, pgid, tty = "", , procStart = "", name = ""] = match;
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    sid: Number(pgid),
+    ...(tty.includes("?") ? {} : { tty }),
+    procStart,
+    name: name.trim(),
+  };
+}
+
+/** A process that ended while we looked, or that is not ours to look at, has no text. */
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${path}`, "utf8");
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES" || code === "EPERM") return undefined;
+    throw error;
+  }
+}

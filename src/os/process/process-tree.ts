@@ -1,0 +1,151 @@
+import { pause, steadyNow } from "../clock.ts";
+import {
+  below as allBelow,
+  isTmuxServer,
+  ownPid,
+  type ProcessRow,
+  processTable,
+  signalProcess,
+  startedWithAny,
+} from "./process-table.ts";
+
+/** Environment variable that marks everything an agent starts. Its value is the instance: one start of one agent. */
+export const INSTANCE_VARIABLE = "TEAMS_INSTANCE";
+
+/** Environment variable that marks everything a command starts. Its value is one run of one command. */
+export const COMMAND_VARIABLE = "TEAMS_COMMAND";
+
+/** Milliseconds that a command has from SIGTERM to SIGKILL. */
+const COMMAND_GRACE_MS = 500;
+/** After SIGKILL only the kernel takes time. */
+const KILL_WAIT_MS = 2000;
+/** How often the process table is read while processes are expected to end. */
+const POLL_MS = 25;
+
+export interface TreeRoot {
+  /** The launch script: what the place runs. */
+  readonly root: { readonly pid: number; readonly procStart: string };
+  /** The process that an agent in process lives in: its marked descendants belong to the tree too. */
+  readonly host?: { readonly pid: number; readonly procStart: string };
+  /** The instance's uuid, which everything it started carries in its environment. */
+  readonly marker: string;
+}
+
+/**
+ * Ends an agent's process and everything it started: SIGTERM, and after the grace SIGKILL. Each signal goes to
+ * descendants, session members and marked processes, which every poll looks up again. Best effort: a process escapes
+ * if it dropped the marker, left the session and lost its parent (docs/endings.md). macOS has no session ids here, so
+ * the process group and the terminal replace them.
+ * @returns the pids that are still alive at the end
+ */
+export async function endTree(
+  tree: TreeRoot,
+  { graceMs }: { readonly graceMs: number },
+): Promise<{ readonly left: number[] }> {
+  const ever = new Map<number, string>();
+  const members: FindMembers = (table) => {
+    const found = treeMembers(table, tree, ever, startedWithAny(`${INSTANCE_VARIABLE}=${tree.marker}`));
+    for (const row of found) ever.set(row.pid, row.procStart);
+    return found;
+  };
+  return { left: await terminate(members, graceMs) };
+}
+
+/**
+ * Ends a command and everything it started: SIGTERM, and after 500 ms SIGKILL. Each signal goes to its process group,
+ * its session and the marked processes, which every poll looks up again. A process escapes if it dropped the mark and
+ * left the session.
+ * @param pid leader of the command's process group and session
+ * @param mark value of {@link COMMAND_VARIABLE} in its environment
+ */
+export async function endCommand(pid: number, mark: string): Promise<void> {
+  await terminate(
+    (table) => commandMembers(table, pid, startedWithAny(`${COMMAND_VARIABLE}=${mark}`)),
+    COMMAND_GRACE_MS,
+  );
+}
+
+type FindMembers = (table: readonly ProcessRow[]) => readonly ProcessRow[];
+
+/** @returns the pids that survived both signals */
+async function terminate(members: FindMembers, graceMs: number): Promise<number[]> {
+  await signalUntilGone(members, "SIGTERM", graceMs);
+  // Reads the table again even if nothing was left: /proc is not read atomically, so a fork may have been missed.
+  return signalUntilGone(members, "SIGKILL", KILL_WAIT_MS);
+}
+
+/** Signals each process once, including those that appear later, until none is left or the time is up. */
+async function signalUntilGone(
+  members: FindMembers,
+  signal: NodeJS.Signals,
+  forMs: number,
+): Promise<number[]> {
+  const deadline = steadyNow() + forMs;
+  const signalled = new Set<string>();
+  for (;;) {
+    const rows = members(processTable());
+    if (rows.length === 0) return [];
+    for (const row of rows) {
+      const key = `${row.pid} ${row.procStart}`;
+      if (!signalled.has(key)) signalProcess(row.pid, signal);
+      signalled.add(key);
+    }
+    if (steadyNow() >= deadline) return rows.map((row) => row.pid);
+    await pause(POLL_MS);
+  }
+}
+
+/**
+ * Processes in the table that belong to the tree. Pure except for `marked`.
+ * @param ever processes found earlier, by pid and start time: an orphan whose parent has just ended still belongs
+ */
+export function treeMembers(
+  table: readonly ProcessRow[],
+  { root, host }: TreeRoot,
+  ever: ReadonlyMap<number, string>,
+  marked: (pid: number) => boolean,
+): readonly ProcessRow[] {
+  const below = (start: Iterable<ProcessRow>): Set<ProcessRow> => allBelow(table, start);
+  const top = table.find((row) => row.pid === root.pid);
+  const ours = top !== undefined && top.procStart === root.procStart;
+  // While a session lives its number is no new process's pid: a stranger with the root's pid means that ours is over.
+  const sessionIsOurs = ours || top === undefined;
+  const servers = below(table.filter(isTmuxServer));
+  const seeds = table.filter(
+    (row) =>
+      (ours && row.pid === root.pid) ||
+      (sessionIsOurs && root.pid > 1 && row.sid === root.pid) ||
+      (ours && row.tty !== undefined && row.tty === top.tty) ||
+      ever.get(row.pid) === row.procStart,
+  );
+  const related = below(seeds);
+  // A server that a marked process started hands the mark to panes of the user: neither it nor they are the agent's.
+  const hosted = below(table.filter((row) => row.pid === host?.pid && row.procStart === host.procStart));
+  const beyond = below([...hosted].filter(isTmuxServer));
+  const isForeign = (row: ProcessRow): boolean => servers.has(row) && (!hosted.has(row) || beyond.has(row));
+  const markedRows = table.filter((row) => !related.has(row) && !isForeign(row) && marked(row.pid));
+  const foreign = below([...related].filter(isTmuxServer));
+  return [...below([...related, ...markedRows])].filter(
+    (row) => row.pid !== ownPid && row.pid > 1 && !isTmuxServer(row) && !foreign.has(row),
+  );
+}
+
+/**
+ * Processes in the table that a command started. Pure except for `marked`. A tmux server that the command started
+ * passes the mark to every later pane of the user, so the server and its descendants are excluded.
+ */
+export function commandMembers(
+  table: readonly ProcessRow[],
+  pid: number,
+  marked: (pid: number) => boolean,
+): readonly ProcessRow[] {
+  const isOfGroup = (row: ProcessRow): boolean => row.pgid === pid || row.sid === pid;
+  const found = table.filter(
+    (row) => row.pid !== ownPid && row.pid > 1 && (isOfGroup(row) || marked(row.pid)),
+  );
+  const foreign = allBelow(
+    table,
+    found.filter((row) => isTmuxServer(row) && !isOfGroup(row)),
+  );
+  return found.filter((row) => !foreign.has(row));
+}

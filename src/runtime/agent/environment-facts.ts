@@ -1,0 +1,27 @@
+import type { Surroundings } from "../../agent/prompts/default-prompt.ts";
+import { checkoutOf } from "../../git/repository.ts";
+import type { LeadContext } from "../../operations/context.ts";
+
+/** Where and when an agent begins: looked at once, since what changes in a system prompt makes the server read all of it anew. */
+export function whereabouts({
+  cwd,
+  clock,
+}: Pick<LeadContext, "cwd" | "clock">): Pick<Surroundings, "cwd" | "today" | "repository"> {
+  return { cwd, today: dayOf(clock.now()), repository: repositoryLine(cwd) };
+}
+
+function repositoryLine(cwd: string): string | undefined {
+  const checkout = checkoutOf(cwd);
+  if (checkout === undefined) return undefined;
+  const branch = checkout.branch === undefined ? "" : `, on the branch ${checkout.branch}`;
+  return checkout.isLinked
+    ? `It is in a git worktree of its own${branch} when you began: others work in the repository's other worktrees.`
+    : `It is in a git repository${branch} when you began.`;
+}
+
+/** The day where the user is, as 2026-01-31. */
+function dayOf(ms: number): string {
+  const day = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+}

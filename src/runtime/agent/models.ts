@@ -1,0 +1,113 @@
+import { dirname, join, resolve } from "node:path";
+import { modelFacts, type OwnFacts } from "../../agent/model/catalog.ts";
+import type { Model } from "../../agent/model/model.ts";
+import { isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
+import { BUILTIN_TOOL_NAMES } from "../../agent/tools/tool-names.ts";
+import { messageOf, systemCode, TeamError } from "../../errors.ts";
+import type { LeadContext } from "../../operations/context.ts";
+import type { Env } from "../../os/env.ts";
+import { readText } from "../../os/files/fs.ts";
+import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
+import type { Settings } from "../../settings/settings-schema.ts";
+import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
+import { recorded } from "./recording.ts";
+import type { SharedParts } from "./subagents.ts";
+
+/** Where the playbooks of the package are: beside the built file. */
+export function playbooksDirectory(program: readonly string[]): string {
+  return join(dirname(program[1] ?? "."), "playbooks");
+}
+
+/** The absolute path of the playbook that a scripted model plays. */
+export function playbookFile(model: string, program: readonly string[], cwd: string): string {
+  return model === SCRIPTED
+    ? join(playbooksDirectory(program), "audit.json")
+    : resolve(cwd, model.slice(SCRIPTED.length + 1));
+}
+
+/**
+ * @param agents who is to play it: each needs a list of its own, or `*`
+ * @throws TeamError INVALID_INPUT when there is no such file, or with the line and field of its first mistake
+ */
+export function loadPlaybook(file: string, agents: readonly string[] = []): Playbook {
+  const tools = [...BUILTIN_TOOL_NAMES, ...TEAM_TOOL_NAMES];
+  return parsePlaybook(playbookText(file), file, { tools, agents });
+}
+
+function playbookText(file: string): string {
+  let text: string | undefined;
+  try {
+    text = readText(file);
+  } catch (error) {
+    throw notAPlaybook(unreadable(file, error), error);
+  }
+  if (text === undefined) throw notAPlaybook(`There is no playbook ${file}.`);
+  return text;
+}
+
+function unreadable(file: string, error: unknown): string {
+  const code = systemCode(error);
+  if (code === "EISDIR") return `${file} is a directory, not a playbook.`;
+  if (code === "EACCES" || code === "EPERM") return `You may not read the playbook ${file}.`;
+  return `The playbook ${file} cannot be read: ${messageOf(error)}.`;
+}
+
+function notAPlaybook(message: string, cause?: unknown): TeamError {
+  const hint = "Name a file with --playbook, or leave it out for the built-in one.";
+  return new TeamError("INVALID_INPUT", message, { hint, cause });
+}
+
+interface ModelChoice {
+  readonly model: string;
+  /** Whose turns of a playbook are played. */
+  readonly agent: string;
+  readonly team: string;
+  readonly program: readonly string[];
+  readonly cwd: string;
+  readonly env: Env;
+  /** Short names of models that the user's settings add. */
+  readonly names: Readonly<Record<string, string>>;
+  /** What the user's settings say of models. */
+  readonly prices: Readonly<Record<string, OwnFacts>>;
+}
+
+/**
+ * The models of an agent and of its subagents, recorded where its run is.
+ * @param own the agent's, which they have too unless another is named
+ */
+export function modelsOf(
+  own: string,
+  { ref, program, cwd, env }: LeadContext,
+  { teams }: Settings,
+): SharedParts["modelFor"] {
+  const { models: names, prices } = teams;
+  return async (agent, model = own) => {
+    const choice = { model, agent, team: ref.team, program, cwd, env, names, prices };
+    return recorded(await modelOf(choice), agent, choice);
+  };
+}
+
+/** The implementation is loaded here, so that only what is used costs. */
+async function modelOf(choice: ModelChoice): Promise<Model> {
+  const { model, agent, program, cwd, env, names, prices } = choice;
+  if (isScripted(model)) {
+    const { scriptedModel } = await import("../../agent/playbook/scripted-model.ts");
+    const playbook = loadPlaybook(playbookFile(model, program, cwd));
+    return scriptedModel({ playbook, agent, cwd, env, speed: speedOf(env) });
+  }
+  const { anthropicModel } = await import("../../agent/model/anthropic.ts");
+  const id = resolveModelName(model, names);
+  return anthropicModel({
+    model: id,
+    facts: modelFacts(id, prices, model),
+    ...(env.ANTHROPIC_API_KEY ? { apiKey: env.ANTHROPIC_API_KEY } : {}),
+    ...(env.ANTHROPIC_AUTH_TOKEN ? { authToken: env.ANTHROPIC_AUTH_TOKEN } : {}),
+    ...(env.ANTHROPIC_BASE_URL ? { baseUrl: env.ANTHROPIC_BASE_URL } : {}),
+  });
+}
+
+/** How much faster than written a playbook is played: tests have no time to watch. */
+function speedOf(env: Env): number {
+  const speed = Number(env.TEAMS_PLAYBOOK_SPEED ?? 1);
+  return speed > 0 ? speed : 1;
+}

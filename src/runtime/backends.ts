@@ -1,0 +1,47 @@
+import type { Backend } from "../backend/backend.ts";
+import { chooseBackend } from "../backend/choose-backend.ts";
+import { type InProcessBackend, inProcessBackend } from "../backend/in-process/in-process-backend.ts";
+import { isIterm2 } from "../backend/iterm2/it2-cli.ts";
+import { iterm2Backend } from "../backend/iterm2/iterm2-backend.ts";
+import { type ProcessBackendOptions, processBackend } from "../backend/process-backend.ts";
+import { callersServer } from "../backend/tmux/server-for.ts";
+import { tmuxPaneBackend } from "../backend/tmux/tmux-backend.ts";
+import type { Backends } from "../operations/context.ts";
+import type { Env } from "../os/env.ts";
+import { findProgram } from "../os/files/access.ts";
+import type { BackendType } from "../schema/config.ts";
+
+export interface BackendsOptions extends ProcessBackendOptions {
+  /** Of a lead that is a process: where its teammates can live in it. */
+  readonly inProcess?: InProcessBackend;
+  /** Smallest pane of a teammate, in cells. */
+  readonly minPane?: { readonly columns: number; readonly rows: number } | undefined;
+}
+
+/** The places where teammates can live on this machine, and which one a command takes. */
+export function openBackends(env: Env, options: BackendsOptions = {}): Backends {
+  const minPane = options.minPane && { width: options.minPane.columns, height: options.minPane.rows };
+  const backends = {
+    tmux: tmuxPaneBackend({ server: callersServer(env), env, minPane }),
+    iterm2: iterm2Backend({ env }),
+    process: processBackend(options),
+    "in-process": options.inProcess ?? inProcessBackend(),
+  };
+  const of = (type: string): Backend | undefined =>
+    Object.hasOwn(backends, type) ? backends[type as keyof typeof backends] : undefined;
+  return {
+    of,
+    choose: async (mode, command) => {
+      const { backend: type, why } = chooseBackend({
+        mode,
+        command,
+        insideTmux: Boolean(env.TMUX),
+        tmuxFound: findProgram("tmux", env) !== undefined,
+        insideIterm2: isIterm2(env),
+        it2Found: findProgram("it2", env) !== undefined,
+        available: Object.keys(backends) as BackendType[],
+      });
+      return { backend: of(type) ?? backends.process, why };
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { AgentEvent } from "../agent/events.ts";
+import { messageOf } from "../errors.ts";
+import { sumOf } from "../schema/tokens.ts";
+import { type DebugLogOptions, openDebugLog } from "../telemetry/debug-log.ts";
+import { tellEventFailure } from "../telemetry/event-log.ts";
+import type { WorkerView } from "../worker/view.ts";
+
+/** The view of an agent that also tells its debug log what came, what was decided and why; the view itself where none is asked for. */
+export function debugged<V extends WorkerView>(view: V, session: Omit<DebugLogOptions, "problem">): V {
+  const problem = (error: unknown): void => view.error(`no debug log: ${messageOf(error)}`);
+  const log = openDebugLog({ ...session, problem });
+  if (log === undefined) return view;
+  const { note } = log;
+  tellEventFailure(note);
+  return {
+    ...view,
+    event(event) {
+      const text = eventLine(event);
+      if (text !== undefined) note(text);
+      view.event(event);
+    },
+    received(from, text, color) {
+      note(`reads a message from ${from} (${text.length} characters)`);
+      view.received(from, text, color);
+    },
+    queued(from, line) {
+      note(`queued: a message from ${from}, for after this turn`);
+      view.queued(from, line);
+    },
+    typed(line) {
+      note(`reads a typed line (${line.length} characters)`);
+      view.typed(line);
+    },
+    idle() {
+      note("idle");
+      view.idle();
+    },
+    waiting(what, whom) {
+      note(what);
+      view.waiting(what, whom);
+    },
+    permission(ask) {
+      note(`asks as ${ask.id}: ${ask.tool}(${ask.summary}): ${ask.reason}`);
+      view.permission(ask);
+    },
+    note(text) {
+      note(text);
+      view.note(text);
+    },
+    error(text) {
+      note(`error: ${text}`);
+      view.error(text);
+    },
+  };
+}
+
+/** What there is to know of an event; undefined for the words themselves, which the conversation holds. */
+function eventLine(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case "model_called": {
+      const { model, outcome, stopReason, failure, usage, ms } = event;
+      const how = stopReason ?? failure ?? "";
+      return `model ${model} ${outcome}: ${how}; ${sumOf(usage)} tokens in ${ms} ms`;
+    }
+    case "throttled": {
+      const { attempt, reason, delayMs } = event;
+      return `model try ${attempt} failed: ${reason}; the next in ${delayMs} ms`;
+    }
+    case "tool_started":
+      return `${event.tool}(${event.summary}) ${event.id}`;
+    case "tool_ended": {
+      const { id, tool, isError, content, ms } = event;
+      return `${tool} ${id} ${isError ? "failed" : "done"}: ${content.length} characters in ${ms} ms`;
+    }
+    case "permission_decided": {
+      const { tool, allowed, asked, reason } = event;
+      const how = `${allowed ? "allowed" : "refused"} ${asked ? "when asked" : "by rules and mode"}`;
+      return `permission for ${tool}: ${how}${reason === undefined ? "" : `: ${reason}`}`;
+    }
+    case "hook_ran":
+      return `hook ${event.event}: ${event.result} in ${event.ms} ms`;
+    case "hook":
+      return `hook ${event.event} says: ${event.text}`;
+    case "compacting":
+      return "the conversation is near the end of the window: its oldest part is summarised";
+    case "compacted":
+      return `compacted: ${event.before} to ${event.after} tokens${event.noSummary === undefined ? "" : `, without a summary: ${event.noSummary}`}`;
+    case "turn_ended":
+      return `turn ${event.outcome}${event.failure === undefined ? "" : `: ${event.failure}`}`;
+    case "text_dropped":
+      return "the stream broke: its text does not count";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Env } from "../os/env.ts";
+import { ownIdentity, startOf } from "../os/process/identity.ts";
+import { ownParent, parentOf } from "../os/process/process-table.ts";
+import { transcriptPath } from "../protocol/paths.ts";
+import type { StatusRecord } from "../schema/status.ts";
+import type { TeamRef } from "../team/ref.ts";
+
+/** What an agent's record says of its process, wherever that is. */
+export function ownFacts(
+  { home, paths }: TeamRef,
+  name: string,
+  sessionId: string,
+): Pick<StatusRecord, "sessionId" | "transcript" | "process" | "bell" | "lifeline"> {
+  const { bell, lifeline } = paths.agent(name);
+  const transcript = transcriptPath(home.root, sessionId);
+  return { sessionId, transcript, process: ownIdentity(), bell, lifeline };
+}
+
+/** The tmux pane that this process was started in, and its server; nothing outside of tmux. */
+export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" | "server"> {
+  // `socket,pid,session`; a socket's path may hold commas.
+  const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(TMUX ?? "") ?? [];
+  if (TMUX_PANE === undefined || socket === undefined) return {};
+  return { paneId: TMUX_PANE, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
+}
+
+/** The same of a teammate, with the launch script that is the pane's own process: the parent of the one that runs it. */
+export function ownPlace(env: Env): Pick<StatusRecord, "paneId" | "server" | "panePid" | "paneProcStart"> {
+  const pane = ownPane(env);
+  const panePid = pane.paneId === undefined ? undefined : parentOf(ownParent);
+  if (panePid === undefined) return pane;
+  return { ...pane, panePid, paneProcStart: startOf(panePid) ?? "" };
+}

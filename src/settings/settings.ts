@@ -1,0 +1,227 @@
+import { join } from "node:path";
+import { absolutePath } from "../agent/tools/file-access.ts";
+import { TeamError } from "../errors.ts";
+import type { WorktreeSettings } from "../operations/worktrees/create-worktree.ts";
+import type { Env } from "../os/env.ts";
+import { entryOf } from "../os/files/fs.ts";
+import { addSecrets } from "../os/redact.ts";
+import type { PermissionMode } from "../schema/permission-modes.ts";
+import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
+import {
+  managedFile,
+  presentProjectFiles,
+  projectTypeFiles,
+  readSettingsText,
+  userFile,
+} from "./settings-files.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
+import { trustIn } from "./trust.ts";
+
+export interface LoadedSettings extends Settings {
+  /** What a project's files ask for and do not get, for one line that names it: `/repo/.claude/settings.json: env, hooks`. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * The user's settings, over them those of a project that a person has trusted, and managed ones over all. Of a project that
+ * nobody has trusted only what narrows counts: deny and ask rules, and that bypassPermissions is forbidden (protocol.md
+ * section 1, Trust).
+ * @throws TeamError CORRUPT_FILE for a file that counts and is not what it should be
+ */
+export function loadSettings(root: string, cwd: string, managed = managedFile()): LoadedSettings {
+  const files = presentProjectFiles(root, cwd);
+  const others = brought(root, cwd);
+  const isTrusted = files.length + others.length > 0 && trustIn(root, cwd) === true;
+  const project = isTrusted ? files.map(readLayer) : files.map(untrusted);
+  const layers = [
+    readLayer(userFile(root)),
+    ...project.map((raw) => (isTrusted ? raw : narrowing(raw))),
+    readLayer(managed),
+  ];
+  const merged = layers.reduce((below, above, i) => merge(below, above, i < layers.length - 1));
+  const settings = parseSettings(root, merged);
+  addSecrets(settings.env);
+  return {
+    ...settings,
+    ignored: isTrusted ? [] : [...project.flatMap((raw, i) => ignoredOf(files[i] ?? "", raw)), ...others],
+  };
+}
+
+/** What one file of settings says by itself, with the defaults of what it leaves out. @throws TeamError CORRUPT_FILE */
+export function checkSettings(file: string): Settings {
+  return parseSettings(file, readRaw(file) ?? {});
+}
+
+/** Why `bypassPermissions` is not to be had; undefined where it is. Any source that forbids it wins (protocol.md section 7). */
+export function bypassForbidden(
+  { permissions }: Pick<Settings, "permissions">,
+  env: Env,
+): string | undefined {
+  if (permissions.disableBypassPermissionsMode === "disable")
+    return "permissions.disableBypassPermissionsMode";
+  const variable = "CLAUDE_CODE_BYPASS_PERMISSIONS_MODE";
+  return env[variable] === "false" ? `${variable}=false` : undefined;
+}
+
+/** The directories that an agent may work in besides its own, absolute: `~` is at home, and others start from its own. */
+export function furtherDirectories(
+  { permissions }: Settings,
+  where: { readonly cwd: string; readonly env: Env },
+): string[] {
+  return permissions.additionalDirectories.map((path) => absolutePath(path, where));
+}
+
+/** What they say of worktrees, as a spawn takes it. */
+export function worktreeSettings({ teams }: Settings): WorktreeSettings {
+  return { directory: teams.worktreeDir, setup: teams.worktreeSetup };
+}
+
+/** What else a project brings. */
+function brought(root: string, cwd: string): string[] {
+  const servers = join(cwd, ".mcp.json");
+  return [
+    ...(entryOf(servers) === undefined ? [] : [servers]),
+    ...projectTypeFiles(root, cwd).map(({ directory, names }) => `${directory}: ${names.join(", ")}`),
+  ];
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A file of settings that counts, held against the schema, and as it is written; empty where it is not there. */
+function readLayer(file: string): Raw {
+  const raw = readRaw(file);
+  if (raw === undefined) return {};
+  parseSettings(file, raw);
+  return raw as Raw;
+}
+
+function parseSettings(file: string, raw: unknown): Settings {
+  const parsed = parseInWords(settingsSchema, raw);
+  if (parsed.success) return parsed.data;
+  const { path, message } = firstIssue(parsed.error);
+  throw new TeamError("CORRUPT_FILE", `${file}: ${path === "" ? "the file" : path}: ${message}.`, {
+    hint: `Fix that setting; nothing was changed in the file.`,
+    details: { file, field: path },
+  });
+}
+
+function readRaw(file: string): unknown {
+  const text = readSettingsText(file);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new TeamError("CORRUPT_FILE", `${file} is not JSON.`, {
+      hint: "Fix it (mostly it is a missing or extra comma); nothing was changed in it.",
+      cause,
+    });
+  }
+}
+
+/**
+ * The upper settings win, key by key; deny and ask rules of both count, and so does that one of them forbids bypassPermissions.
+ * @param adds whether allow rules, directories and hooks of both count too: only managed settings replace them
+ */
+function merge(below: Raw, above: Raw, adds: boolean): Raw {
+  const [lower, upper] = [objectAt(below, "permissions"), objectAt(above, "permissions")];
+  const both = ["deny", "ask", ...(adds ? ["allow", "additionalDirectories"] : [])];
+  const lists = both.flatMap((key) => {
+    const list = [...listAt(lower, key), ...listAt(upper, key)];
+    return list.length === 0 ? [] : [[key, list] as const];
+  });
+  const permissions = {
+    ...lower,
+    ...upper,
+    ...Object.fromEntries(lists),
+    ...([lower, upper].some(forbidsBypass) && FORBIDDEN),
+  };
+  const inner = (key: string): Raw => ({ ...objectAt(below, key), ...objectAt(above, key) });
+  const hooks = adds ? bothHooks(objectAt(below, "hooks"), objectAt(above, "hooks")) : inner("hooks");
+  const byKey = { env: inner("env"), mcpServers: inner("mcpServers"), teams: inner("teams") };
+  return { ...below, ...above, permissions, hooks, ...byKey };
+}
+
+function bothHooks(lower: Raw, upper: Raw): Raw {
+  const events = new Set([...Object.keys(lower), ...Object.keys(upper)]);
+  return Object.fromEntries(
+    [...events].map((event) => [event, [...listAt(lower, event), ...listAt(upper, event)]]),
+  );
+}
+
+/** An untrusted project's file; one that does not parse gives nothing, as nothing of it counts but what narrows. */
+function untrusted(file: string): Raw {
+  try {
+    const raw = readRaw(file);
+    return isObject(raw) ? raw : {};
+  } catch (error) {
+    if (error instanceof TeamError) return { "not readable as JSON": true };
+    throw error;
+  }
+}
+
+/** Keys of `permissions` that can only take rights away. */
+const NARROWING = ["deny", "ask"];
+
+function narrowing(raw: Raw): Raw {
+  const given = objectAt(raw, "permissions");
+  const lists = NARROWING.map((key) => [key, listAt(given, key).filter((rule) => typeof rule === "string")]);
+  return { permissions: { ...Object.fromEntries(lists), ...(forbidsBypass(given) && FORBIDDEN) } };
+}
+
+const FORBIDDEN = { disableBypassPermissionsMode: "disable" };
+
+function forbidsBypass(permissions: Raw): boolean {
+  return permissions.disableBypassPermissionsMode === "disable";
+}
+
+function ignoredOf(file: string, raw: Raw): string[] {
+  const keys = Object.entries(raw).flatMap(([key, value]) => {
+    if (key === "$schema") return [];
+    if (key !== "permissions" || !isObject(value)) return [key];
+    const counts = [...NARROWING, ...(forbidsBypass(value) ? Object.keys(FORBIDDEN) : [])];
+    return Object.entries(value).flatMap(([inner, rules]) => {
+      if (!counts.includes(inner)) return [`permissions.${inner}`];
+      const isFlawed = NARROWING.includes(inner) && !isListOfTexts(rules);
+      return isFlawed ? [`permissions.${inner} (not a list of rules)`] : [];
+    });
+  });
+  return keys.length === 0 ? [] : [`${file}: ${keys.join(", ")}`];
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function objectAt(raw: Raw, key: string): Raw {
+  const value = raw[key];
+  return isObject(value) ? value : {};
+}
+
+function listAt(raw: Raw, key: string): readonly unknown[] {
+  const value = raw[key];
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The mode of a lead that wants this one, or none of its own. @throws TeamError PERMISSION_DENIED where a setting forbids the mode */
+export function permittedMode(
+  wanted: PermissionMode | undefined,
+  settings: LoadedSettings,
+  env: Env,
+): PermissionMode {
+  const mode = wanted ?? settings.permissions.defaultMode ?? "default";
+  const forbidden = bypassForbidden(settings, { ...env, ...settings.env });
+  if (mode === "bypassPermissions" && forbidden !== undefined) {
+    throw new TeamError(
+      "PERMISSION_DENIED",
+      `bypassPermissions mode is forbidden by ${forbidden}; nothing was started.`,
+      {
+        hint: "Name another: --permission-mode acceptEdits",
+      },
+    );
+  }
+  return mode;
+}

@@ -1,0 +1,129 @@
+import { LEAD_NAME } from "../schema/names.ts";
+import type { AgentState } from "../schema/status.ts";
+import type { TokenCount } from "../schema/tokens.ts";
+import { TONE } from "../text/colors.ts";
+import { cells, displayWidth, gridText } from "../text/terminal-text.ts";
+import type { MemberStatus, TaskView, TeamStatus } from "./data.ts";
+
+export interface StateLook {
+  readonly sign: string;
+  /** What is said where the agent says nothing itself. */
+  readonly word: string;
+  /** Without one: the member's own colour. */
+  readonly tone?: number;
+  readonly blink?: boolean;
+}
+
+/** How each state looks; the help's legend is made of this table too. */
+export const STATE_LOOKS: Readonly<Record<AgentState, StateLook>> = {
+  starting: { sign: "◌", word: "starting" },
+  running: { sign: "●", word: "working" },
+  idle: { sign: "○", word: "idle" },
+  "awaiting-approval": { sign: "▲", word: "waits for approval", tone: TONE.attention, blink: true },
+  "needs-input": { sign: "▲", word: "needs input", tone: TONE.attention, blink: true },
+  throttled: { sign: "◑", word: "slowed down by the server", tone: TONE.attention },
+  paused: { sign: "‖", word: "paused", tone: TONE.quiet },
+  stopping: { sign: "◌", word: "shutting down", tone: TONE.quiet },
+  exited: { sign: "·", word: "ended", tone: TONE.quiet },
+  crashed: { sign: "✗", word: "crashed", tone: TONE.bad },
+  unknown: { sign: "?", word: "unknown", tone: TONE.quiet },
+};
+
+export type TaskState = "done" | "active" | "blocked" | "open";
+
+export const TASK_LOOKS: Readonly<
+  Record<TaskState, { readonly sign: string; readonly word: string; readonly tone: number }>
+> = {
+  done: { sign: "✓", word: "done", tone: TONE.good },
+  active: { sign: "◐", word: "in progress", tone: TONE.busy },
+  open: { sign: "○", word: "open", tone: TONE.quiet },
+  blocked: { sign: "◌", word: "blocked", tone: TONE.faint },
+};
+
+/** Blocked means pending behind a task that is not done; an id that nobody knows blocks nothing. */
+export function taskState(task: TaskView, all: readonly TaskView[]): TaskState {
+  if (task.status !== "pending") return task.status === "completed" ? "done" : "active";
+  return task.blockedBy.some((id) => unfinishedOf(all).has(id)) ? "blocked" : "open";
+}
+
+/** Of each list, which is asked for every one of its tasks and may be long, made once. */
+const unfinished = new WeakMap<readonly TaskView[], ReadonlySet<string>>();
+
+function unfinishedOf(all: readonly TaskView[]): ReadonlySet<string> {
+  const known = unfinished.get(all);
+  if (known !== undefined) return known;
+  const ids = new Set(all.filter(({ status }) => status !== "completed").map(({ id }) => id));
+  unfinished.set(all, ids);
+  return ids;
+}
+
+/** A lead that has no process: nothing is unknown about it. */
+const BY_HAND: StateLook = { sign: " ", word: "led by hand", tone: TONE.quiet };
+
+export function lookOf(member: MemberStatus, { leadAlive }: Pick<TeamStatus, "leadAlive">): StateLook {
+  const byHand = member.name === LEAD_NAME && leadAlive === null && member.state === "unknown";
+  return byHand ? BY_HAND : STATE_LOOKS[member.state];
+}
+
+/** What a member does right now, in one line. */
+export function activityOf(member: MemberStatus, team: Pick<TeamStatus, "leadAlive">): string {
+  const { word } = lookOf(member, team);
+  if (member.state === "crashed") return crashOf(member) ?? word;
+  const said = gridText(member.activity);
+  return said === "" || said === member.state ? word : said;
+}
+
+function crashOf({ exit }: MemberStatus): string | undefined {
+  if (exit === null) return undefined;
+  const how = exit.signal === null ? `exit code ${exit.code ?? "?"}` : `killed by ${exit.signal}`;
+  const last = gridText(exit.lastLines.findLast((text) => text.trim() !== "") ?? "");
+  return last === "" ? how : `${how}: ${last}`;
+}
+
+/** New words in and out; what came from the cache is the same words again. */
+export function totalTokens(tokens: TokenCount): number {
+  return tokens.input + tokens.cacheWrite + tokens.output;
+}
+
+/** `950`, `12.3k`, `4.1M`; nothing for none. */
+export function shortCount(count: number): string {
+  if (count <= 0) return "";
+  if (count < 1000) return String(Math.round(count));
+  const [value, unit] = count < 999_950 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+  return `${value < 99.95 ? value.toFixed(1) : value.toFixed(0)}${unit}`;
+}
+
+/** A text as up to `limit` rows of a width, broken at spaces; the last one says with `…` that there is more. */
+export function wrap(text: string, width: number, limit: number): string[] {
+  const rows: string[] = [];
+  let row = "";
+  for (const word of gridText(text)
+    .split(" ")
+    .flatMap((part) => pieces(part, width))) {
+    if (row !== "" && displayWidth(row) + 1 + displayWidth(word) > width) {
+      rows.push(row);
+      row = word;
+    } else {
+      row = row === "" ? word : `${row} ${word}`;
+    }
+  }
+  if (row !== "") rows.push(row);
+  if (rows.length <= limit) return rows;
+  return [...rows.slice(0, limit - 1), rows.slice(limit - 1).join(" ")];
+}
+
+/** A word that is wider than a row (a path, a sentence in Chinese), in pieces that fit. */
+function pieces(word: string, width: number): string[] {
+  if (displayWidth(word) <= width) return [word];
+  const out = [""];
+  let used = 0;
+  for (const cell of cells(word)) {
+    if (used + cell.width > width) {
+      out.push("");
+      used = 0;
+    }
+    out[out.length - 1] += cell.char;
+    used += cell.width;
+  }
+  return out;
+}

@@ -1,0 +1,25 @@
+import type { AnyTool } from "../agent/tool.ts";
+import { agent } from "./agent.ts";
+import { askUserQuestion } from "./ask-user-question.ts";
+import type { TeamToolContext } from "./context.ts";
+import { LedTeam } from "./current-team.ts";
+import { exitPlanMode } from "./exit-plan-mode.ts";
+import { sendMessage } from "./send-message.ts";
+import { taskCreate } from "./task-create.ts";
+import { taskGet } from "./task-get.ts";
+import { taskList } from "./task-list.ts";
+import { taskUpdate } from "./task-update.ts";
+import { teamCreate } from "./team-create.ts";
+import { teamDelete } from "./team-delete.ts";
+
+const FOR_ALL = [sendMessage, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
+const FOR_LEAD = [teamCreate, teamDelete];
+const FOR_TEAMMATES = [exitPlanMode];
+
+/** The team tools that an agent of this role has. */
+export function teamTools(context: TeamToolContext): AnyTool[] {
+  const common = FOR_ALL.map((tool) => tool(context));
+  if (context.role === "teammate") return [...common, ...FOR_TEAMMATES.map((tool) => tool(context))];
+  const led = { ...context, led: new LedTeam(context) };
+  return [...common, ...FOR_LEAD.map((tool) => tool(led))];
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import {
+  ensureDir,
+  entryOf,
+  listDir,
+  readText,
+  removeIfEmpty,
+  removeTree,
+  rename,
+} from "../../os/files/fs.ts";
+import { readArchive } from "../../os/files/tar.ts";
+import { agentFileName, planPath, transcriptPath } from "../../protocol/paths.ts";
+import type { StatusRecord } from "../../schema/status.ts";
+import { formatJson } from "../../store/format-json.ts";
+import { ownerRecord } from "../../store/owner-lock.ts";
+import { moveOntoFree, placeTeam } from "../config/config.ts";
+import { endOf } from "../members/ending-claims.ts";
+import type { Home, TeamRef } from "../ref.ts";
+import { IN_ARCHIVE } from "./layout.ts";
+import { importedConfig, importedExit, importedStatus } from "./rewrite-imported.ts";
+import { ArchiveReceiver, type Received, type Stage } from "./unpack.ts";
+
+/** Bytes out of the compression: two histories as long as one may be. */
+const MOST_BYTES = 8 * 1024 ** 3;
+
+export interface ImportOptions {
+  /** Another name than the one it had. */
+  readonly name?: string | undefined;
+  /** Take the next free of name, name-2, … where it exists. */
+  readonly unique?: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Gives the reading up: nothing was made then. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ImportedTeam {
+  readonly ref: TeamRef;
+  readonly received: Received;
+}
+
+/**
+ * Makes a team of an archive. Everything is read and checked out of sight, then the team appears in one step; its members
+ * have ended, each with its conversation under a new session's id, so that the original and every copy go on by themselves.
+ * @param source the bytes of the `.tar.gz`
+ * @throws TeamError CORRUPT_FILE, TEAM_EXISTS, INVALID_NAME, and the reason of `signal`; nothing was made then
+ */
+export async function importTeam(
+  home: Home,
+  source: AsyncIterable<Uint8Array>,
+  { name, unique = false, now, signal }: ImportOptions,
+): Promise<ImportedTeam> {
+  // Of a name by which the doctor knows it as the half of an import that was killed, and by whom.
+  const half = `.import.new-${ownerRecord()}`;
+  const stage = { team: join(home.root, "teams", half), tasks: join(home.root, "tasks", half) };
+  try {
+    for (const directory of [join(stage.team, "inboxes"), stage.tasks]) ensureDir(directory);
+    const receiver = new ArchiveReceiver(stage);
+    await readArchive(source, MOST_BYTES, (file) => receiver.take(file), signal);
+    const received = receiver.end();
+    const copy = new Copy(home, stage, received, now);
+    const ref = placeTeam(home, { name: name ?? received.manifest.team, unique }, (at) =>
+      copy.place(at, name),
+    );
+    return { ref, received };
+  } finally {
+    for (const directory of [stage.team, stage.tasks]) removeTree(directory);
+  }
+}
+
+/** The files of a stage on their way to where they belong; what was moved goes back when the name turns out to be taken. */
+class Copy {
+  readonly #home: Home;
+  readonly #stage: Stage;
+  readonly #received: Received;
+  readonly #now: number;
+  /** By the agent's file name. */
+  readonly #statuses = new Map<string, StatusRecord>();
+  readonly #moved: (readonly [from: string, to: string])[] = [];
+
+  constructor(home: Home, stage: Stage, received: Received, now: number) {
+    this.#home = home;
+    this.#stage = stage;
+    this.#received = received;
+    this.#now = now;
+    this.#writeRecords();
+  }
+
+  /** @returns false when the name is taken; then everything is back in the stage */
+  place(ref: TeamRef, displayName: string | undefined): boolean {
+    try {
+      this.#writeConfig(ref, displayName);
+      this.#moveConversations();
+      this.#movePlans(ref);
+      for (const directory of ["sessions", "plans"]) removeIfEmpty(join(this.#stage.team, directory));
+      const placed = this.#moveTasks(ref) && moveOntoFree(this.#stage.team, ref.paths.dir);
+      if (!placed) this.#moveBack();
+      return placed;
+    } catch (error) {
+      this.#moveBack();
+      throw error;
+    }
+  }
+
+  #writeRecords(): void {
+    for (const [agent, status] of this.#received.statuses) {
+      const sessionId = this.#received.sessionOf(status.sessionId);
+      const copy = {
+        instance: randomUUID(),
+        sessionId,
+        transcript: transcriptPath(this.#home.root, sessionId),
+        now: this.#now,
+      };
+      const exit = importedExit(this.#received.exits.get(agent), status, copy);
+      const ended = importedStatus(status, copy);
+      this.#statuses.set(agent, ended);
+      this.#write(IN_ARCHIVE.status(agent), ended);
+      this.#write(IN_ARCHIVE.exit(agent), exit);
+    }
+  }
+
+  #writeConfig(ref: TeamRef, asked: string | undefined): void {
+    const { config } = this.#received;
+    const kept = asked ?? (ref.team === this.#received.manifest.team ? config.displayName : undefined);
+    const displayName = kept === ref.team ? undefined : kept;
+    const leadSessionId = this.#received.sessionOf(config.leadSessionId);
+    const endOfMember = (name: string): string | undefined => {
+      const status = this.#statuses.get(agentFileName(name));
+      return status && endOf(status);
+    };
+    const copy = { team: ref.team, displayName, leadSessionId, endOf: endOfMember };
+    this.#write(IN_ARCHIVE.config, importedConfig(config, copy));
+  }
+
+  #moveConversations(): void {
+    for (const id of this.#received.conversations) {
+      const copy = this.#received.sessionOf(id);
+      const from = join(this.#stage.team, IN_ARCHIVE.conversation(copy));
+      this.#move(from, transcriptPath(this.#home.root, copy));
+    }
+  }
+
+  /** A plan that stands there is a deleted team's, or somebody's own: it is kept beside. */
+  #movePlans(ref: TeamRef): void {
+    for (const { name } of this.#received.config.members) {
+      if (!this.#received.plans.has(agentFileName(name))) continue;
+      const from = join(this.#stage.team, IN_ARCHIVE.plan(agentFileName(name)));
+      const to = planPath(this.#home.root, ref.team, name);
+      if (entryOf(to) !== undefined && readText(to) !== readText(from))
+        this.#move(to, `${to}.before-${this.#now}`);
+      this.#move(from, to);
+    }
+  }
+
+  /** Before the team: as long as they are there nobody else makes a team of this name. */
+  #moveTasks(ref: TeamRef): boolean {
+    if (listDir(this.#stage.tasks).length === 0) return true;
+    const isFree = moveOntoFree(this.#stage.tasks, ref.paths.tasks);
+    if (isFree) this.#moved.unshift([this.#stage.tasks, ref.paths.tasks]);
+    return isFree;
+  }
+
+  #write(name: string, value: unknown): void {
+    const path = join(this.#stage.team, name);
+    ensureDir(dirname(path));
+    replaceFile(path, formatJson(value));
+  }
+
+  #move(from: string, to: string): void {
+    ensureDir(dirname(to));
+    rename(from, to);
+    this.#moved.unshift([from, to]);
+  }
+
+  #moveBack(): void {
+    for (const [from, to] of this.#moved.splice(0)) {
+      ensureDir(dirname(from));
+      rename(to, from);
+    }
+  }
+}

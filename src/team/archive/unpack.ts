@@ -1,0 +1,259 @@
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import type * as z from "zod/mini";
+import { messageOf, TeamError } from "../../errors.ts";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { ensureDir } from "../../os/files/fs.ts";
+import { type PackedFile, saveBytes } from "../../os/files/tar.ts";
+import { agentFileName } from "../../protocol/paths.ts";
+import { ARCHIVE_VERSION, type ArchiveManifest, archiveManifest } from "../../schema/archive.ts";
+import { type TeamConfig, teamConfig } from "../../schema/config.ts";
+import { agentName, foldName, isTeamDir } from "../../schema/names.ts";
+import { type ExitRecord, exitRecord, type StatusRecord, statusRecord } from "../../schema/status.ts";
+import { taskNumbered, watermarkOf } from "../../schema/task.ts";
+import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
+import { formatJson } from "../../store/format-json.ts";
+import { type ArchivedPlace, IN_ARCHIVE, placeInArchive } from "./layout.ts";
+import { importedConversation, importedTask } from "./rewrite-imported.ts";
+
+/** Files in one archive: ten times the tasks that a list is made for. */
+const MOST_FILES = 100_000;
+
+/** Where an archive's files wait, out of everybody's sight, until all of them have come. */
+export interface Stage {
+  /** Becomes the team's directory; conversations and plans leave it before. */
+  readonly team: string;
+  /** Becomes the directory of its tasks. */
+  readonly tasks: string;
+}
+
+/** What came out of an archive and is not a file of the stage, since it depends on the copy's name and ids. */
+export interface Received {
+  readonly manifest: ArchiveManifest;
+  readonly config: TeamConfig;
+  /** By the agent's file name. */
+  readonly statuses: ReadonlyMap<string, StatusRecord>;
+  readonly exits: ReadonlyMap<string, ExitRecord>;
+  /** Of these agents, by file name, the stage holds a plan. */
+  readonly plans: ReadonlySet<string>;
+  /** Of these sessions the stage holds a conversation, under the copy's own id. */
+  readonly conversations: ReadonlySet<string>;
+  /** The copy's own id of a session of the original. */
+  readonly sessionOf: (id: string) => string;
+  readonly tasks: number;
+  /** Ids of tasks that an agent's process had claimed, and that are free in the copy. */
+  readonly freed: readonly string[];
+  readonly requests: number;
+}
+
+/**
+ * Takes the files of an archive one by one: each must be one that we write, named in the manifest with this size, and come
+ * once. What is parsed at all is held against its schema here.
+ */
+export class ArchiveReceiver {
+  readonly #stage: Stage;
+  /** Names that the manifest promises and that have not come yet. */
+  readonly #due = new Map<string, number>();
+  readonly #statuses = new Map<string, StatusRecord>();
+  readonly #exits = new Map<string, ExitRecord>();
+  readonly #plans = new Set<string>();
+  readonly #conversations = new Set<string>();
+  readonly #sessions = new Map<string, string>();
+  readonly #freed: string[] = [];
+  #manifest: ArchiveManifest | undefined;
+  #config: TeamConfig | undefined;
+  #tasks = 0;
+  #requests = 0;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** @throws TeamError CORRUPT_FILE for a file that does not belong there */
+  async take(file: PackedFile): Promise<void> {
+    if (this.#manifest === undefined) return this.#takeManifest(file);
+    const folder = `${this.#manifest.team}/`;
+    const name = file.name.startsWith(folder) ? file.name.slice(folder.length) : "";
+    const place = placeInArchive(name);
+    if (place === undefined)
+      throw flawed(`holds ${JSON.stringify(file.name)}, which is not a file of a team`);
+    if (this.#due.get(name) !== file.size) throw flawed(`does not hold ${name} as its manifest says`);
+    this.#due.delete(name);
+    if (file.size > place.mostBytes) throw flawed(`holds ${name} with more than ${place.mostBytes} bytes`);
+    await this.#keep(name, place, file);
+  }
+
+  /** @throws TeamError CORRUPT_FILE when something is missing, or does not fit the team's members */
+  end(): Received {
+    const [missing] = this.#due.keys();
+    if (this.#manifest === undefined) throw flawed("is empty");
+    if (missing !== undefined) throw flawed(`lacks ${missing}`);
+    if (this.#config === undefined) throw flawed(`lacks ${IN_ARCHIVE.config}`);
+    const received = {
+      manifest: this.#manifest,
+      config: this.#config,
+      statuses: this.#statuses,
+      exits: this.#exits,
+      plans: this.#plans,
+      conversations: this.#conversations,
+      sessionOf: (id: string) => this.#sessionOf(id),
+      tasks: this.#tasks,
+      freed: this.#freed,
+      requests: this.#requests,
+    };
+    checkMembers(received);
+    return received;
+  }
+
+  async #takeManifest(file: PackedFile): Promise<void> {
+    const team = file.name.slice(0, -IN_ARCHIVE.manifest.length - 1);
+    const most = placeInArchive(IN_ARCHIVE.manifest)?.mostBytes ?? 0;
+    if (file.name !== `${team}/${IN_ARCHIVE.manifest}` || !isTeamDir(team) || file.size > most) {
+      throw flawed("does not begin with a manifest: it is not a team's");
+    }
+    const manifest = parsed(IN_ARCHIVE.manifest, await allOf(file), archiveManifest);
+    if (manifest.version > ARCHIVE_VERSION) throw tooNew(manifest.version);
+    if (manifest.team !== team) throw flawed(`is named after ${team}, its manifest says ${manifest.team}`);
+    for (const { name, size } of manifest.files) this.#due.set(name, size);
+    if (this.#due.size !== manifest.files.length) throw flawed("names a file twice");
+    if (this.#due.size > MOST_FILES) throw flawed(`names more than ${MOST_FILES} files`);
+    this.#manifest = manifest;
+  }
+
+  async #keep(name: string, { kind, stem }: ArchivedPlace, file: PackedFile): Promise<void> {
+    switch (kind) {
+      case "manifest":
+        throw flawed("holds a second manifest");
+      case "config":
+        this.#config = parsed(name, await allOf(file), teamConfig);
+        return;
+      case "status":
+        this.#statuses.set(stem, parsed(name, await allOf(file), statusRecord));
+        return;
+      case "exit":
+        this.#exits.set(stem, parsed(name, await allOf(file), exitRecord));
+        return;
+      case "task":
+        return this.#keepTask(name, stem, file);
+      case "highWaterMark":
+        return this.#keepHighWaterMark(name, file);
+      case "request":
+        // Who asked has ended, and with it what it asked (protocol.md section 1).
+        if (name.endsWith(".json")) this.#requests += 1;
+        return;
+      case "plan":
+        this.#plans.add(stem);
+        return save(join(this.#stage.team, name), file.bytes);
+      case "conversation":
+        return this.#keepConversation(stem, file);
+      case "broken":
+        return save(
+          name.startsWith("tasks/") ? this.#inTasks(name) : join(this.#stage.team, name),
+          file.bytes,
+        );
+      case "inbox":
+      case "log":
+        // As they are: whoever reads them passes over, or sets aside, what is no message.
+        return save(join(this.#stage.team, name), file.bytes);
+    }
+  }
+
+  async #keepTask(name: string, id: string, file: PackedFile): Promise<void> {
+    const task = parsed(name, await allOf(file), taskNumbered(id));
+    const copy = importedTask(task);
+    if (copy.owner !== task.owner) this.#freed.push(id);
+    this.#tasks += 1;
+    this.#write(this.#inTasks(name), formatJson(copy));
+  }
+
+  async #keepHighWaterMark(name: string, file: PackedFile): Promise<void> {
+    const mark = watermarkOf((await allOf(file)).toString("utf8"));
+    if (mark === undefined) throw flawed(`holds ${name} that is not a number`);
+    this.#write(this.#inTasks(name), String(mark));
+  }
+
+  #keepConversation(id: string, file: PackedFile): Promise<void> {
+    this.#conversations.add(id);
+    const copy = this.#sessionOf(id);
+    const path = join(this.#stage.team, IN_ARCHIVE.conversation(copy));
+    return save(path, importedConversation(file.bytes, copy));
+  }
+
+  #sessionOf(id: string): string {
+    const copy = this.#sessions.get(id) ?? randomUUID();
+    this.#sessions.set(id, copy);
+    return copy;
+  }
+
+  #inTasks(name: string): string {
+    return join(this.#stage.tasks, name.slice("tasks/".length));
+  }
+
+  /** Not put on the disk one by one, which takes a second for every thousand: the archive is there until all is. */
+  #write(path: string, text: string): void {
+    ensureDir(dirname(path));
+    replaceFile(path, text, { sync: false });
+  }
+}
+
+function checkMembers({ config, statuses, exits, plans, conversations }: Received): void {
+  const names = config.members.map(({ name }) => name);
+  for (const name of names) checkName(name);
+  if (new Set(names.map(foldName)).size !== names.length) throw flawed("gives two members the same name");
+  const files = new Set(names.map(agentFileName));
+  const stranger = [...statuses.keys(), ...exits.keys(), ...plans].find((agent) => !files.has(agent));
+  if (stranger !== undefined) throw flawed(`holds something of ${stranger}, who is not a member`);
+  const sessions = new Set([
+    config.leadSessionId,
+    ...[...statuses.values()].map(({ sessionId }) => sessionId),
+  ]);
+  const nobodys = [...conversations].find((id) => !sessions.has(id));
+  if (nobodys !== undefined) throw flawed(`holds the conversation ${nobodys}, which is not a member's`);
+}
+
+function checkName(name: string): void {
+  try {
+    agentName(name);
+  } catch (error) {
+    throw flawed(`names a member that cannot be one (${messageOf(error)})`);
+  }
+}
+
+async function save(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  ensureDir(dirname(path));
+  await saveBytes(path, bytes);
+}
+
+/** Only for what was held against its bound. */
+async function allOf({ bytes }: PackedFile): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function parsed<T>(name: string, bytes: Buffer, schema: z.core.$ZodType<T>): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw flawed(`holds ${name} that is not JSON (${messageOf(error)})`);
+  }
+  const result = parseInWords(schema, value);
+  if (result.success) return result.data;
+  const { path, message } = firstIssue(result.error);
+  throw flawed(`holds ${name} that cannot be read: ${path === "" ? message : `${path}: ${message}`}`);
+}
+
+/** @param what goes on with "The archive …" */
+function flawed(what: string): TeamError {
+  return new TeamError("CORRUPT_FILE", `The archive ${what}. Nothing was made.`, {
+    hint: "Only an archive that `teams export` made can be imported; make it again where the team is.",
+  });
+}
+
+function tooNew(version: number): TeamError {
+  const message = `The archive is of version ${version}; this program reads up to ${ARCHIVE_VERSION}. Nothing was made.`;
+  return new TeamError("CORRUPT_FILE", message, {
+    hint: "Install the newest tmux-teams and import it again.",
+  });
+}

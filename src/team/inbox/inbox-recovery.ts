@@ -1,0 +1,43 @@
+import type { InboxMessage } from "../../schema/inbox.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import { readTeam } from "../config/config.ts";
+import { readPlace, readStatus } from "../records/read-records.ts";
+import type { TeamRef } from "../ref.ts";
+import { messageKey, readEntry } from "./inbox-format.ts";
+import { readJournal } from "./journal.ts";
+
+/**
+ * Whether the journal says of every message that this agent consumed. An agent of ours keeps records of its run; a lead
+ * without them is a person at a command line, if the team is ours.
+ */
+export function isReadByUs(ref: TeamRef, agent: string): boolean {
+  if (readStatus(ref, agent) !== undefined || readPlace(ref, agent) !== undefined) return true;
+  return agent === LEAD_NAME && readTeam(ref).schemaVersion !== undefined;
+}
+
+/**
+ * The entries that were saved of a broken inbox, with what its damage took put back where it stood: messages that the
+ * journal holds and nobody consumed. Of a foreign member's the journal cannot tell, so that nothing is added.
+ */
+export function withLost(ref: TeamRef, agent: string, saved: readonly unknown[]): unknown[] {
+  if (!isReadByUs(ref, agent)) return [...saved];
+  const known = readJournal(ref, agent);
+  const places = new Map([...known.keys()].map((id, at) => [id, at]));
+  const keys = saved.map(keyOf);
+  const there = new Set(keys);
+  const lost = [...known.values()].flatMap(({ id, state, message }): InboxMessage[] =>
+    state === "queued" && message !== undefined && !there.has(id) ? [{ ...message, read: false }] : [],
+  );
+  const all: unknown[] = [];
+  for (const [at, entry] of saved.entries()) {
+    const place = places.get(keys[at] ?? "") ?? -1;
+    while (lost[0] !== undefined && (places.get(messageKey(lost[0])) ?? 0) < place) all.push(lost.shift());
+    all.push(entry);
+  }
+  return [...all, ...lost];
+}
+
+function keyOf(entry: unknown): string | undefined {
+  const message = readEntry(entry);
+  return message && messageKey(message);
+}

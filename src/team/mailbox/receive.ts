@@ -1,0 +1,136 @@
+import { type Clock, systemClock } from "../../os/clock.ts";
+import { authenticProtocol } from "../../protocol/authenticate.ts";
+import type { ProtocolMessage } from "../../protocol/messages.ts";
+import type { InboxMessage, JournalLine } from "../../schema/inbox.ts";
+import {
+  changeInbox,
+  consumedBeyondTail,
+  peekInbox,
+  readInbox,
+  setAsideBad,
+  type Warn,
+} from "../inbox/inbox-file.ts";
+import { messageKey, readEntry } from "../inbox/inbox-format.ts";
+import { isReadByUs } from "../inbox/inbox-recovery.ts";
+import { appendJournal, journalled } from "../inbox/journal.ts";
+import type { TeamRef } from "../ref.ts";
+
+export interface InboxEntry {
+  /** By what the receiver knows it again: its id, or a hash of what it says. */
+  readonly key: string;
+  readonly message: InboxMessage;
+  /** Set when the text is a protocol message that this sender may send to this reader; else it is plain text. */
+  readonly protocol: ProtocolMessage | undefined;
+}
+
+/**
+ * What an agent has not consumed yet, oldest first. A broken file is repaired and a bad entry set aside on the way; both
+ * are told to `warn`. The receiver handles each key once.
+ */
+export async function pending(
+  ref: TeamRef,
+  agent: string,
+  options: { readonly warn?: Warn } = {},
+): Promise<InboxEntry[]> {
+  let entries = readInbox(ref, agent);
+  if (entries === undefined) {
+    await changeInbox(ref, agent, () => undefined, options);
+    entries = readInbox(ref, agent) ?? [];
+  }
+  const messages = entries.flatMap((entry) => readEntry(entry) ?? []);
+  if (messages.length < entries.length) await setAsideBad(ref, agent, options.warn);
+  return messages
+    .filter(({ read }) => !read)
+    .map((message) => ({
+      key: messageKey(message),
+      message,
+      protocol: authenticProtocol(message, agent),
+    }));
+}
+
+/**
+ * Marks messages as consumed, once they are in the receiver's conversation on disk, and keeps only a short tail of what
+ * was consumed. The inbox of a foreign member is only marked: its owner may count on the order of its entries.
+ */
+export async function acknowledge(
+  ref: TeamRef,
+  agent: string,
+  keys: Iterable<string>,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const wanted = new Set(keys);
+  if (wanted.size === 0) return;
+  const mayDrop = isReadByUs(ref, agent);
+  await changeInbox(ref, agent, (entries) => {
+    const items = entries.map((entry) => marked(entry, wanted));
+    if (!items.some(({ isNew }) => isNew)) return undefined;
+    const dropped = mayDrop ? consumedBeyondTail(items.map(({ message }) => message)) : NOTHING;
+    journalConsumed(
+      ref,
+      agent,
+      items.filter(({ isNew }, at) => isNew || dropped.has(at)),
+      { at: clock.now(), sync: dropped.size > 0 },
+    );
+    return items.filter((_, at) => !dropped.has(at)).map(({ entry }) => entry);
+  });
+}
+
+const NOTHING: ReadonlySet<number> = new Set();
+
+interface Item {
+  readonly entry: unknown;
+  /** undefined: nobody can read it. */
+  readonly message: InboxMessage | undefined;
+  /** It was not consumed before. */
+  readonly isNew: boolean;
+}
+
+function marked(entry: unknown, wanted: ReadonlySet<string>): Item {
+  const message = readEntry(entry);
+  const isNew = message !== undefined && !message.read && wanted.has(messageKey(message));
+  if (!isNew) return { entry, message, isNew };
+  return { entry: { ...(entry as object), read: true }, message: { ...message, read: true }, isNew };
+}
+
+/** Writes down what was consumed just now, and what leaves the array without having been written down. */
+function journalConsumed(
+  ref: TeamRef,
+  agent: string,
+  items: readonly Item[],
+  { at, sync }: { readonly at: number; readonly sync: boolean },
+): void {
+  const messages = items.flatMap(({ message, isNew }) =>
+    message === undefined ? [] : [{ message, isNew, id: messageKey(message) }],
+  );
+  const known = journalled(
+    ref,
+    agent,
+    messages.map(({ id }) => id),
+  );
+  const lines = messages.flatMap(({ message, isNew, id }): JournalLine[] => {
+    const line = { at, id, to: agent, state: "delivered" as const };
+    if (known.has(id)) return isNew ? [line] : [];
+    return [{ ...line, message }];
+  });
+  appendJournal(ref, lines, { sync });
+}
+
+/** Notes that the turn which a message started has begun, or is over. */
+export async function noteProgress(
+  ref: TeamRef,
+  agent: string,
+  keys: Iterable<string>,
+  state: "turn_started" | "done",
+  clock: Clock = systemClock,
+): Promise<void> {
+  const at = clock.now();
+  appendJournal(
+    ref,
+    [...keys].map((id) => ({ at, id, to: agent, state })),
+  );
+}
+
+/** How many messages wait for an agent. */
+export function unreadCount(ref: TeamRef, agent: string): number {
+  return peekInbox(ref, agent).filter(({ read }) => !read).length;
+}

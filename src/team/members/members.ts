@@ -1,0 +1,219 @@
+import { TeamError } from "../../errors.ts";
+import { systemClock } from "../../os/clock.ts";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
+import { didYouMean } from "../../schema/did-you-mean.ts";
+import type { EventOf } from "../../schema/event.ts";
+import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
+import { worktreeOf } from "../../schema/worktree.ts";
+import { formatJson } from "../../store/format-json.ts";
+import { recordEvent } from "../../telemetry/event-log.ts";
+import { readTeam, updateTeam } from "../config/config.ts";
+import { setPlanAside } from "../config/plan-files.ts";
+import { lockInTeam } from "../config/team-lock.ts";
+import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
+import { clearRun } from "../records/read-records.ts";
+import type { TeamRef } from "../ref.ts";
+
+/** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
+const MOST_FORMER = 500;
+
+/** What is known of a member when it joins; name, id, time and, unless it has one, colour are given to it. */
+export type NewMember = Pick<TeamMember, "name" | "cwd"> &
+  Partial<
+    Pick<
+      TeamMember,
+      | "agentType"
+      | "model"
+      | "color"
+      | "prompt"
+      | "planModeRequired"
+      | "tmuxPaneId"
+      | "backendType"
+      | "mode"
+      | "worktreePath"
+      | "allowedTools"
+      | "disallowedTools"
+      | "metadata"
+    >
+  >;
+
+/**
+ * Adds members in one change: all of them or none. A name that somebody had before starts with an empty inbox.
+ * @param options.unique take the next free of name, name-2, … (`now` in milliseconds)
+ * @throws TeamError DUPLICATE_NAME, INVALID_NAME, TEAM_NOT_FOUND
+ */
+export async function addMembers(
+  ref: TeamRef,
+  inputs: readonly NewMember[],
+  options: { readonly unique?: boolean; readonly now?: number } = {},
+): Promise<TeamMember[]> {
+  const { unique = false, now = systemClock.now() } = options;
+  for (const { name } of inputs) newAgentName(name);
+  let parentSessionId: string | undefined;
+  const members = await lockInTeam(ref, ref.paths.config, async (held) => {
+    const config = readTeam(ref);
+    parentSessionId = config.leadSessionId;
+    const added: TeamMember[] = [];
+    for (const input of inputs) {
+      const taken = [...config.members, ...added].map(({ name }) => name);
+      const name = unique ? freeName(input.name, taken) : input.name;
+      if (taken.some((other) => sameName(other, name))) throw duplicate(name);
+      added.push(newMember(ref, { ...input, name }, joined(config) + added.length, now));
+    }
+    // Before they are members, so that nobody can have written to the new holder of a name yet.
+    for (const { name } of added) {
+      for (const spelling of otherSpellings(config, name)) await dropInbox(ref, spelling);
+      clearRun(ref, name);
+      await resetInbox(ref, name);
+      setPlanAside(ref, name);
+    }
+    const joinedCount = joined(config) + added.length;
+    const next = { ...config, members: [...config.members, ...added], joinedCount };
+    replaceFile(ref.paths.config, formatJson(next), { beforeRename: () => held.assertOwned() });
+    return added;
+  });
+  for (const { agentId, agentType, backendType: backend } of members)
+    recordEvent(ref, { type: "member", what: "joined", agentId, agentType, parentSessionId, backend });
+  return members;
+}
+
+/**
+ * How former holders of a name wrote it, where that is another: their inbox has another file, but on a file system that
+ * ignores case, where it is the same one.
+ */
+function otherSpellings({ former = [] }: TeamConfig, name: string): Set<string> {
+  const names = former.map((one) => one.name);
+  return new Set(names.filter((other) => other !== name && sameName(other, name)));
+}
+
+function newMember(ref: TeamRef, input: NewMember, joinedBefore: number, now: number): TeamMember {
+  const name = newAgentName(input.name);
+  // Parsed, so that its fields stand in the order in which every later rewrite puts them.
+  return teamMember.parse({
+    ...input,
+    name,
+    agentId: agentId(name, ref.team),
+    color: input.color ?? colorOf(joinedBefore),
+    joinedAt: now,
+  });
+}
+
+/** Colours by order of joining, then again from the first. */
+function colorOf(joinedBefore: number): string {
+  return COLORS[joinedBefore % COLORS.length] ?? COLORS[0];
+}
+
+/** How many joined so far; a foreign team keeps no count, so that its members are counted. */
+function joined(config: TeamConfig): number {
+  return config.joinedCount ?? Math.max(0, config.members.length - 1);
+}
+
+/**
+ * The member that `name` or `name@team` means.
+ * @throws TeamError AGENT_NOT_FOUND with the nearest names
+ */
+export function findMember(config: TeamConfig, address: string): TeamMember {
+  const member = memberOf(config, address);
+  if (member !== undefined) return member;
+  const names = config.members.map(({ name }) => name);
+  throw new TeamError("AGENT_NOT_FOUND", `There is no member ${JSON.stringify(address)} in ${config.name}.`, {
+    hint: didYouMean(splitAddress(address).name, names, `Its members: ${names.join(", ")}.`),
+  });
+}
+
+/** The same, or undefined. */
+export function memberOf(config: TeamConfig, address: string): TeamMember | undefined {
+  const { name, team } = splitAddress(address);
+  if (team !== undefined && team !== config.name) return undefined;
+  return config.members.find((member) => sameName(member.name, name));
+}
+
+/**
+ * Changes some fields of a member; a field that is undefined is left as it is.
+ * @throws TeamError AGENT_NOT_FOUND when it is no member (any more)
+ */
+export async function patchMember(
+  ref: TeamRef,
+  name: string,
+  patch: { readonly [K in keyof TeamMember]?: TeamMember[K] | undefined },
+): Promise<TeamMember> {
+  const config = await updateTeam(ref, (current) => {
+    const member = findMember(current, name);
+    const fields = Object.entries(patch).filter(
+      ([key, value]) => value !== undefined && JSON.stringify(member[key]) !== JSON.stringify(value),
+    );
+    if (fields.length === 0) return undefined;
+    return replaced(current, member, { ...member, ...Object.fromEntries(fields) });
+  });
+  return findMember(config, name);
+}
+
+/**
+ * The config with a member moved to `former`: it has ended for good.
+ * @param how in a word or two (`shutdown`, `killed`)
+ * @param now milliseconds since the epoch
+ * @returns undefined when it is no member (any more)
+ */
+export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
+  const member = memberOf(config, name);
+  if (member === undefined) return undefined;
+  const { discard: _, ...worktree } = worktreeOf(member) ?? {};
+  const entry = {
+    name: member.name,
+    agentId: member.agentId,
+    endedAt: now,
+    how,
+    ...("path" in worktree && { worktree }),
+  };
+  const former = [...(config.former ?? []), entry].slice(-MOST_FORMER);
+  return { ...without(config, member), former };
+}
+
+/** Takes back a member whose start failed: config and inbox are as if it had never joined. Nothing happens when it is gone already. */
+export async function removeMember(ref: TeamRef, name: string): Promise<void> {
+  let whose: EventOf = { agentId: `${name}@${ref.team}` };
+  await updateTeam(ref, (config) => {
+    const member = memberOf(config, name);
+    if (member === undefined) return undefined;
+    whose = { ...whose, agentType: member.agentType, parentSessionId: config.leadSessionId };
+    const count = joined(config);
+    const wasLast = count > 0 && member.color === colorOf(count - 1);
+    return { ...without(config, member), joinedCount: wasLast ? count - 1 : count };
+  });
+  clearRun(ref, name);
+  await dropInbox(ref, name);
+  recordEvent(ref, { type: "member", what: "taken_back", ...whose });
+}
+
+function without(config: TeamConfig, member: TeamMember): TeamConfig {
+  const members = config.members.filter((other) => other !== member);
+  return withoutHidden({ ...config, members }, new Set([member.tmuxPaneId]));
+}
+
+/** A pane that is gone is not hidden any more. */
+export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
+  if (config.hiddenPaneIds === undefined) return config;
+  return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
+}
+
+/** A member with some of its metadata changed: undefined takes a key away, and a metadata that holds nothing goes too. */
+export function withMetadata(member: TeamMember, change: Readonly<Record<string, unknown>>): TeamMember {
+  const { metadata, ...rest } = member;
+  const kept = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
+  return kept.length === 0 ? (rest as TeamMember) : { ...member, metadata: Object.fromEntries(kept) };
+}
+
+function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {
+  return { ...config, members: config.members.map((other) => (other === member ? next : other)) };
+}
+
+function duplicate(name: string): TeamError {
+  return new TeamError(
+    "DUPLICATE_NAME",
+    `There is a member ${JSON.stringify(name)} already; nobody was added.`,
+    {
+      hint: "Choose another name, or --unique for the next free one.",
+    },
+  );
+}

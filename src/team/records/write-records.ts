@@ -1,0 +1,54 @@
+import { dirname } from "node:path";
+import { processEnv } from "../../os/env.ts";
+import { ensureRuntimeDirectory, isOwnRuntime } from "../../os/files/app-directories.ts";
+import { makeDirBelow, replaceFile } from "../../os/files/atomic-write.ts";
+import { entryOf, isMissing, removeTree } from "../../os/files/fs.ts";
+import { maskText, secretsOf } from "../../os/redact.ts";
+import type { StatusRecord } from "../../schema/status.ts";
+import { formatJson } from "../../store/format-json.ts";
+import { makeFifos } from "../../wakeup/fifo-bell.ts";
+import { teamNotFound } from "../config/team-not-found.ts";
+import type { TeamRef } from "../ref.ts";
+
+/**
+ * Says what this agent is doing, in words without a secret in them. Its own process is the one writer.
+ * @throws TeamError TEAM_NOT_FOUND when the team was deleted meanwhile
+ */
+export function writeStatus(ref: TeamRef, agent: string, record: StatusRecord): void {
+  const activity = maskText(record.activity, secretsOf(processEnv()));
+  writeRecord(ref, ref.paths.agent(agent).status, { ...record, activity });
+}
+
+/**
+ * Makes the run directory and the FIFOs (bell, lifeline, readiness) of some agents, with one fork for all.
+ * @throws TeamError PERMISSION_DENIED when the runtime directory is a link or somebody else's; TEAM_NOT_FOUND
+ */
+export async function prepareRun(ref: TeamRef, agents: readonly string[]): Promise<void> {
+  const paths = agents.map((agent) => ref.paths.agent(agent));
+  for (const { run, runtime } of paths) {
+    inTeamDir(ref, () => makeDirBelow(ref.paths.dir, run));
+    ensureRuntimeDirectory(runtime);
+  }
+  await makeFifos(paths.flatMap(({ bell, lifeline, ready }) => [bell, lifeline, ready]));
+  if (entryOf(ref.paths.config) !== undefined) return;
+  // Deleted at this very moment: what was made behind its end goes as well.
+  if (isOwnRuntime(ref.paths.runtime, 2)) removeTree(ref.paths.runtime);
+  throw teamNotFound(ref);
+}
+
+/** Without fsync: a record says what is so now, and a machine that went down has no agents. */
+export function writeRecord(ref: TeamRef, path: string, record: unknown): void {
+  const content = formatJson(record);
+  inTeamDir(ref, () => {
+    makeDirBelow(ref.paths.dir, dirname(path));
+    replaceFile(path, content, { sync: false });
+  });
+}
+
+function inTeamDir(ref: TeamRef, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw isMissing(error) ? teamNotFound(ref) : error;
+  }
+}

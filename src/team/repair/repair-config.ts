@@ -1,0 +1,67 @@
+import { readText } from "../../os/files/fs.ts";
+import { type TeamConfig, teamConfig, teamMember } from "../../schema/config.ts";
+import { SCHEMA_VERSION } from "../../schema/migrate.ts";
+import { foldName } from "../../schema/names.ts";
+import { setAside } from "../../store/quarantine.ts";
+import { salvageJson } from "../../store/salvage-json.ts";
+import { hasRunOurs } from "../config/config.ts";
+import { lockInTeam } from "../config/team-lock.ts";
+import type { TeamRef } from "../ref.ts";
+import { type JsonRepaired, repairJson } from "./repair-json.ts";
+
+/**
+ * What is left of a config's text: the fields that can be read, and the members that have a name.
+ * @returns undefined when it names nobody any more, or somebody twice
+ */
+export function salvageConfig(text: string, team: string): TeamConfig | undefined {
+  const value = salvageJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { members, ...fields } = value as { readonly members?: unknown };
+  const named = (Array.isArray(members) ? members : []).filter(
+    (member) => teamMember.safeParse(member).success,
+  );
+  const parsed = teamConfig.safeParse({ name: team, ...withoutWrong(fields), members: named });
+  if (!parsed.success || named.length === 0) return undefined;
+  const names = parsed.data.members.map(({ name }) => foldName(name));
+  return new Set(names).size === names.length ? parsed.data : undefined;
+}
+
+/** Fields whose value is not what it must be are left out: the parse that fails names each of them. */
+function withoutWrong(fields: object): object {
+  const parsed = teamConfig.safeParse({ name: "x", ...fields });
+  const wrong = new Set(parsed.error?.issues.map(({ path }) => path[0]));
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !wrong.has(key)));
+}
+
+/** The version that a config's text names, however broken it is: it tells whose the team is. */
+export function versionIn(text: string): string | undefined {
+  const version = (salvageJson(text) as { readonly schemaVersion?: unknown } | undefined)?.schemaVersion;
+  return typeof version === "string" ? version : undefined;
+}
+
+/**
+ * Where the version was lost, it is put back on the proof that the team is ours.
+ * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT
+ */
+export function repairConfig(ref: TeamRef): Promise<JsonRepaired> {
+  const salvage = (text: string): TeamConfig | undefined => {
+    const saved = salvageConfig(text, ref.team);
+    if (saved === undefined || saved.schemaVersion !== undefined || !hasRunOurs(ref)) return saved;
+    return teamConfig.parse({ ...saved, schemaVersion: SCHEMA_VERSION });
+  };
+  return repairJson(ref, { path: ref.paths.config, schema: teamConfig, salvage });
+}
+
+/**
+ * Takes a config of which nothing can be saved out of the way, so that what is left of the team can be deleted or made
+ * again by its name.
+ * @returns where it is now
+ */
+export function setConfigAside(ref: TeamRef): Promise<string> {
+  return lockInTeam(ref, ref.paths.config, () => setAside(ref.paths.config));
+}
+
+/** Whether anything can be saved of a config that cannot be read. */
+export function isConfigSalvageable(ref: TeamRef): boolean {
+  return salvageConfig(readText(ref.paths.config) ?? "", ref.team) !== undefined;
+}

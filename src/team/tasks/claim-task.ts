@@ -1,0 +1,119 @@
+import { TeamError } from "../../errors.ts";
+import type { Task } from "../../schema/task.ts";
+import type { LockOptions } from "../../store/lock.ts";
+import type { TeamRef } from "../ref.ts";
+import { openFrom, raiseOpenFrom } from "./claim-cursor.ts";
+import { leaseLapsed, withLease } from "./lease.ts";
+import { taskIds } from "./task-ids.ts";
+import { agentBusy, assertClaimable } from "./task-rules.ts";
+import { changeTask, findTask, isBlockedNow, listTasks, lockTasks, ownerOf, readableTask } from "./tasks.ts";
+
+export interface ClaimOptions {
+  /** Refuse when the claimer has something unfinished. */
+  readonly exclusive?: boolean;
+}
+
+/**
+ * Claims a task and starts it: the given one, or the lowest that is free.
+ * @throws TeamError TASK_NOT_FOUND (also when none is free), TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, AGENT_BUSY
+ */
+export function claimTask(
+  ref: TeamRef,
+  actor: string,
+  id: string | undefined,
+  options: ClaimOptions = {},
+): Promise<Task> {
+  const claim = (): Promise<Task> => (id === undefined ? claimLowest(ref, actor) : claimOne(ref, actor, id));
+  if (!options.exclusive) return claim();
+  return lockTasks(ref, () => {
+    const busyWith = listTasks(ref)
+      .filter((task) => task.id !== id && task.status !== "completed" && ownerOf(task) === actor)
+      .map((task) => task.id);
+    if (busyWith.length > 0) throw agentBusy(actor, busyWith);
+    return claim();
+  });
+}
+
+function claimOne(ref: TeamRef, actor: string, id: string, options: LockOptions = {}): Promise<Task> {
+  const claim = (task: Task): Task => {
+    assertClaimable(task, actor, (other) => findTask(ref, other));
+    return withLease(ref, { ...task, owner: actor, status: "in_progress" }, actor);
+  };
+  return changeTask(ref, id, claim, options);
+}
+
+async function claimLowest(ref: TeamRef, actor: string): Promise<Task> {
+  const held: string[] = [];
+  for await (const task of openTasks(ref)) {
+    if (task.metadata?._internal || !isOpenTo(task, actor)) continue;
+    if (task.status === "pending" && isBlockedNow(ref, task)) continue;
+    // What somebody is changing right now is being claimed: many that claim at once take one each, and wait for none.
+    const claimed = await unlessTaken(claimOne(ref, actor, task.id, { waitMs: 0 }), () => held.push(task.id));
+    if (claimed !== undefined) return claimed;
+  }
+  for (const id of held) {
+    const claimed = await unlessTaken(claimOne(ref, actor, id));
+    if (claimed !== undefined) return claimed;
+  }
+  throw new TeamError("TASK_NOT_FOUND", "No task is free; nothing was claimed.", {
+    hint: "teams task list shows who works on what, and what waits.",
+    details: { reason: "task_not_found" },
+  });
+}
+
+/** What a claim gave; undefined when the task is somebody else's, or not ready: the next one may be free. */
+async function unlessTaken(claim: Promise<Task>, onHeld?: () => void): Promise<Task | undefined> {
+  try {
+    return await claim;
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    if (error.code === "LOCK_TIMEOUT" && onHeld !== undefined) onHeld();
+    else if (!NOT_FREE.has(error.code)) throw error;
+    return undefined;
+  }
+}
+
+/** So many ids in a row that are not there mean that there are no more, or that it is better to look what is. */
+const MOST_MISSING = 16;
+
+/**
+ * The unfinished tasks, lowest id first: from the mark on one by one, so that nothing else is read where one of the first
+ * is free; then all that were not among them. A file that cannot be read hides no other.
+ */
+async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
+  const read = (id: number): Task | undefined => readableTask(ref, String(id));
+  const looked = new Set<string>();
+  let doneBelow: number | undefined = openFrom(ref);
+  for (let id = doneBelow, missing = 0; missing < MOST_MISSING; id += 1) {
+    looked.add(String(id));
+    const task = read(id);
+    missing = task === undefined ? missing + 1 : 0;
+    if (task === undefined) continue;
+    if (task.status === "completed") {
+      if (doneBelow !== undefined) doneBelow = id + 1;
+      continue;
+    }
+    if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+    doneBelow = undefined;
+    yield task;
+  }
+  if (doneBelow !== undefined) await raiseOpenFrom(ref, doneBelow, read);
+  for (const id of taskIds(ref)) {
+    const task = looked.has(id) ? undefined : readableTask(ref, id);
+    if (task !== undefined && task.status !== "completed") yield task;
+  }
+}
+
+/** Nobody's, the actor's own that is not begun, or a dead agent's. */
+function isOpenTo(task: Task, actor: string): boolean {
+  if (task.status === "completed") return false;
+  const holder = ownerOf(task);
+  return holder === undefined || (holder === actor ? task.status === "pending" : leaseLapsed(task));
+}
+
+const NOT_FREE: ReadonlySet<string> = new Set([
+  "TASK_CLAIMED",
+  "TASK_BLOCKED",
+  "TASK_RESOLVED",
+  "TASK_NOT_FOUND",
+]);

@@ -1,0 +1,59 @@
+import { TeamError } from "../../errors.ts";
+import type { Task } from "../../schema/task.ts";
+import type { TeamRef } from "../ref.ts";
+import { changeLinks } from "./dependency-journal.ts";
+import { filesOf, findTask, getTask, lockTasks } from "./tasks.ts";
+
+export interface TaskLinks {
+  readonly id: string;
+  /** Tasks that wait for this one. */
+  readonly addBlocks?: readonly string[];
+  /** Tasks that this one waits for. */
+  readonly addBlockedBy?: readonly string[];
+}
+
+/**
+ * Links tasks, both ends in step.
+ * @throws TeamError CYCLE, or TASK_NOT_FOUND for any of them; then nothing was linked
+ */
+export function linkTasks(ref: TeamRef, { id, addBlocks = [], addBlockedBy = [] }: TaskLinks): Promise<Task> {
+  return lockTasks(ref, async () => {
+    for (const other of [id, ...addBlocks, ...addBlockedBy]) getTask(ref, other);
+    assertNoCycle(ref, id, addBlocks, addBlockedBy);
+    const links = [
+      ...addBlocks.map((waiting): [string, string] => [waiting, id]),
+      ...addBlockedBy.map((blocker): [string, string] => [id, blocker]),
+    ];
+    await changeLinks(ref, { links }, filesOf(ref));
+    return getTask(ref, id);
+  });
+}
+
+/** A task must not wait for itself, on whatever way: no task that shall wait for this one may be among those that it waits for. */
+function assertNoCycle(
+  ref: TeamRef,
+  id: string,
+  addBlocks: readonly string[],
+  addBlockedBy: readonly string[],
+): void {
+  const waitsFor = new Map([[id, [...getTask(ref, id).blockedBy, ...addBlockedBy]]]);
+  const before = (task: string): readonly string[] =>
+    waitsFor.get(task) ?? findTask(ref, task)?.blockedBy ?? [];
+  const seen = new Set<string>();
+  const open = [...before(id)];
+  const ends = new Set([id, ...addBlocks]);
+  for (let task = open.pop(); task !== undefined; task = open.pop()) {
+    if (ends.has(task)) throw cycle(id, task);
+    if (seen.has(task)) continue;
+    seen.add(task);
+    open.push(...before(task));
+  }
+  if (addBlocks.includes(id)) throw cycle(id, id);
+}
+
+function cycle(id: string, through: string): TeamError {
+  const what = through === id ? "wait for itself" : `wait for #${through}, which waits for it`;
+  return new TeamError("CYCLE", `Task #${id} would ${what}; nothing was linked.`, {
+    hint: "teams task graph shows what waits for what.",
+  });
+}

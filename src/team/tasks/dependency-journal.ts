@@ -1,0 +1,95 @@
+import * as z from "zod/mini";
+import { replaceFile } from "../../os/files/atomic-write.ts";
+import { fileSize, removeFile } from "../../os/files/fs.ts";
+import type { Task } from "../../schema/task.ts";
+import { formatJson } from "../../store/format-json.ts";
+import { readRecordFile } from "../../store/json-file.ts";
+import type { TeamRef } from "../ref.ts";
+
+/**
+ * One change of links, which stand in several files: links that are made, each as the task that waits and the one that it
+ * waits for; a task that is made with the links that stand in its own file; the end of a task, together with those that
+ * name it.
+ */
+const linkChange = z.union([
+  z.object({ links: z.array(z.tuple([z.string(), z.string()])) }),
+  z.object({ created: z.string() }),
+  z.object({ deleted: z.string(), namedBy: z.array(z.string()) }),
+]);
+type LinkChange = z.infer<typeof linkChange>;
+
+/** The tasks' files, as far as links go. */
+export interface TaskFiles {
+  isThere(id: string): boolean;
+  /** Undefined where there is none, or none that can be read. */
+  read(id: string): Task | undefined;
+  change(id: string, change: (task: Task) => Task | undefined): Promise<unknown>;
+}
+
+/**
+ * Makes a change of links wholly, for the holder of the tasks' lock. It is written down first, so that whoever has the lock
+ * next ends what a killed process has begun; not flushed, since `teams doctor` finds what a crash of the machine leaves.
+ * @param first what has to happen before; when it throws nothing was changed, and the next holder finds nothing to end
+ */
+export async function changeLinks(
+  ref: TeamRef,
+  change: LinkChange,
+  files: TaskFiles,
+  first: () => void | Promise<void> = () => undefined,
+): Promise<void> {
+  replaceFile(ref.paths.linkChange, formatJson(change), { sync: false });
+  await first();
+  await applyLinkChange(change, files);
+  removeFile(ref.paths.linkChange);
+}
+
+/** Ends what a killed process has begun, for the next holder of the lock. */
+export async function endLinkChange(ref: TeamRef, files: TaskFiles): Promise<void> {
+  if (fileSize(ref.paths.linkChange) === undefined) return;
+  const change = readRecordFile(ref.paths.linkChange, linkChange);
+  if (change !== undefined) await applyLinkChange(change, files);
+  removeFile(ref.paths.linkChange);
+}
+
+/** Each file once. Done twice it is done once. */
+async function applyLinkChange(change: LinkChange, files: TaskFiles): Promise<void> {
+  if ("deleted" in change) {
+    if (files.isThere(change.deleted)) return;
+    for (const id of change.namedBy) {
+      if (files.read(id) !== undefined) await files.change(id, (task) => withoutLinks(task, change.deleted));
+    }
+    return;
+  }
+  const links = linksOf(change, files).filter((ends) => ends.every((id) => files.read(id) !== undefined));
+  // The waiting ones first, since it is they that count.
+  const ids = new Set([...links.map(([waiting]) => waiting), ...links.map(([, blocker]) => blocker)]);
+  for (const id of ids) await files.change(id, (task) => withLinks(task, links));
+}
+
+type Link = readonly [waiting: string, blocker: string];
+
+function linksOf(change: Exclude<LinkChange, { deleted: string }>, files: TaskFiles): readonly Link[] {
+  if ("links" in change) return change.links;
+  const { created } = change;
+  return (files.read(created)?.blockedBy ?? []).map((blocker): Link => [created, blocker]);
+}
+
+function withLinks(task: Task, links: readonly Link[]): Task | undefined {
+  const blockedBy = links.flatMap(([waiting, blocker]) => (waiting === task.id ? blocker : []));
+  const blocks = links.flatMap(([waiting, blocker]) => (blocker === task.id ? waiting : []));
+  const next = {
+    ...task,
+    blocks: [...new Set([...task.blocks, ...blocks])],
+    blockedBy: [...new Set([...task.blockedBy, ...blockedBy])],
+  };
+  const grows = next.blocks.length > task.blocks.length || next.blockedBy.length > task.blockedBy.length;
+  return grows ? next : undefined;
+}
+
+function withoutLinks(task: Task, gone: string): Task {
+  return {
+    ...task,
+    blocks: task.blocks.filter((id) => id !== gone),
+    blockedBy: task.blockedBy.filter((id) => id !== gone),
+  };
+}

@@ -1,0 +1,101 @@
+import { TeamError } from "../../errors.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { Task } from "../../schema/task.ts";
+import { leaseLapsed } from "./lease.ts";
+import { isBlocked, ownerOf } from "./tasks.ts";
+
+/** What somebody asks of a task. */
+export interface TaskUpdate {
+  readonly status?: "pending" | "in_progress" | "completed" | "deleted";
+  /** A member's name; empty takes the owner away. */
+  readonly owner?: string;
+  readonly subject?: string;
+  readonly description?: string;
+  readonly activeForm?: string;
+  readonly addBlocks?: readonly string[];
+  readonly addBlockedBy?: readonly string[];
+  /** Merged into what is there; null takes a key away. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+type GetTask = (id: string) => Task | undefined;
+
+/**
+ * Refuses what the rules of protocol.md section 5 forbid this actor. The lead may do everything but start what is blocked;
+ * texts and facts are anybody's.
+ * @param actor a member's name
+ * @throws TeamError TASK_RESOLVED, TASK_CLAIMED, TASK_BLOCKED
+ */
+export function assertAllowed(task: Task, actor: string, update: TaskUpdate, get: GetTask): void {
+  const { status, owner } = update;
+  if (status === undefined && owner === undefined) return;
+  const starts = status === "in_progress" && task.status !== "in_progress";
+  if (actor === LEAD_NAME) {
+    if (starts) assertUnblocked(task, get);
+    return;
+  }
+  if (starts || owner === actor) {
+    assertClaimable(task, actor, get);
+    return;
+  }
+  assertFree(task, actor);
+  if (task.status === "completed" && status !== "completed" && status !== "deleted") throw resolved(task);
+  if (task.status === "pending" && status === "completed") assertUnblocked(task, get);
+}
+
+/**
+ * Refuses a claim; who has the task already may claim it again.
+ * @throws TeamError TASK_RESOLVED, TASK_CLAIMED, TASK_BLOCKED
+ */
+export function assertClaimable(task: Task, actor: string, get: GetTask): void {
+  if (task.status === "completed") throw resolved(task);
+  assertFree(task, actor);
+  if (task.status === "pending") assertUnblocked(task, get);
+}
+
+/** A task belongs to whoever claimed it, as long as that agent lives. */
+function assertFree(task: Task, actor: string): void {
+  const holder = ownerOf(task);
+  if (holder === undefined || holder === actor || leaseLapsed(task)) return;
+  throw refusal("TASK_CLAIMED", "already_claimed", task, `belongs to ${holder}`, {
+    hint: "teams task list shows what is free.",
+    details: { owner: holder },
+  });
+}
+
+function assertUnblocked(task: Task, get: GetTask): void {
+  if (!isBlocked(task, get)) return;
+  const open = task.blockedBy.filter((id) => get(id)?.status !== "completed" && get(id) !== undefined);
+  throw refusal("TASK_BLOCKED", "blocked", task, `waits for ${open.map((id) => `#${id}`).join(", ")}`, {
+    hint: "It can start when those are completed.",
+    details: { blockedBy: open },
+  });
+}
+
+function resolved(task: Task): TeamError {
+  return refusal("TASK_RESOLVED", "already_resolved", task, "is completed", {
+    hint: `Only ${LEAD_NAME} reopens a completed task.`,
+  });
+}
+
+/** @param busyWith the claimer's unfinished tasks */
+export function agentBusy(actor: string, busyWith: readonly string[]): TeamError {
+  const list = busyWith.map((id) => `#${id}`).join(", ");
+  return new TeamError("AGENT_BUSY", `${actor} has ${list} to finish first; nothing was claimed.`, {
+    hint: "Complete those, or claim without --exclusive.",
+    details: { reason: "agent_busy", busyWithTasks: busyWith },
+  });
+}
+
+function refusal(
+  code: "TASK_CLAIMED" | "TASK_BLOCKED" | "TASK_RESOLVED",
+  reason: string,
+  task: Task,
+  what: string,
+  { hint, details = {} }: { hint: string; details?: Record<string, unknown> },
+): TeamError {
+  return new TeamError(code, `Task #${task.id} ${what}; it was not changed.`, {
+    hint,
+    details: { reason, taskId: task.id, ...details },
+  });
+}

@@ -1,0 +1,168 @@
+import { type Clock, systemClock } from "../../os/clock.ts";
+import { LEAD_NAME } from "../../schema/names.ts";
+import type { Task } from "../../schema/task.ts";
+import { readTeam } from "../config/config.ts";
+import { findMember } from "../members/members.ts";
+import type { TeamRef } from "../ref.ts";
+import { lowerOpenFrom } from "./claim-cursor.ts";
+import { linkTasks } from "./dependencies.ts";
+import { withLease, withoutLease } from "./lease.ts";
+import { tellNews } from "./notify-owners.ts";
+import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./pending-notifications.ts";
+import { assertAllowed, type TaskUpdate } from "./task-rules.ts";
+import {
+  changeTask,
+  createTask,
+  deleteTask,
+  findTask,
+  getTask,
+  type NewTask,
+  ownerOf,
+  reserveTaskId,
+} from "./tasks.ts";
+
+/** Asked before a task is there, or completed; what it throws refuses that (protocol.md section 5, Hooks). */
+export interface TaskGate {
+  readonly created?: ((task: TaskFacts) => Promise<void>) | undefined;
+  readonly completed?: ((task: TaskFacts) => Promise<void>) | undefined;
+}
+
+/** What it is told of the task, as it is to be. */
+export type TaskFacts = Pick<Task, "id" | "subject" | "description">;
+
+/**
+ * Adds a task; an owner other than the actor is told.
+ * @param actor the member who does it, by name
+ * @throws TeamError AGENT_NOT_FOUND for the owner, TASK_NOT_FOUND for a blocker, and what the gate throws; nothing was added then
+ */
+export async function addTask(
+  ref: TeamRef,
+  actor: string,
+  input: NewTask,
+  clock: Clock = systemClock,
+  gate?: TaskGate,
+): Promise<Task> {
+  const owner = input.owner ? findMember(readTeam(ref), input.owner).name : undefined;
+  const { owner: _given, metadata, ...rest } = input;
+  const reserved = gate?.created === undefined ? undefined : await admitted(ref, input, gate.created);
+  const task = await createTask(
+    ref,
+    {
+      ...rest,
+      ...(owner === undefined ? {} : { owner, assignedBy: actor }),
+      ...(metadata === undefined ? {} : { metadata: merged(undefined, metadata) }),
+    },
+    reserved,
+  );
+  return tellNews(ref, task, clock);
+}
+
+/** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
+async function admitted(
+  ref: TeamRef,
+  { subject, description = "", blockedBy = [] }: NewTask,
+  created: NonNullable<TaskGate["created"]>,
+): Promise<string> {
+  for (const blocker of blockedBy) getTask(ref, blocker);
+  const id = await reserveTaskId(ref);
+  await created({ id, subject, description });
+  return id;
+}
+
+/**
+ * Changes a task, and tells whom it concerns: a new owner; on completion the lead, and each owner whose task has become
+ * free by it.
+ * @returns the task as it is now; undefined when it was deleted
+ * @throws TeamError TASK_NOT_FOUND, TASK_CLAIMED, TASK_BLOCKED, TASK_RESOLVED, CYCLE, AGENT_NOT_FOUND, and what the gate throws;
+ * nothing was changed then
+ */
+export async function updateTask(
+  ref: TeamRef,
+  actor: string,
+  id: string,
+  update: TaskUpdate,
+  clock: Clock = systemClock,
+  gate?: TaskGate,
+): Promise<Task | undefined> {
+  const get = (other: string): Task | undefined => findTask(ref, other);
+  const owner = update.owner ? findMember(readTeam(ref), update.owner).name : update.owner;
+  const wanted = owner === undefined ? update : { ...update, owner };
+  const before = getTask(ref, id);
+  assertAllowed(before, actor, wanted, get);
+  if (update.status === "completed" && before.status !== "completed") {
+    const { subject = before.subject, description = before.description } = update;
+    await gate?.completed?.({ id, subject, description });
+  }
+  if (update.status === "deleted") {
+    await deleteTask(ref, id, (current) => assertAllowed(current, actor, wanted, get));
+    return undefined;
+  }
+  if (update.addBlocks?.length || update.addBlockedBy?.length) {
+    await linkTasks(ref, { id, addBlocks: update.addBlocks ?? [], addBlockedBy: update.addBlockedBy ?? [] });
+  }
+  const task = await changeTask(ref, id, (current) => {
+    assertAllowed(current, actor, wanted, get);
+    return noted(current, applied(ref, current, actor, wanted), actor);
+  });
+  if (task.status !== "completed") await lowerOpenFrom(ref, id);
+  return tellNews(ref, task, clock);
+}
+
+/** The task as the update makes it. */
+function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): Task {
+  const { subject = task.subject, description = task.description } = update;
+  const owner = nextOwner(task, actor, update);
+  const { owner: _old, ...rest } = task;
+  const next: Task = {
+    ...rest,
+    subject,
+    description,
+    ...(update.activeForm === undefined ? {} : { activeForm: update.activeForm }),
+    status: nextStatus(task, update),
+    ...(owner === undefined ? {} : { owner }),
+    ...(update.metadata === undefined ? {} : { metadata: merged(task.metadata, update.metadata) }),
+  };
+  return leased(ref, task, next, actor);
+}
+
+/** The change together with what is to be told of it. */
+function noted(before: Task, next: Task, actor: string): Task {
+  const owner = ownerOf(next);
+  const isOthers = owner !== undefined && owner !== actor && owner !== ownerOf(before);
+  const told = isOthers ? withAssignment(next, owner, actor) : next;
+  if (before.status === next.status) return told;
+  if (next.status === "completed") return withCompletion(told, actor);
+  return before.status === "completed" ? withReopened(told) : told;
+}
+
+/** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
+function leased(ref: TeamRef, before: Task, next: Task, actor: string): Task {
+  const owner = ownerOf(next);
+  if (owner === undefined || next.status === "completed") return withoutLease(next);
+  const isSame = owner === ownerOf(before) && next.status === before.status && owner !== actor;
+  if (isSame) return next;
+  return next.status === "in_progress" || owner === actor ? withLease(ref, next, owner) : withoutLease(next);
+}
+
+function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
+  if (status !== undefined && status !== "deleted") return status;
+  return owner === "" && task.status === "in_progress" ? "pending" : task.status;
+}
+
+/** Starting a task makes it the starter's, unless the lead starts what somebody else has. */
+function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
+  if (owner !== undefined) return owner === "" ? undefined : owner;
+  const holder = ownerOf(task);
+  if (status !== "in_progress" || task.status === "in_progress") return holder;
+  return actor === LEAD_NAME ? (holder ?? actor) : actor;
+}
+
+function merged(
+  current: Readonly<Record<string, unknown>> | undefined,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  // A lease comes from the owner's status, the marks of what was told from who told it; nobody sets them by hand.
+  const given = Object.entries(change).filter(([key]) => !OWN_KEYS.has(key));
+  const all = Object.entries({ ...current, ...Object.fromEntries(given) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}

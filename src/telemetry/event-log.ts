@@ -1,0 +1,37 @@
+import { messageOf } from "../errors.ts";
+import { systemClock } from "../os/clock.ts";
+import { isMissing } from "../os/files/fs.ts";
+import { maskValue, ownSecrets } from "../os/redact.ts";
+import type { NewEvent } from "../schema/event.ts";
+import { appendBounded } from "./rotating-log.ts";
+
+/** Whose log it is; a team as its reference has it. */
+export interface EventLog {
+  readonly team: string;
+  readonly paths: { readonly events: string };
+}
+
+/** Bytes of one file of events, of which there are two: some ten thousand calls of a model, and nobody's disk is full of them. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+let onFailure: ((text: string) => void) | undefined;
+
+/** Names who hears, once, that this process cannot write events. */
+export function tellEventFailure(to: (text: string) => void): void {
+  onFailure = to;
+}
+
+/**
+ * Writes down what happened. It is no part of what happened: nothing waits for the disk, and what cannot be written changes
+ * nothing. Of a team that is gone there is nothing to be told.
+ */
+export function recordEvent({ team, paths }: EventLog, { type, ...facts }: NewEvent): void {
+  const event = { ts: new Date(systemClock.now()).toISOString(), type, team, ...facts };
+  try {
+    appendBounded(paths.events, `${JSON.stringify(maskValue(event, ownSecrets()))}\n`, MOST_BYTES);
+  } catch (error) {
+    if (isMissing(error)) return;
+    onFailure?.(`events are not written: ${messageOf(error)}`);
+    onFailure = undefined;
+  }
+}

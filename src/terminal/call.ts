@@ -1,0 +1,81 @@
+import type { Io } from "./io.ts";
+import type { Output } from "./output.ts";
+
+/** One operand of a command, in order; only the last may be `many`. */
+export interface ArgumentSpec {
+  /** As the usage line shows it. */
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: boolean;
+  /** Takes all that are left: at least one unless `optional`. */
+  readonly many?: boolean;
+}
+
+/** One option of a command; its key in camel case is its long name, `teammateMode` is `--teammate-mode`. */
+export interface OptionSpec {
+  readonly summary: string;
+  /** One letter: `d` for `-d`. */
+  readonly short?: string;
+  /** The word for its value in the help; without it the option is a switch. */
+  readonly value?: string;
+  /** May be given without its value, and is `true` then; a word behind it is its value. */
+  readonly valueOptional?: boolean;
+  /** May be given more than once. */
+  readonly many?: boolean;
+  /** The only values that it takes. */
+  readonly choices?: readonly string[];
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS = {
+  team: { summary: "the team ($TEAMS_TEAM; may be left out where there is one)", value: "team" },
+  as: { summary: "the member who acts ($TEAMS_AGENT; else the lead)", value: "member" },
+  json: { summary: "one JSON object on stdout; errors as JSON on stderr" },
+  quiet: { summary: "say only what was asked for", short: "q" },
+  verbose: { summary: "say more, and where errors come from" },
+} as const satisfies OptionSpecs;
+
+type ArgumentValue<A extends ArgumentSpec> = A extends { readonly many: true }
+  ? readonly string[]
+  : A extends { readonly optional: true }
+    ? string | undefined
+    : string;
+
+type Arguments<A extends readonly ArgumentSpec[]> = {
+  readonly [S in A[number] as S["name"]]: ArgumentValue<S>;
+};
+
+type OptionValue<O extends OptionSpec> = O extends { readonly value: string }
+  ? O extends { readonly many: true }
+    ? readonly string[]
+    : O extends { readonly choices: readonly (infer C)[] }
+      ? C | undefined
+      : O extends { readonly valueOptional: true }
+        ? string | true | undefined
+        : string | undefined
+  : boolean;
+
+type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
+
+export type CommonOptions = Options<typeof COMMON_OPTIONS>;
+
+/** What a command's body is called with. */
+export interface Call<
+  A extends readonly ArgumentSpec[] = readonly ArgumentSpec[],
+  O extends OptionSpecs = OptionSpecs,
+> {
+  readonly args: Arguments<A>;
+  readonly options: Options<O> & CommonOptions;
+  readonly io: Io;
+  readonly out: Output;
+}
+
+/** A call of whatever command: what is common to all. */
+export type AnyCall = Pick<Call, "io" | "out"> & { readonly options: CommonOptions };
+
+/** The long name of an option: `teammateMode` → `teammate-mode`. */
+export function longName(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,113 @@
+import type { AgentEvent } from "../agent/events.ts";
+import { TONE } from "../text/colors.ts";
+import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
+import { excerpt, type Page } from "./pane-writer.ts";
+
+/** Columns around a call's name: its sign, the parentheses, and some for what it is about. */
+const AROUND_A_NAME = 14;
+
+/** Writes what happens in a turn, as it happens. */
+export function eventWriter(page: Page): (event: AgentEvent) => void {
+  const { paint, notice } = page;
+  /** The call whose result would stand right below it. */
+  let open: string | undefined;
+
+  const toolStarted = ({ id, tool, summary }: Extract<AgentEvent, { type: "tool_started" }>): void => {
+    page.begin("tool");
+    const name = cutToWidth(gridText(tool), page.width() - AROUND_A_NAME);
+    const what = cutToWidth(gridText(summary), page.width() - 5 - displayWidth(name));
+    page.row(`${paint(page.own, "●")} ${paint("bold", name)}${paint(TONE.quiet, `(${what})`)}`);
+    open = id;
+  };
+  const toolEnded = (event: Extract<AgentEvent, { type: "tool_ended" }>): void => {
+    const { id, tool, isError } = event;
+    const text = event.display ?? event.content;
+    page.begin("tool");
+    const shown = text.trim() === "" ? "(no output)" : text;
+    // Below other calls it says whose it is, and begins right behind that.
+    const rows = excerpt(open === id ? shown : `${gridText(tool)}: ${shown.trimStart()}`, page.resultRows);
+    for (const [i, row] of rows.entries()) {
+      const line = `${i === 0 ? "  ⎿ " : "    "}${cutToWidth(row, page.width() - 5)}`;
+      page.row(paint(isError ? TONE.bad : TONE.quiet, line));
+    }
+  };
+  const decided = ({ tool, allowed, reason }: Extract<AgentEvent, { type: "permission_decided" }>): void => {
+    const decision = `${tool} ${allowed ? "allowed when asked" : "refused"}`;
+    notice(allowed ? "✓" : "✗", reason === undefined ? decision : `${decision}: ${reason}`, TONE.quiet);
+  };
+
+  return (event) => {
+    switch (event.type) {
+      case "text":
+        page.say(event.text);
+        break;
+      case "text_dropped":
+        notice("↻", "the connection broke: the text above does not count", TONE.attention);
+        break;
+      case "message":
+        page.paragraphEnds();
+        break;
+      case "tool_started":
+        toolStarted(event);
+        return;
+      case "tool_ended":
+        toolEnded(event);
+        break;
+      case "permission_asked":
+        // The question itself is put by `permission`, which knows the request's id.
+        break;
+      case "permission_decided":
+        // What a rule allowed without asking anybody is no news.
+        if (!event.asked && event.allowed) return;
+        decided(event);
+        break;
+      case "hook":
+        notice("·", `hook ${event.event}: ${event.text}`, TONE.quiet);
+        break;
+      case "throttled":
+        notice("◑", throttledText(event), TONE.attention);
+        break;
+      case "compacting":
+        notice("↻", "the conversation has grown long: its oldest part is being summarised", TONE.quiet);
+        break;
+      case "compacted":
+        notice(
+          "↻",
+          `conversation compacted: ${rounded(event.before)} → ${rounded(event.after)} tokens`,
+          TONE.quiet,
+        );
+        if (event.noSummary !== undefined) {
+          notice("✗", `what is gone could not be summarised: ${event.noSummary}`, TONE.bad);
+        }
+        break;
+      case "spent":
+      case "model_called":
+      case "hook_ran":
+        // Said of calls that are shown; not a thing to see.
+        return;
+      case "subagent":
+        page.aside(() =>
+          notice("·", cutToWidth(gridText(`${event.what}: ${event.doing}`), page.width() - 2), TONE.quiet),
+        );
+        break;
+      case "turn_ended":
+        page.paragraphEnds();
+        if (event.outcome === "interrupted") notice("■", "interrupted", TONE.attention);
+        if (event.outcome === "failed") notice("✗", event.failure ?? "the turn failed", TONE.bad);
+        break;
+      case "turn_started":
+        break;
+    }
+    open = undefined;
+  };
+}
+
+/** What is a guess in part is not told to the last token. */
+function rounded(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
+}
+
+function throttledText({ reason, delayMs }: Extract<AgentEvent, { type: "throttled" }>): string {
+  const seconds = Math.max(1, Math.round(delayMs / 1000));
+  return `${reason}: next try in ${seconds} s`;
+}

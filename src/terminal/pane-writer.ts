@@ -1,0 +1,205 @@
+import { paletteIndex, TONE } from "../text/colors.ts";
+import {
+  type ControlStripper,
+  controlStripper,
+  cutToWidth,
+  displayWidth,
+  stripControls,
+} from "../text/terminal-text.ts";
+import { wordFlow, wrapRow } from "../text/word-wrap.ts";
+
+/** What a row belongs to; where it changes, an empty row stands between. */
+export type Block = "start" | "text" | "tool" | "message" | "notice";
+
+/** A pane that is written on from top to bottom, and never drawn over. */
+export interface Paper {
+  /** Starts a block in a line of its own, with an empty one above it where the kind changes. */
+  begin(block: Block): void;
+  row(text: string): void;
+  /** Text that comes in pieces; newlines at its two ends are left out. */
+  flow(text: string): void;
+  /** No more pieces come: shows the word that was held back. */
+  settle(): void;
+  /** Ends the last line, so that what follows begins its own. */
+  end(): void;
+  /** What the last row belongs to. */
+  at(): Block;
+}
+
+/** A style: a colour of the 256-colour palette, bold, or none. */
+export type Ink = number | "bold" | undefined;
+export type Paint = (ink: Ink, text: string) => string;
+
+/** @param width columns of the terminal now; Infinity where nobody wraps */
+export function paper(write: (text: string) => void, width: () => number): Paper {
+  const words = wordFlow(width);
+  let last: Block = "start";
+  let atLineStart = true;
+  let newlines = 0;
+  return {
+    begin(block) {
+      const apart = last !== "start" && (block !== last || block === "message" || block === "text");
+      const text = `${words.end()}${atLineStart ? "" : "\n"}${apart ? "\n" : ""}`;
+      if (text !== "") write(text);
+      last = block;
+      atLineStart = true;
+      newlines = 0;
+    },
+    row: (text) => write(`${text}\n`),
+    flow(text) {
+      const body = atLineStart ? text.replace(/^\n+/, "") : text;
+      const end = body.replace(/\n+$/, "");
+      if (end === "") {
+        newlines += body.length;
+        return;
+      }
+      write(words.push(`${"\n".repeat(newlines)}${end}`));
+      newlines = body.length - end.length;
+      atLineStart = false;
+    },
+    at: () => last,
+    settle: () => write(words.end()),
+    end() {
+      if (!atLineStart) write(`${words.end()}\n`);
+      atLineStart = true;
+      newlines = 0;
+    },
+  };
+}
+
+export function painter(plain: boolean): Paint {
+  return (ink, text) => {
+    if (plain || ink === undefined) return text;
+    return ink === "bold" ? `\x1b[1m${text}\x1b[22m` : `\x1b[38;5;${ink}m${text}\x1b[39m`;
+  };
+}
+
+/** As {@link cutToWidth}, for a row with a {@link painter}'s styles in it. */
+export function cutPainted(row: string, width: number): string {
+  // Styles stand at the odd places.
+  const parts = row.split(/(\x1b\[[0-9;]*m)/);
+  const texts = parts.filter((_, i) => i % 2 === 0);
+  if (displayWidth(texts.join("")) <= width) return row;
+  let room = width;
+  let out = "";
+  for (const [i, part] of parts.entries()) {
+    const isStyle = i % 2 === 1;
+    const fits = isStyle || displayWidth(part) < room;
+    out += fits ? part : cutToWidth(`${part}…`, room);
+    if (!isStyle) room = fits ? room - displayWidth(part) : 0;
+  }
+  return out;
+}
+
+/**
+ * The first rows of a foreign text without what could drive the terminal, and how many more there are.
+ * @param width where its rows are broken at blanks; without it they are as they are
+ */
+export function excerpt(text: string, limit: number, width = Number.POSITIVE_INFINITY): string[] {
+  const rows = stripControls(text)
+    .replaceAll("\t", "    ")
+    .split("\n")
+    .flatMap((row) => wrapRow(row.trimEnd(), width));
+  const first = rows.findIndex((row) => row !== "");
+  const last = rows.findLastIndex((row) => row !== "");
+  const shown = rows.slice(Math.max(0, first), last + 1);
+  // A row that says “1 more line” would take the place of that line.
+  if (shown.length <= limit + 1) return shown;
+  return [...shown.slice(0, limit), `… ${shown.length - limit} more lines`];
+}
+
+/** What a page is written on, and by whom. */
+export interface PageOptions {
+  write(text: string): void;
+  /** The member's colour; the lead has none. */
+  readonly color?: string | undefined;
+  /** Columns of the terminal now. */
+  width(): number;
+  /** No colours: not a terminal, or NO_COLOR. */
+  readonly plain: boolean;
+  /** Shows messages and results whole instead of their first rows. */
+  readonly whole?: boolean;
+}
+
+/** Rows of a tool's result that are shown; the conversation's log has all of it. */
+const RESULT_ROWS = 4;
+/** Rows of a message that begins a turn, and of a notice. */
+const MESSAGE_ROWS = 12;
+/** Rows of a change that is asked for; `teams approvals <id>` has all of it. */
+const CHANGE_ROWS = 16;
+const LEAST_WIDTH = 20;
+
+/** The paper of one pane with the pens of its member. */
+export interface Page {
+  readonly paint: Paint;
+  readonly own: Ink;
+  /** Rows of a message or notice, and of a tool's result, that are shown. */
+  readonly messageRows: number;
+  readonly resultRows: number;
+  readonly changeRows: number;
+  width(): number;
+  begin(block: Block): void;
+  row(text: string): void;
+  /** The agent's own words, in pieces. */
+  say(piece: string): void;
+  /** What comes next is a paragraph of its own. */
+  paragraphEnds(): void;
+  notice(sign: string, text: string, ink: Ink): void;
+  /** What a person is asked is shown whole. */
+  wholeNotice(sign: string, text: string, ink: Ink): void;
+  end(lastWords?: string, epilogue?: string): void;
+  /** News from outside of the turn: behind the paragraph that is being said, not in the middle of it. */
+  aside(show: () => void): void;
+}
+
+export function pageOf(options: PageOptions): Page {
+  const sheet = paper(options.write, () => Math.max(LEAST_WIDTH, options.width()));
+  const paint = painter(options.plain);
+  let stripper: ControlStripper | undefined;
+  let waiting: (() => void)[] = [];
+  const begin = (block: Block): void => {
+    stripper = undefined;
+    sheet.begin(block);
+  };
+  const messageRows = options.whole ? Number.POSITIVE_INFINITY : MESSAGE_ROWS;
+  const put = (sign: string, text: string, ink: Ink, most: number): void => {
+    begin("notice");
+    const rows = excerpt(text, most, Math.max(LEAST_WIDTH, options.width()) - 2);
+    for (const [i, row] of rows.entries()) sheet.row(paint(ink, `${i === 0 ? sign : " "} ${row}`));
+  };
+  return {
+    paint,
+    own: paletteIndex(options.color),
+    messageRows,
+    changeRows: options.whole ? Number.POSITIVE_INFINITY : CHANGE_ROWS,
+    resultRows: options.whole ? Number.POSITIVE_INFINITY : RESULT_ROWS,
+    width: () => Math.max(LEAST_WIDTH, options.width()),
+    begin,
+    row: sheet.row,
+    say(piece) {
+      if (stripper === undefined) begin("text");
+      stripper ??= controlStripper();
+      sheet.flow(stripper.push(piece));
+    },
+    paragraphEnds() {
+      if (stripper !== undefined) sheet.settle();
+      stripper = undefined;
+      const asides = waiting;
+      waiting = [];
+      for (const show of asides) show();
+    },
+    end(lastWords = "", epilogue = "") {
+      this.paragraphEnds();
+      if (lastWords !== "" && sheet.at() !== "text") this.say(lastWords);
+      this.paragraphEnds();
+      if (epilogue !== "") this.notice("·", epilogue, TONE.quiet);
+      sheet.end();
+    },
+    aside(show) {
+      if (stripper === undefined) show();
+      else waiting.push(show);
+    },
+    notice: (sign, text, ink) => put(sign, text, ink, messageRows),
+    wholeNotice: (sign, text, ink) => put(sign, text, ink, Number.POSITIVE_INFINITY),
+  };
+}

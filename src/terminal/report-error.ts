@@ -1,0 +1,70 @@
+import { EXIT, messageOf, systemCode, systemHint, TeamError } from "../errors.ts";
+import type { ShutdownReport } from "../operations/ending/shutdown.ts";
+import { stripControls } from "../text/terminal-text.ts";
+import type { Io } from "./io.ts";
+import { painter, wantsColors } from "./paint.ts";
+
+/** What a user or script is told of a failure. */
+export interface Failure {
+  /** One of protocol.md section 9, or `INTERNAL` for a defect of ours. */
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly exit: number;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Any thrown value as a failure with a code. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof TeamError) {
+    const { code, message, hint, exitCode: exit, details } = error;
+    return { code, message, hint, exit, details };
+  }
+  const errno = systemCode(error);
+  const message = messageOf(error);
+  if (errno !== undefined && /^E[A-Z0-9]+$/.test(errno)) {
+    return {
+      code: "PERMISSION_DENIED",
+      message: `The system refused it: ${message}.`,
+      hint: systemHint(error),
+      exit: EXIT.failed,
+      details: { errno },
+    };
+  }
+  const hint = "This is a defect of teams: run it again with --verbose, and report what it prints.";
+  return { code: "INTERNAL", message, hint, exit: EXIT.failed };
+}
+
+/** Says on stderr what failed, as JSON or for people, and gives the exit status. */
+export function report(
+  error: unknown,
+  io: Pick<Io, "err" | "env" | "terminal">,
+  { json, verbose }: { readonly json: boolean; readonly verbose: boolean },
+): number {
+  const { code, message, hint, exit, details } = failureOf(error);
+  if (json) {
+    const body = { code, message, hint: hint ?? null, ...(details === undefined ? {} : { details }) };
+    io.err(`${JSON.stringify({ error: body })}\n`);
+    return exit;
+  }
+  const paint = painter(wantsColors(io.env, io.terminal.stderr));
+  io.err(
+    `${paint("teams:", "bad").painted} ${stripControls(message)} ${paint(`(${code})`, "quiet").painted}\n`,
+  );
+  if (hint !== undefined) io.err(`${paint("  hint:", "quiet").painted} ${stripControls(hint)}\n`);
+  if (verbose && error instanceof Error) io.err(`${traceOf(error)}\n`);
+  return exit;
+}
+
+/** The stack, and that of what caused it. */
+function traceOf(error: Error): string {
+  const trace = stripControls(error.stack ?? error.message);
+  return error.cause instanceof Error ? `${trace}\ncaused by ${traceOf(error.cause)}` : trace;
+}
+
+/** The exit status of a command that asked for ends: who has not ended in time weighs more than a refusal. */
+export function exitOfShutdowns(reports: readonly ShutdownReport[], interrupted: boolean): number {
+  if (interrupted) return EXIT.interrupted;
+  if (reports.some(({ outcome }) => outcome === "timed_out")) return EXIT.timedOut;
+  return reports.some(({ outcome }) => outcome === "rejected") ? EXIT.failed : EXIT.done;
+}

@@ -1,0 +1,207 @@
+import type { MemberStatus, TeamStatus } from "../operations/status.ts";
+import { LEAD_NAME } from "../schema/names.ts";
+import type { Task } from "../schema/task.ts";
+import { budgetText } from "../team/members/budget.ts";
+import { deadlockSentence } from "../team/tasks/deadlock.ts";
+import { operand } from "../text/shell-quote.ts";
+import type { Output } from "./output.ts";
+import { line, STATE_TINTS, TASK_TINTS } from "./paint.ts";
+import { type Cell, table } from "./table.ts";
+
+/** A team's status as a person reads it: members, tasks, what waits. */
+export function statusText(
+  status: TeamStatus,
+  out: Pick<Output, "paint" | "columns">,
+  stuck?: StuckSince,
+): string {
+  const shown = { ...status, members: status.members.map((member) => withStuck(member, stuck)) };
+  const parts = [heading, memberTable, taskPart, brokenPart, deadlockPart, approvalPart];
+  return parts
+    .map((part) => part(shown, out))
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function heading({ team, leadAlive, tasks, budget }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  const lead = leadAlive === null ? "led by hand" : leadAlive ? "lead runs" : "lead is gone";
+  const total = tasks.list.length;
+  const done = total === 0 ? "no tasks" : `${tasks.completed} of ${total} tasks done`;
+  const used = budget === null ? "" : `, budget ${budgetText(budget, budget.spent)}`;
+  return line`${paint(team, "bold")} - ${paint(lead, leadAlive === false ? "bad" : "quiet")}, ${done}${used}`;
+}
+
+function memberTable({ members, leadAlive }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  if (members.every((member) => member.name === LEAD_NAME)) {
+    return 'Nobody but the lead yet. Try: teams spawn <name> --prompt "…"';
+  }
+  const { paint } = out;
+  const asked = members.some(({ git }) => git !== undefined);
+  const paid = members.some(({ costUsd }) => costUsd > 0);
+  const differ = members.some(({ mode }) => mode !== null && mode !== "default");
+  const rows = members.map((member): Cell[] => [
+    paint(member.name, { member: member.color ?? undefined }),
+    isByHand(member.name, leadAlive) ? "" : paint(member.state, ...STATE_TINTS[member.state]),
+    ...(differ ? [member.mode ?? ""] : []),
+    member.taskIds.map((id) => `#${id}`).join(" "),
+    mailOf(member),
+    tokensOf(member),
+    ...(paid ? [costOf(member)] : []),
+    ...(asked ? [worktreeText(member)] : []),
+    doing(member),
+  ]);
+  const headings = ["MEMBER", "STATE", ...(differ ? ["MODE"] : []), "TASK", "MAIL", "TOKENS"];
+  const tokens = headings.length - 1;
+  const more = [...(paid ? ["COST"] : []), ...(asked ? ["WORKTREE"] : []), "DOES"];
+  return table([...headings, ...more], rows, {
+    columns: out.columns,
+    right: paid ? [tokens, tokens + 1] : [tokens],
+  });
+}
+
+/** A lead without a process has no state: a person or a script leads. */
+function isByHand(name: string, leadAlive: boolean | null): boolean {
+  return name === LEAD_NAME && leadAlive === null;
+}
+
+/** `teams/crew/dev +2 -1, 3 uncommitted`; nothing without a worktree. */
+function worktreeText({ git }: MemberStatus): string {
+  if (git === null || git === undefined) return "";
+  if ("problem" in git) return git.problem;
+  const { branch, ahead, behind, changed, untracked, dirty } = git;
+  const distance = [...(ahead === 0 ? [] : [`+${ahead}`]), ...(behind === 0 ? [] : [`-${behind}`])];
+  const where = [branch ?? "detached", ...distance].join(" ");
+  return dirty ? `${where}, ${changed + untracked} uncommitted` : where;
+}
+
+/** What it does now; of one that ended, how. */
+function doing({ activity, exit }: MemberStatus): string {
+  if (exit === null) return activity;
+  // A signal is its own cause: what the screen showed last is whatever it was at.
+  if (exit.signal !== null) return exit.signal;
+  const how = exit.code === null ? "" : `exit code ${exit.code}`;
+  return [how, exit.lastLines.at(-1) ?? ""].filter((part) => part !== "").join(": ");
+}
+
+/** `2 queued, 1 in turn`, or nothing. */
+function mailOf({ mail: { queued, delivered, inTurn } }: MemberStatus): string {
+  const parts = [
+    [queued, "queued"],
+    [delivered, "delivered"],
+    [inTurn, "in turn"],
+  ] as const;
+  return parts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])).join(", ");
+}
+
+function tokensOf({ tokens, budget }: MemberStatus): string {
+  const sum = tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite;
+  if (budget?.maxTokens !== undefined) return `${compact(sum)} of ${compact(budget.maxTokens)}`;
+  return sum === 0 ? "" : compact(sum);
+}
+
+/** `$0.42`; nothing where nothing was paid, or no price is known. */
+function costOf({ costUsd }: MemberStatus): string {
+  if (costUsd === 0) return "";
+  return costUsd < 0.005 ? "<$0.01" : `$${costUsd.toFixed(2)}`;
+}
+
+/** 1234 → 1.2k, 3400000 → 3.4M */
+export function compact(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)}${unit}`;
+}
+
+/** Tasks that a status shows: with members and approvals still about one screen. */
+const MOST_TASKS = 30;
+
+/** Of a long list the first that are not done, since those say what goes on. */
+function taskPart({ tasks: { list } }: TeamStatus, out: Pick<Output, "paint" | "columns">): string {
+  if (list.length <= MOST_TASKS) return list.length === 0 ? "" : taskTable(list, out);
+  const open = list.filter(({ status }) => status !== "completed");
+  const shown = (open.length === 0 ? list : open).slice(0, MOST_TASKS);
+  const rest = `… and ${list.length - shown.length} more: teams task list`;
+  return `${taskTable(shown, { ...out, among: list })}\n${rest}`;
+}
+
+function brokenPart({ tasks: { broken = [] } }: TeamStatus): string {
+  return broken.length === 0 ? "" : brokenTasksNote(broken);
+}
+
+/** What is said wherever tasks are listed or counted and some cannot be read. */
+export function brokenTasksNote(ids: readonly string[]): string {
+  const list = ids.map((id) => `#${id}`).join(", ");
+  return `${ids.length === 1 ? "Task" : "Tasks"} ${list} cannot be read, and ${ids.length === 1 ? "is" : "are"} left out: teams doctor`;
+}
+
+/**
+ * The task list: which are done, who has which, what waits for what.
+ * @param among all tasks, where only some of them are shown
+ */
+export function taskTable(
+  tasks: readonly Task[],
+  { paint, columns, among = tasks }: Pick<Output, "paint" | "columns"> & { readonly among?: readonly Task[] },
+): string {
+  const open = new Set(among.filter((task) => task.status !== "completed").map((task) => task.id));
+  const rows = tasks.map((task): Cell[] => {
+    const waits = task.status === "completed" ? [] : task.blockedBy.filter((id) => open.has(id));
+    const state = task.status === "pending" && waits.length > 0 ? "blocked" : task.status.replace("_", " ");
+    return [
+      `#${task.id}`,
+      paint(state, ...TASK_TINTS[task.status]),
+      task.owner ?? "",
+      waits.map((id) => `#${id}`).join(" "),
+      task.subject,
+    ];
+  });
+  return table(["TASK", "STATE", "OWNER", "WAITS FOR", "SUBJECT"], rows, { columns });
+}
+
+function deadlockPart({ deadlock }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  if (deadlock === null) return "";
+  const [id = ""] = deadlock.tasks;
+  const way =
+    deadlock.kind === "cycle"
+      ? `Break the cycle at a task that is done or not needed: teams task done ${operand(id)}, or teams task rm ${operand(id)}`
+      : `Give it to another: teams task update ${operand(id)} --owner <name>`;
+  return line`${paint("Nobody can continue:", "bold", "bad")} ${deadlockSentence(deadlock)}. ${way}`;
+}
+
+function approvalPart({ approvals }: TeamStatus, { paint }: Pick<Output, "paint">): string {
+  if (approvals.length === 0) return "";
+  const rows = approvals.map(
+    ({ id, kind, from, summary }) =>
+      line`  ${paint(kind, "attention")} of ${from}: ${summary} (teams approve ${operand(id)})`,
+  );
+  return [paint("Waits for you:", "bold", "attention").painted, ...rows].join("\n");
+}
+
+/** A team in one line, for a status bar: `review 2 running 1 idle · 3/7 tasks · 1 waits`. */
+export function statusLine({ team, members, tasks, approvals }: TeamStatus): string {
+  const counts = new Map<string, number>();
+  for (const { name, state } of members) {
+    if (name !== LEAD_NAME) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  const states = [...counts].map(([state, count]) => `${count} ${state}`).join(" ");
+  const parts = [
+    states === "" ? "nobody" : states,
+    ...(tasks.list.length === 0 ? [] : [`${tasks.completed}/${tasks.list.length} tasks`]),
+    ...(approvals.length === 0 ? [] : [`${approvals.length} ${approvals.length === 1 ? "waits" : "wait"}`]),
+  ];
+  return line`${team} ${parts.join(" · ")}`;
+}
+
+/** Since when an agent at work that gives no sign of life is stuck: milliseconds since the epoch. */
+export interface StuckSince {
+  readonly now: number;
+  readonly stuckAfterMs: number;
+}
+
+/** What it does begins with for how long nothing was heard of it. */
+export function withStuck(member: MemberStatus, stuck: StuckSince | undefined): MemberStatus {
+  const { state, activity, lastActivityAt } = member;
+  const quiet = stuck === undefined || lastActivityAt === null ? 0 : stuck.now - lastActivityAt;
+  if (state !== "running" || quiet <= (stuck?.stuckAfterMs ?? 0)) return member;
+  const minutes = Math.floor(quiet / 60_000);
+  const long = minutes < 1 ? `${Math.floor(quiet / 1000)} s` : `${minutes} min`;
+  return { ...member, activity: `stuck? nothing for ${long}${activity === "" ? "" : `: ${activity}`}` };
+}

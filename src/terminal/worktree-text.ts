@@ -1,0 +1,16 @@
+import type { WorktreeEnd } from "../operations/worktrees/remove-worktree.ts";
+import { shellWord } from "../text/shell-quote.ts";
+import { line } from "./paint.ts";
+
+/** A line for each worktree that stays: why, and how it is removed all the same; and for each that somebody had deleted. */
+export function keptLines(worktrees: readonly (WorktreeEnd | undefined)[]): string[] {
+  return worktrees.flatMap((worktree) => {
+    if (worktree?.note !== undefined) return [line`The worktree ${worktree.path}: ${worktree.note}.`];
+    if (worktree === undefined || worktree.kept === null) return [];
+    const { path, branch, kept } = worktree;
+    const command = `git -C ${shellWord(path)} worktree remove --force ${shellWord(path)}`;
+    return [
+      line`The worktree ${path} stays: ${kept}. To remove it with all that is in it (branch ${branch} stays): ${command}`,
+    ];
+  });
+}

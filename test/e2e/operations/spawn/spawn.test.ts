@@ -1,0 +1,169 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { startOf } from "../../../../src/os/process/identity.ts";
+import { processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
+import { teamsIn } from "../../../support/built.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { ledTeam } from "../../../support/led-team.ts";
+import { contextOf } from "../../../support/worker.ts";
+
+describe("a spawn", () => {
+  it("returns when the teammate is ready, with what was resolved for it (S16)", async () => {
+    const { ref, spawn, place } = await ledTeam({ "*": [{ say: "looked at {{input}}" }] });
+    const prompt = "look at `this` and $(that)\n\"quoted\" 'twice' ünï — 🙂";
+    const [dev] = await spawn({ name: "dev", agentType: "explore", prompt });
+    const pid = readStatus(ref, "dev")?.process.pid;
+    expect(dev).toEqual({
+      name: "dev",
+      agentId: "dev@crew",
+      agentType: "Explore",
+      model: `scripted:${join(place.home, "play.json")}`,
+      color: "blue",
+      planModeRequired: false,
+      mode: "bypassPermissions",
+      cwd: place.home,
+      worktree: null,
+      branch: null,
+      paneId: null,
+      pid,
+      backend: "process",
+      why: expect.any(String),
+      notHere: null,
+    });
+    expect(readTeam(ref).members[1]).toMatchObject({
+      name: "dev",
+      agentType: "Explore",
+      model: dev?.model,
+      mode: "bypassPermissions",
+      backendType: "process",
+      prompt,
+    });
+    const argv = argvOf(pid);
+    expect(argv).toContain(`--model ${dev?.model}`);
+    expect(argv).not.toContain("quoted");
+    // Byte for byte, as a message from the lead (S2).
+    await eventually("the answer", async () =>
+      (await pending(ref, LEAD_NAME)).some(
+        ({ protocol }) => protocol?.type === "idle_notification" && protocol.result === `looked at ${prompt}`,
+      ),
+    );
+    expect(await history(ref, "dev", { all: true })).toMatchObject([{ from: LEAD_NAME, text: prompt }]);
+  });
+
+  it("of several starts all at once, with colours in order", async () => {
+    const { ref, spawn } = await ledTeam();
+    const all = await spawn("one", "two", "three");
+    expect(all.map(({ name, color }) => `${name} ${color}`)).toEqual([
+      "one blue",
+      "two green",
+      "three yellow",
+    ]);
+    expect(new Set(all.map(({ pid }) => pid)).size).toBe(3);
+    expect(readTeam(ref).joinedCount).toBe(3);
+  });
+
+  it("by a teammate is refused: teams do not nest", async () => {
+    const { ref, place } = await ledTeam();
+    const ctx = contextOf(ref, "dev", { env: place.env });
+    await expect(spawnTeammates(ctx, [{ name: "x" }])).rejects.toMatchObject({ code: "NESTED_TEAM" });
+  });
+
+  it("of one name twice at the same moment makes one process and one refusal (S14)", async () => {
+    const { ref, place } = await ledTeam();
+    const teams = teamsIn(place.env, place.home);
+    const words = ["spawn", "dev", "--teammate-mode", "process", "--json"];
+    const both = await Promise.all([teams(words), teams(words)]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 4]);
+    expect(both.find(({ code }) => code === 4)?.error().code).toBe("DUPLICATE_NAME");
+    const instance = readPlace(ref, "dev")?.instance;
+    expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
+    const agents = processTable().filter(
+      ({ pid }) => startedWith(pid, `TEAMS_HOME=${place.root}`) && /^\S*node \S+ agent /.test(argvOf(pid)),
+    );
+    expect(agents.map(({ pid }) => pid)).toEqual([readStatus(ref, "dev")?.process.pid]);
+    expect(startedWith(agents[0]?.pid ?? 0, `TEAMS_INSTANCE=${instance}`)).toBe(true);
+  });
+});
+
+function argvOf(pid: number | undefined): string {
+  return spawnSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
+}
+
+describe("a spawn that fails (S13)", () => {
+  it.each<[string, (directory: string) => string[], RegExp]>([
+    ["is missing", (directory) => [join(directory, "nowhere")], /nowhere/],
+    ["is not executable", (directory) => [notExecutable(directory)], /126|[Pp]ermission/],
+    [
+      "dies at once",
+      () => ["/bin/sh", "-c", "echo fatal: no backbone >&2; exit 3"],
+      /3[\s\S]*fatal: no backbone/,
+    ],
+  ])("because the program %s leaves the team as it was", async (_title, program, message) => {
+    const { ref, ctx, spawn, place } = await ledTeam();
+    await spawn("before");
+    const config = readFileSync(ref.paths.config, "utf8");
+    const inboxes = readdirSync(join(ref.paths.dir, "inboxes"));
+    const failing = { ...ctx, program: program(place.home) };
+    const inputs = [{ name: "dev", prompt: "hi" }];
+    await expect(spawnTeammates(failing, inputs, { mode: "process" })).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringMatching(message),
+    });
+    expect(readFileSync(ref.paths.config, "utf8")).toBe(config);
+    expect(readdirSync(join(ref.paths.dir, "inboxes"))).toEqual(inboxes);
+    expect(existsSync(ref.paths.agent("dev").run)).toBe(false);
+    expect(existsSync(ref.paths.agent("dev").runtime)).toBe(false);
+    expect((await teamStatus(ctx)).members.map(({ name }) => name)).toEqual([LEAD_NAME, "before"]);
+  });
+
+  it("takes nothing from those that did start beside it, and names them", async () => {
+    const { ref, ctx, place } = await ledTeam();
+    const program = join(place.home, "agent.sh");
+    writeFileSync(
+      program,
+      `#!/bin/sh\ncase "$*" in *bad@crew*) exit 7;; esac\nexec '${ctx.program.join("' '")}' "$@"\n`,
+    );
+    chmodSync(program, 0o755);
+    const error = await spawnTeammates({ ...ctx, program: [program] }, [{ name: "good" }, { name: "bad" }], {
+      mode: "process",
+    }).catch((failure: unknown) => failure);
+    expect(error).toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining("good did start and run."),
+      details: { started: ["good"], failed: [{ name: "bad" }] },
+    });
+    expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "good"]);
+    expect(startOf(readStatus(ref, "good")?.process.pid ?? 0)).toBeDefined();
+  });
+});
+
+function notExecutable(directory: string): string {
+  const path = join(directory, "plain.txt");
+  writeFileSync(path, "no program\n");
+  chmodSync(path, 0o644);
+  return path;
+}
+
+describe("an agent whose playbook is not there", () => {
+  it("ends with the reason, shows as crashed, and the lead hears of it instead of waiting for ever", async () => {
+    const { ctx, spawn } = await ledTeam();
+    await spawn({ name: "dev", model: "scripted:/nowhere/play.json", prompt: "hi" });
+    const dev = await eventually("the crash", async () =>
+      (await teamStatus(ctx)).members.find(({ state }) => state === "crashed"),
+    );
+    expect(dev).toMatchObject({ name: "dev", alive: false, unread: 1 });
+    const { exit } = await eventually("the exit record", async () =>
+      (await teamStatus(ctx)).members.find((member) => member.exit !== null),
+    );
+    expect(exit?.lastLines.join("\n")).toContain("/nowhere/play.json");
+  });
+});

@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { TeamError } from "../../../../src/errors.ts";
+import { teamConfig } from "../../../../src/schema/config.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { recipientOf } from "../../../../src/team/mailbox/recipients.ts";
+import { findMember, memberOf } from "../../../../src/team/members/members.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
+import { testTeam } from "../../../support/team.ts";
+
+// Many cases, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 180_000 });
+
+const word = fc.string({ minLength: 1, maxLength: 9 });
+const member = fc.tuple(unknownFields, word).map(([more, name]) => ({ ...more, name }));
+const former = fc.record({ name: word, agentId: word, endedAt: fc.nat(), how: word });
+/** What a reader needs, with whatever beside it. */
+const valid = fc
+  .tuple(unknownFields, fc.array(member, { maxLength: 4 }), fc.array(former, { maxLength: 2 }))
+  .map(([more, members, ended]) => ({ ...more, name: "crew", members, former: ended }));
+const keys = ["description", "createdAt", "leadAgentId", "leadProcess", "metadata", "joinedCount", "members"];
+const loose = fc
+  .tuple(valid, fc.dictionary(fc.constantFrom(...keys), json))
+  .map(([all, more]) => ({ ...all, ...more }));
+
+test("a config that has what a reader needs is read with all that it holds", () => {
+  fc.assert(
+    fc.property(valid, (config) => {
+      expect(teamConfig.parse(config)).toMatchObject(config);
+    }),
+    cases(8_000),
+  );
+});
+
+test("a config of which nobody knows what it holds is read or not, without an exception", () => {
+  fc.assert(
+    fc.property(fc.oneof(loose, json), (value) => void teamConfig.safeParse(value)),
+    cases(12_000),
+  );
+});
+
+test("whatever is written to is a member, or an error with a code that says so", () => {
+  fc.assert(
+    fc.property(valid, fc.oneof(word, fc.string()), (value, address) => {
+      const config = teamConfig.parse(value);
+      const found = memberOf(config, address);
+      for (const find of [findMember, recipientOf]) {
+        if (found !== undefined) expect(find(config, address)).toBe(found);
+        else expect(() => find(config, address)).toThrow(TeamError);
+      }
+    }),
+    cases(8_000),
+  );
+});
+
+test("a spoilt config is changed with all that it holds, or refused and left as it is", async () => {
+  const ref = await testTeam();
+  const text = fc.oneof(
+    loose.map((value) => JSON.stringify(value)),
+    spoilt(valid.map((value) => JSON.stringify(value))),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (before) => {
+      writeFileSync(ref.paths.config, before);
+      const changed = await updateTeam(ref, (config) => ({ ...config, description: "new" })).catch(
+        (error) => error,
+      );
+      if (changed instanceof Error) {
+        expect(changed).toMatchObject({ code: "CORRUPT_FILE" });
+        expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+        return;
+      }
+      expect(readTeam(ref).description).toBe("new");
+      const known = Object.entries(JSON.parse(before)).filter(([key]) => key.startsWith("x-"));
+      expect(JSON.parse(readFileSync(ref.paths.config, "utf8"))).toMatchObject(Object.fromEntries(known));
+    }),
+    cases(100),
+  );
+});

@@ -1,0 +1,144 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { TeamError } from "../../../../src/errors.ts";
+import { isPlainTask, type Task, task as taskSchema } from "../../../../src/schema/task.ts";
+import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
+import { leaseLapsed } from "../../../../src/team/tasks/lease.ts";
+import { assertAllowed, assertClaimable } from "../../../../src/team/tasks/task-rules.ts";
+import {
+  changeTask,
+  createTask,
+  getTask,
+  isBlocked,
+  listTasks,
+  ownerOf,
+} from "../../../../src/team/tasks/tasks.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
+import { testTeam } from "../../../support/team.ts";
+
+// Many cases, on a machine that has much else to do.
+vi.setConfig({ testTimeout: 180_000 });
+
+const id = fc.constantFrom("1", "2", "3", "4", "5");
+const someId = fc.oneof(
+  { weight: 4, arbitrary: id },
+  { weight: 1, arbitrary: fc.constantFrom("9", "x", "") },
+);
+const links = fc.array(someId, { maxLength: 4 });
+const name = fc.constantFrom("a", "b", "a@crew", "", "team-lead");
+const status = fc.constantFrom("pending", "in_progress", "completed");
+const fields = { subject: fc.string({ maxLength: 9 }), status, blocks: links, blockedBy: links };
+const optional = {
+  owner: name,
+  description: fc.string({ maxLength: 9 }),
+  metadata: fc.dictionary(fc.constantFrom("_lease", "_internal", "x"), json),
+};
+
+/** Tasks that link to each other, to themselves, in circles, and to nothing. */
+const tasks: fc.Arbitrary<Task[]> = fc.uniqueArray(
+  fc
+    .tuple(unknownFields, fc.record({ id, ...fields }), fc.record(optional, { requiredKeys: [] }))
+    .map(([more, needed, rest]): Task => ({ description: "", ...more, ...rest, ...needed })),
+  { maxLength: 5, selector: (task) => task.id },
+);
+
+test("a task that a peer wrote is read with all that it holds, and anything else is no exception", () => {
+  const anyId = fc.oneof({ weight: 4, arbitrary: id }, fc.constantFrom("", "x", "01", "-1", "1.5"), json);
+  const loose = fc
+    .tuple(
+      unknownFields,
+      fc.record({ ...fields, id: anyId }),
+      fc.dictionary(fc.constantFrom(...Object.keys(optional), ...Object.keys(fields)), json),
+    )
+    .chain(([more, needed, rest]) =>
+      fc.constantFrom({ ...more, ...rest, ...needed }, { ...more, ...needed, ...rest }),
+    );
+  fc.assert(
+    fc.property(fc.oneof(loose, json), (value) => {
+      const parsed = taskSchema.safeParse(value);
+      if (isPlainTask(value)) expect(parsed).toEqual({ success: true, data: value });
+      if (!parsed.success) return;
+      // What a peer left empty is left out.
+      const said = Object.entries(value as object).filter(([, one]) => one !== null);
+      expect(parsed.data).toMatchObject(Object.fromEntries(said));
+      isBlocked(parsed.data, () => parsed.data);
+      leaseLapsed(parsed.data);
+      ownerOf(parsed.data);
+    }),
+    cases(15_000),
+  );
+});
+
+test("whatever links there are, they can be brought in step: both ends, nothing to itself or to what is not there", () => {
+  fc.assert(
+    fc.property(tasks, (all) => {
+      const repairs = new Map(repairLinks(all).map((one) => [one.id, one]));
+      const mended = all.map((task): Task => {
+        const { blocks, blockedBy } = repairs.get(task.id) ?? task;
+        return { ...task, blocks: [...blocks], blockedBy: [...blockedBy] };
+      });
+      const byId = new Map(mended.map((task) => [task.id, task]));
+      const oneSided = mended.flatMap(({ id: one, blocks, blockedBy }) => [
+        ...blocks.filter((other) => other === one || !byId.get(other)?.blockedBy.includes(one)),
+        ...blockedBy.filter((other) => other === one || !byId.get(other)?.blocks.includes(one)),
+      ]);
+      expect(oneSided).toEqual([]);
+      expect(repairLinks(mended)).toEqual([]);
+    }),
+    cases(8_000),
+  );
+});
+
+test("the rules answer yes or with a code, and a claim that is allowed is of what is free", () => {
+  const update = fc.record(
+    { status: fc.oneof(status, fc.constant("deleted")), owner: name },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<{ status?: "pending"; owner?: string }>;
+  fc.assert(
+    fc.property(tasks, update, name, (all, wanted, actor) => {
+      const get = (other: string) => all.find((task) => task.id === other);
+      for (const task of all) {
+        answers(() => assertAllowed(task, actor, wanted, get));
+        if (!answers(() => assertClaimable(task, actor, get))) continue;
+        expect(task.status).not.toBe("completed");
+        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerOf(task));
+      }
+    }),
+    cases(8_000),
+  );
+});
+
+/** Whether it went through; a refusal has a code. */
+function answers(rule: () => void): boolean {
+  try {
+    rule();
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(TeamError);
+    return false;
+  }
+}
+
+test("a spoilt task file is read or refused with CORRUPT_FILE, hides no other task, and takes no id", async () => {
+  const ref = await testTeam();
+  for (const subject of ["one", "two"]) await createTask(ref, { subject });
+  const path = ref.paths.task("1");
+  await fc.assert(
+    fc.asyncProperty(spoilt(tasks.map((all) => JSON.stringify({ ...all[0], id: "1" }))), async (text) => {
+      writeFileSync(path, text);
+      const refused = await changeTask(ref, "1", (task) => ({ ...task, subject: "new" })).catch(
+        (error) => error,
+      );
+      if (refused instanceof Error) {
+        expect(refused).toMatchObject({ code: "CORRUPT_FILE" });
+        expect(readFileSync(path, "utf8")).toBe(text);
+      } else {
+        expect(getTask(ref, "1").subject).toBe("new");
+      }
+      expect(listTasks(ref).map(({ subject }) => subject)).toContain("two");
+    }),
+    cases(100),
+  );
+  expect((await createTask(ref, { subject: "three" })).id).toBe("3");
+});

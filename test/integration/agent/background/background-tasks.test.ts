@@ -1,0 +1,203 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BackgroundTasks, type TaskNotice } from "../../../../src/agent/background/background-tasks.ts";
+import { outputDirectory } from "../../../../src/agent/background/output-file.ts";
+import type { ToolContext, ToolResult } from "../../../../src/agent/tool.ts";
+import { taskOutputTool, taskStopTool } from "../../../../src/agent/tools/background-tasks.ts";
+import { bashTool } from "../../../../src/agent/tools/bash.ts";
+import { startOf } from "../../../../src/os/process/identity.ts";
+import { eventually } from "../../../support/eventually.ts";
+
+const SECRET = "sk-very-secret-value";
+
+let cwd: string;
+let background: BackgroundTasks;
+let notices: TaskNotice[];
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "teams-background-"));
+  notices = [];
+  background = new BackgroundTasks({ cwd, secrets: [SECRET], onEnd: (notice) => notices.push(notice) });
+});
+afterEach(async () => {
+  await background.endAll();
+  for (const path of [cwd, dirname(outputDirectory(cwd))]) rmSync(path, { recursive: true, force: true });
+});
+
+const context = (more: Partial<ToolContext> = {}): ToolContext => ({
+  cwd,
+  env: { PATH: process.env.PATH, HOME: cwd },
+  signal: new AbortController().signal,
+  toolUseId: "toolu_1",
+  seenFiles: new Map(),
+  background,
+  ...more,
+});
+
+interface Started {
+  readonly taskId: string;
+  readonly outputFile: string;
+}
+
+async function start(command: string, more: { timeout?: number } = {}): Promise<Started> {
+  const result = await bashTool.execute({ command, run_in_background: true, ...more }, context());
+  expect(result.isError).not.toBe(true);
+  return result.data as Started;
+}
+
+const output = (task_id: string, more: object = {}, given?: Partial<ToolContext>): Promise<ToolResult> =>
+  taskOutputTool.execute({ task_id, ...more }, context(given));
+const pidIn = (name: string): number => Number(readFileSync(join(cwd, name), "utf8"));
+const isRunning = (name: string): boolean => startOf(pidIn(name)) !== undefined;
+
+describe("a command in the background", () => {
+  test("that prints more than its file takes is cut there, which is said, and its newest output is seen", async () => {
+    background = new BackgroundTasks({ cwd, secrets: [SECRET], room: 1_000 });
+    const { taskId, outputFile } = await start(
+      `seq 1 5000; echo ${SECRET}; until [ -e go ]; do sleep 0.02; done`,
+    );
+    const newest = async () => (await output(taskId, { block: false })).content;
+    await eventually("its newest words", async () => (await newest()).includes("5000\n[secret]"));
+    expect(await newest()).toContain(`its start is in ${outputFile}, which took no more`);
+    writeFileSync(join(cwd, "go"), "");
+    expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
+    const kept = readFileSync(outputFile, "utf8");
+    expect(kept).toMatch(/^1\n2\n[\s\S]*… \(cut here, after 1000 characters\)\n$/);
+    expect(kept.length).toBeLessThan(1_100);
+  });
+
+  test("starts at once; its output is there while it runs, and its end is told once, with how", async () => {
+    const { taskId, outputFile } = await start(
+      "echo begun; until [ -e go ]; do sleep 0.02; done; echo over; exit 3",
+    );
+    expect(statSync(outputFile).mode & 0o777).toBe(0o600);
+    await eventually("its first words", () => readFileSync(outputFile, "utf8") === "begun\n");
+    expect((await output(taskId, { block: false })).content).toBe(`${taskId} still runs\nbegun`);
+    await bashTool.execute({ command: "touch go" }, context());
+    await eventually("its end", () => notices.length > 0);
+    expect(notices).toMatchObject([{ taskId, outputFile, status: "failed", how: "Exit code 3" }]);
+    expect(notices[0]?.what).toContain("echo begun");
+    expect(notices[0]?.isNews()).toBe(true);
+    expect((await output(taskId)).content).toBe(`${taskId} failed: Exit code 3\nbegun\nover`);
+    // Who has asked is not told once more.
+    expect(notices[0]?.isNews()).toBe(false);
+  });
+
+  test("is waited for, and who waited is told by that alone", async () => {
+    const { taskId } = await start("sleep 0.1; echo done");
+    expect((await output(taskId)).content).toBe(`${taskId} completed: exit code 0\ndone`);
+    expect(notices).toEqual([]);
+  });
+
+  test("is waited for no longer than asked, nor behind an interrupt, and its end is told then", async () => {
+    const { taskId } = await start("until [ -e go ]; do sleep 0.02; done");
+    expect((await output(taskId, { timeout: 10 })).content).toContain("still runs");
+    const controller = new AbortController();
+    const waiting = output(taskId, {}, { signal: controller.signal });
+    controller.abort();
+    expect((await waiting).content).toContain("still runs");
+    await bashTool.execute({ command: "touch go" }, context());
+    await eventually("its end", () => notices.length === 1);
+    expect(notices[0]?.isNews()).toBe(true);
+  });
+
+  test("outlives the turn that started it", async () => {
+    const controller = new AbortController();
+    const started = await bashTool.execute(
+      { command: "echo $$ >pid; sleep 600", run_in_background: true },
+      context({ signal: controller.signal }),
+    );
+    await eventually("its pid", () => existsSync(join(cwd, "pid")) && pidIn("pid") > 0);
+    controller.abort();
+    const { taskId } = started.data as Started;
+    expect((await output(taskId, { block: false })).content).toContain("still runs");
+    expect(isRunning("pid")).toBe(true);
+  });
+
+  test("is stopped with all that it started, also what ignores the first signal", async () => {
+    const { taskId } = await start(
+      "trap '' TERM; echo $$ >parent; sh -c 'trap \"\" TERM; echo $$ >child; sleep 600; sleep 600'",
+    );
+    await eventually("both", () => existsSync(join(cwd, "child")) && pidIn("child") > 0);
+    const stopped = await taskStopTool.execute({ task_id: taskId }, context());
+    expect(stopped).toMatchObject({ content: `${taskId} was ended.`, data: { status: "killed" } });
+    expect([isRunning("parent"), isRunning("child")]).toEqual([false, false]);
+    expect(notices).toEqual([]);
+    expect((await output(taskId)).content).toContain(`${taskId} killed`);
+    const again = await taskStopTool.execute({ task_id: taskId }, context());
+    expect(again.isError).not.toBe(true);
+  });
+
+  test("ends with its agent, and nobody is told", async () => {
+    await start("echo $$ >one; sleep 600");
+    await start("echo $$ >two; sleep 600");
+    await eventually("both", () =>
+      ["one", "two"].every((name) => existsSync(join(cwd, name)) && pidIn(name) > 0),
+    );
+    await background.endAll();
+    expect([isRunning("one"), isRunning("two")]).toEqual([false, false]);
+    expect(notices).toEqual([]);
+  });
+
+  test("may have a time limit, and none of its own", async () => {
+    const { taskId } = await start("sleep 600", { timeout: 50 });
+    expect((await output(taskId)).content).toContain(`${taskId} failed: Not done after 50 ms`);
+  });
+
+  test("shows its newest output where it is long; the file has all, with no secret in it (S75)", async () => {
+    const { taskId, outputFile } = await start(`echo first; echo ${SECRET}; seq 1 20000; echo last`);
+    await eventually("its end", () => notices.length === 1);
+    expect(notices[0]?.what).toBe("echo first; echo [secret]; seq 1 20000; echo last");
+    const { content } = await output(taskId);
+    expect(content.length).toBeLessThan(32_000);
+    expect(content).toContain(`all of it is in ${outputFile}`);
+    expect(content).toMatch(/20000\nlast$/);
+    const whole = readFileSync(outputFile, "utf8");
+    expect(whole).toMatch(/^first\n\[secret\]\n1\n/);
+  });
+
+  test("is refused where too many run, and goes again once one has ended", async () => {
+    const started: Started[] = [];
+    for (let i = 0; i < 16; i += 1) started.push(await start("sleep 600"));
+    const result = await bashTool.execute({ command: "sleep 1", run_in_background: true }, context());
+    expect(result).toMatchObject({ isError: true, content: expect.stringContaining("TaskStop") });
+    await taskStopTool.execute({ task_id: started[0]?.taskId ?? "" }, context());
+    await start("true");
+  });
+
+  test("of many words is told by its first, and one that is too long for the system says so", async () => {
+    const words = `echo ${"word ".repeat(100)}`;
+    await start(words);
+    await eventually("its end", () => notices.length === 1);
+    expect(notices[0]?.what).toBe(`${words.slice(0, 120)}…`);
+    await start(`: ${"x".repeat(3_000_000)}`);
+    await eventually("its end", () => notices.length === 2);
+    expect(notices[1]).toMatchObject({
+      status: "failed",
+      how: expect.stringContaining("longer than the system takes"),
+    });
+    expect(notices[1]?.what.length).toBeLessThan(200);
+  });
+
+  test("that is nobody's is said to be none", async () => {
+    expect(await output("bash-0")).toMatchObject({
+      isError: true,
+      content: expect.stringContaining("bash-0"),
+    });
+    expect((await taskStopTool.execute({ task_id: "bash-0" }, context())).isError).toBe(true);
+  });
+
+  test("of which only the newest can be asked for once they have ended", async () => {
+    const work = async () => ({ status: "completed" as const, how: "done" });
+    const first = background.start("bash", "first", work);
+    for (let i = 0; i < 130; i += 1) {
+      background.start("bash", `${i}`, work);
+      await Promise.resolve();
+    }
+    await eventually("all ended", () => background.running === 0);
+    background.start("bash", "last", work);
+    await eventually("the last", () => background.running === 0);
+    expect((await output(first?.taskId ?? "")).isError).toBe(true);
+  });
+});

@@ -1,0 +1,215 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import {
+  type InProcessBackend,
+  inProcessBackend,
+} from "../../../../src/backend/in-process/in-process-backend.ts";
+import type { RunWorker, WorkerStart } from "../../../../src/backend/in-process/resident-agent.ts";
+import { announceReady } from "../../../../src/launch/announce-ready.ts";
+import { asAgent, containErrors, currentAgent } from "../../../../src/os/agent-scope.ts";
+import { processEnv } from "../../../../src/os/env.ts";
+import { replaceFile } from "../../../../src/os/files/atomic-write.ts";
+import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { placesOf, requestFor } from "../../../support/spawns.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+
+/** Starts workers that are functions: each says that it is ready and does what its name is given. */
+function home(
+  t: PrivateTmux,
+  workers: Record<string, (start: WorkerStart) => Promise<number>>,
+  problem: (text: string) => void = () => undefined,
+) {
+  const runWorker: RunWorker = async (start) => {
+    const { paths, instance, name } = start.request;
+    const process = ownIdentity();
+    const common = { sessionId: "s", transcript: "t", since: 0, startedAt: 0, lastActivityAt: 0 };
+    replaceFile(paths.status, JSON.stringify({ ...common, process, instance, shared: true, state: "idle" }));
+    announceReady(paths);
+    const worker = workers[name];
+    if (worker === undefined) throw new Error(`nobody is called ${name}`);
+    return worker(start);
+  };
+  const backend = inProcessBackend({ runWorker, problem });
+  const spawn = async (...names: string[]) =>
+    placesOf(
+      await backend.spawn(
+        names.map((name) => requestFor(t, name)),
+        { kind: "session" },
+      ),
+    );
+  return { backend, spawn };
+}
+
+const stateOf = (backend: InProcessBackend, name: string) =>
+  backend.agents().find((agent) => agent.name === name)?.state;
+const exitOf = (t: PrivateTmux, name: string) =>
+  JSON.parse(readFileSync(t.paths("audit").agent(name).exit, "utf8"));
+const untilAborted = ({ signal }: WorkerStart): Promise<number> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(143)));
+const never = (): Promise<number> => new Promise(() => undefined);
+
+it("an error that nobody catches ends the teammate in whose code it is thrown, and nothing else", async () => {
+  const t = privateTmux();
+  const { backend, spawn } = home(t, {
+    calm: untilAborted,
+    late: (start) => {
+      setTimeout(() => {
+        throw new Error("thrown in a timer");
+      }, 1);
+      return untilAborted(start);
+    },
+    lost: (start) => {
+      void Promise.reject(new Error("a promise that nobody waits for"));
+      return untilAborted(start);
+    },
+    early: async () => {
+      throw new Error("thrown at once");
+    },
+  });
+  // The test's own listener stands for the process: what reaches it would have ended the lead.
+  const others = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  const rejections = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  try {
+    const places = await spawn("calm", "late", "lost", "early").catch((error: unknown) => error as Error);
+    await eventually("three failures", () =>
+      ["late", "lost", "early"].every((name) => stateOf(backend, name) === "failed"),
+    );
+    expect(stateOf(backend, "calm")).toBe("pending");
+    expect(exitOf(t, "late")).toMatchObject({ code: 1, lastLines: ["teams: thrown in a timer"] });
+    expect(exitOf(t, "lost")).toMatchObject({
+      code: 1,
+      lastLines: ["teams: a promise that nobody waits for"],
+    });
+    if (places instanceof Error) throw places;
+    await Promise.all(places.map((place) => backend.end?.(place, 1_000)));
+    await backend.close(places);
+  } finally {
+    for (const listener of others) process.on("uncaughtException", listener);
+    for (const listener of rejections) process.on("unhandledRejection", listener);
+  }
+});
+
+it("an error of nobody's ends the process as ever", () => {
+  const stop = containErrors();
+  const listener = process.listeners("uncaughtException").at(-1) as (error: Error) => void;
+  expect(() => listener(new Error("the lead's own"))).toThrow("the lead's own");
+  stop();
+  expect(process.listeners("uncaughtException")).not.toContain(listener);
+});
+
+it("code runs in its agent's name and environment, with all that it leaves behind", async () => {
+  const names: (string | undefined)[] = [];
+  const note = (): void => void names.push(`${currentAgent()?.agentId} ${processEnv().MARK}`);
+  const agent = (agentId: string) => ({ agentId, env: { MARK: agentId }, failed: () => undefined });
+  await Promise.all(
+    ["a@x", "b@x"].map((id) =>
+      asAgent(agent(id), () => new Promise<void>((resolve) => setTimeout(resolve, 1)).then(note)),
+    ),
+  );
+  expect(names.toSorted()).toEqual(["a@x a@x", "b@x b@x"]);
+  expect(currentAgent()).toBeUndefined();
+  expect(processEnv().MARK).toBeUndefined();
+});
+
+it("one that does not end in time is given up, named, and says nothing more", async () => {
+  const t = privateTmux();
+  let seen: WorkerStart | undefined;
+  const { backend, spawn } = home(t, {
+    deaf: (start) => {
+      seen = start;
+      return never();
+    },
+  });
+  const [place] = await spawn("deaf");
+  if (place === undefined) throw new Error("not started");
+  expect(seen?.isOver()).toBe(false);
+  expect(await backend.end?.(place, 50)).toEqual([process.pid]);
+  expect(stateOf(backend, "deaf")).toBe("killed");
+  expect(seen?.isOver()).toBe(true);
+  expect(exitOf(t, "deaf")).toMatchObject({ code: 143, signal: "SIGTERM" });
+  expect(await backend.present([place])).toEqual(new Set());
+  await backend.close([place]);
+  expect(backend.agents()).toEqual([]);
+});
+
+it("those who live here end as by a hangup when the terminal of this process has gone", async () => {
+  const t = privateTmux();
+  const { backend, spawn } = home(t, { one: untilAborted, two: untilAborted });
+  const places = await spawn("one", "two");
+  await backend.hangUp();
+  for (const name of ["one", "two"]) expect(exitOf(t, name)).toMatchObject({ code: 129, signal: "SIGHUP" });
+  await backend.close(places);
+});
+
+it("says of one whose end cannot be written down that it is so, and that it failed", async () => {
+  const t = privateTmux();
+  let end = (_code: number): void => undefined;
+  const problems: string[] = [];
+  const { backend, spawn } = home(
+    t,
+    { odd: () => new Promise((resolve) => (end = resolve)) },
+    (text) => void problems.push(text),
+  );
+  const places = await spawn("odd");
+  mkdirSync(t.paths("audit").agent("odd").exit);
+  end(3);
+  await eventually("the problem", () => problems.length > 0);
+  expect(problems.join()).toContain("the end of odd could not be written down");
+  expect(stateOf(backend, "odd")).toBe("failed");
+  expect(backend.agents()[0]?.shown.lines().join()).toContain("could not be written down");
+  await backend.close(places);
+});
+
+it("tells when all are idle, and not before", async () => {
+  const t = privateTmux();
+  const starts = new Map<string, WorkerStart>();
+  const keep = (start: WorkerStart): Promise<number> => {
+    starts.set(start.request.name, start);
+    return untilAborted(start);
+  };
+  const { backend, spawn } = home(t, { one: keep, two: keep });
+  await backend.whenAllIdle();
+  const places = await spawn("one", "two");
+  const told: string[] = [];
+  const waiting = backend.whenAllIdle().then(() => void told.push("idle"));
+  for (const [name, state] of [
+    ["one", "idle"],
+    ["two", "running"],
+    ["two", "awaiting-approval"],
+    ["one", "running"],
+    ["two", "idle"],
+  ] as const) {
+    starts.get(name)?.said(state);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toEqual([]);
+  }
+  starts.get("one")?.said("idle");
+  await waiting;
+  await Promise.all(places.map((place) => backend.end?.(place, 1_000)));
+  await backend.whenAllIdle();
+  await backend.close(places);
+});
+
+it("another process ends one by a file, and learns that it has ended", async () => {
+  const t = privateTmux();
+  const { backend, spawn } = home(t, { one: untilAborted });
+  const [place] = await spawn("one");
+  if (place === undefined) throw new Error("not started");
+  // It holds nobody: as a command's own.
+  const elsewhere = inProcessBackend();
+  expect(await elsewhere.present([place])).toEqual(new Set([place.instance]));
+  expect(await elsewhere.end?.(place, 50)).toEqual([process.pid]);
+  expect(stateOf(backend, "one")).toBe("pending");
+  const ending = elsewhere.end?.(place, 5_000);
+  backend.lookForWishes();
+  expect(await ending).toEqual([]);
+  expect(stateOf(backend, "one")).toBe("killed");
+  expect(await elsewhere.present([place])).toEqual(new Set());
+  await elsewhere.close([place]);
+  expect(existsSync(place.logFile ?? "")).toBe(false);
+  backend.lookForWishes();
+  expect(backend.agents()).toEqual([]);
+});

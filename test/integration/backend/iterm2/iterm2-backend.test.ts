@@ -1,0 +1,254 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { putDown } from "../../../../src/backend/iterm2/handover.ts";
+import { it2Driver } from "../../../../src/backend/iterm2/it2-cli.ts";
+import { iterm2Backend } from "../../../../src/backend/iterm2/iterm2-backend.ts";
+import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
+import { prepareLaunches } from "../../../../src/launch/prepare.ts";
+import { processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { run } from "../../../../src/os/process/run.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { iterm2 } from "../../../support/iterm2.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../../../support/spawns.ts";
+import { privateTmux } from "../../../support/tmux-server.ts";
+
+describe("A spawn in iTerm2", () => {
+  test("opens a window for each, whose line says nothing but a script, and gives the keyboard back", async () => {
+    const { t, terminal, backend } = subject();
+    // Together more than a pipe holds; one alone could not be more than 128 KiB.
+    const long = "s3cret'é\n".repeat(5_000);
+    const env = { A: long, B: long, C: long, D: long };
+    const outcomes = await backend.spawn(
+      ["ada", "bob"].map((name) => requestFor(t, name, { env, extraArgs: ["--prompt"] })),
+      { kind: "team-window" },
+    );
+    const [ada, bob] = placesOf(outcomes);
+    expect(terminal.calls().map((call) => call.replace(/(?<=\/)[^ ]*\//g, "…/"))).toEqual([
+      "app get-focus",
+      "window new --command /…/sh /…/iterm2.sh",
+      "window new --command /…/sh /…/iterm2.sh",
+      `session focus ${terminal.mine}`,
+    ]);
+    expect(terminal.focus()).toBe(terminal.mine);
+    expect([ada?.paneId, bob?.paneId].sort()).toEqual(terminal.sessions().sort());
+    expect(ada).toMatchObject({ backend: "iterm2", placement: "window" });
+    expect(processTable().filter(({ pid }) => argvOf(pid).includes("s3cret"))).toEqual([]);
+    // What stays of a start is what every start leaves.
+    expect(readdirSync(t.paths("audit").agent("ada").runtime).sort()).toEqual(["bell", "life", "ready"]);
+    await endAll(backend, outcomes);
+    await eventually("the windows' end", () => terminal.sessions().length === 0);
+  });
+
+  test("gives the agent its caller's environment, its own session and nothing else of iTerm2's", async () => {
+    const { t, terminal, backend } = subject();
+    const outcomes = await backend.spawn([requestFor(t, "ada", { env: { MINE: "yes" } })], {
+      kind: "window",
+    });
+    const [ada] = placesOf(outcomes);
+    const { pid } = JSON.parse(readFileSync(t.paths("audit").agent("ada").status, "utf8")).process;
+    for (const line of [
+      "MINE=yes",
+      `ITERM_SESSION_ID=w1t0p0:${ada?.paneId}`,
+      "ITERM_PROFILE=Default",
+      "TERM_PROGRAM=iTerm.app",
+    ])
+      expect([line, startedWith(pid, line)]).toEqual([line, true]);
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+    expect(environment).not.toContain("ITERM2_COOKIE");
+    expect(environment).not.toContain("LC_TERMINAL");
+    expect(environment).toContain(`\0PATH=${terminal.env.PATH}\0`);
+    await endAll(backend, outcomes);
+  });
+
+  test("beside the caller's pane is refused before anything is there, and says why", async () => {
+    const { t, terminal, backend } = subject();
+    await expect(backend.spawn([requestFor(t, "ada")], { kind: "here" })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      hint: expect.stringContaining("--here"),
+    });
+    expect(terminal.calls()).toEqual([]);
+    expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
+  });
+
+  test.each([
+    ["api-off", "SPAWN_FAILED", /Not running inside iTerm2/, /Enable Python API/],
+    ["other-program", "SPAWN_FAILED", /it2 app get-focus failed/, /another program/],
+  ] as const)("says what is wrong where it2 is %s, and leaves nothing", async (fault, code, said, hint) => {
+    const { t, terminal, backend } = subject();
+    terminal.fail(fault);
+    await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(said),
+      hint: expect.stringMatching(hint),
+    });
+    expect(existsSync(t.paths("audit").agent("ada").run)).toBe(false);
+    expect(await checkIterm2(terminal.env)).toMatchObject([
+      { level: "warn", remedy: expect.stringMatching(hint) },
+    ]);
+  });
+
+  test("says so where it2 is not there", async () => {
+    const { t } = subject();
+    const backend = iterm2Backend({ env: { ...t.env, PATH: "/nowhere" } });
+    await expect(backend.spawn([requestFor(t, "ada")], { kind: "window" })).rejects.toMatchObject({
+      code: "CLI_NOT_FOUND",
+      exitCode: 6,
+    });
+  });
+
+  test("where it2 answers something else is one teammate's failure, and nothing of it is left", async () => {
+    const { t, terminal, backend } = subject();
+    terminal.fail("strange");
+    const [outcome] = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
+    const error = { code: "SPAWN_FAILED", message: "it2 window new answered what it does not answer: ok" };
+    expect(outcome).toMatchObject({ ok: false, name: "ada", error });
+    await expect(it2Driver({ env: terminal.env }).sessions()).rejects.toMatchObject({ code: "SPAWN_FAILED" });
+    const { run: directory, runtime } = t.paths("audit").agent("ada");
+    expect([directory, runtime].filter(existsSync)).toEqual([]);
+  });
+
+  test("takes no other program of that name for it2", async () => {
+    const { terminal } = subject();
+    const driver = it2Driver({ env: terminal.env });
+    expect(await driver.version()).toBe("0.2.3");
+    terminal.fail("other-program");
+    await expect(driver.version()).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      message: "it2 --version answered what it does not answer: it2 version v0.0.1",
+    });
+  });
+
+  test("leaves the agents where the keyboard cannot be given back", async () => {
+    const { t, terminal, backend } = subject();
+    terminal.fail("keeps-focus");
+    const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
+    expect(terminal.focus()).toBe(placesOf(outcomes)[0]?.paneId);
+    await endAll(backend, outcomes);
+  });
+
+  test("does not wait for ever for an it2 that hangs", async () => {
+    const { terminal } = subject();
+    terminal.fail("hangs");
+    const hasty: typeof run = (file, args, options) => run(file, args, { ...options, timeoutMs: 50 });
+    await expect(it2Driver({ env: terminal.env, run: hasty }).sessions()).rejects.toMatchObject({
+      code: "TIMEOUT",
+      exitCode: 5,
+    });
+  });
+});
+
+describe("A place in iTerm2", () => {
+  test("stays with a crashed agent's last lines until somebody closes it", async () => {
+    const { t, terminal, backend } = subject();
+    const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
+    const [ada] = placesOf(outcomes);
+    if (ada === undefined) throw new Error("no place");
+    const { exit, status } = t.paths("audit").agent("ada");
+    process.kill(JSON.parse(readFileSync(status, "utf8")).process.pid, "SIGSEGV");
+    await eventually("the exit record", () => existsSync(exit));
+    expect(JSON.parse(readFileSync(exit, "utf8"))).toMatchObject({
+      code: 139,
+      lastLines: [`ready: ${ada.instance}`],
+    });
+    await eventually("what to press", async () =>
+      (await backend.capture(ada, 10))?.some((line) => line.includes("q + Enter closes this pane")),
+    );
+    expect(await backend.present([ada])).toEqual(new Set([ada.instance]));
+    await end(ada);
+    await backend.close([ada]);
+    expect(await backend.capture(ada, 10)).toBeUndefined();
+    expect(terminal.sessions()).toEqual([]);
+  });
+
+  test("that its profile keeps is closed, and nobody is asked about what still runs", async () => {
+    const { t, terminal, backend } = subject(500);
+    terminal.fail("keeps");
+    const outcomes = await backend.spawn(
+      [requestFor(t, "ada"), requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] })],
+      { kind: "window" },
+    );
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, false]);
+    expect(terminal.sessions()).toHaveLength(1);
+    const [ada] = outcomes;
+    if (!ada?.ok) throw new Error("no place");
+    await end(ada.place);
+    expect(terminal.sessions()).toHaveLength(1);
+    await backend.close([ada.place]);
+    expect(terminal.sessions()).toEqual([]);
+    expect(terminal.asked()).toEqual([]);
+  });
+
+  test("is shown to the person, and is not when its process is another's by now", async () => {
+    const { t, terminal, backend } = subject();
+    const outcomes = await backend.spawn([requestFor(t, "ada")], { kind: "window" });
+    const [ada] = placesOf(outcomes);
+    if (ada === undefined) throw new Error("no place");
+    expect(await backend.focus?.(ada)).toBe(true);
+    expect(terminal.focus()).toBe(ada.paneId);
+    expect(await backend.focus?.({ ...ada, paneProcStart: "1" })).toBe(false);
+    await endAll(backend, outcomes);
+    expect(await backend.focus?.(ada)).toBe(false);
+  });
+
+  test("whose iTerm2 is out of reach is closed by its process's end alone", async () => {
+    const { t, terminal, backend } = subject();
+    const [ada] = placesOf(await backend.spawn([requestFor(t, "ada")], { kind: "window" }));
+    if (ada === undefined) throw new Error("no place");
+    terminal.fail("api-off");
+    await end(ada);
+    await backend.close([ada]);
+    expect(await backend.present([ada])).toEqual(new Set());
+    await eventually("the window's end", () => terminal.sessions().length === 0);
+  });
+});
+
+describe("What iTerm2 runs", () => {
+  test("does nothing with half of what it was to take, or when its starter is gone", async () => {
+    const { t } = subject();
+    const request = requestFor(t, "ada");
+    await prepareLaunches([{ ...request, keptVariables: [], surface: "pane" }]);
+    for (const words of [`export A=1\nexec touch ${t.home}/run-by-half\n`, ""]) {
+      const handover = await putDown(request);
+      const { runtime } = request.paths;
+      const [shell = "", ...args] = handover.words;
+      const ended = run(shell, args, { env: t.env });
+      // Then it has the FIFO open, and waits for all of it.
+      await eventually("its reading", () =>
+        processTable().some(({ pid, ppid }) => argvOf(pid) === "cat\0" && argvOf(ppid).includes(runtime)),
+      );
+      writeFileSync(join(runtime, "words"), words);
+      handover.close();
+      expect(await ended).toMatchObject({ code: 1 });
+      const late = await run(shell, args, { env: t.env });
+      expect(late.code).not.toBe(0);
+    }
+    expect(existsSync(join(t.home, "run-by-half"))).toBe(false);
+  });
+});
+
+test("What doctor says of iTerm2 is said in iTerm2 alone", async () => {
+  const { t, terminal } = subject();
+  expect(await checkIterm2({ PATH: t.env.PATH })).toEqual([]);
+  expect(await checkIterm2({ ...terminal.env, TMUX: "/tmp/x,1,0" })).toEqual([]);
+  expect(await checkIterm2(terminal.env)).toMatchObject([
+    { level: "ok", text: expect.stringContaining("it2 0.2.3 drives it") },
+  ]);
+  expect(await checkIterm2({ ...terminal.env, PATH: "/nowhere" })).toMatchObject([{ level: "ok" }]);
+});
+
+function argvOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    // It ended between the two looks.
+    return "";
+  }
+}
+
+function subject(readyTimeoutMs = 15_000) {
+  const own = privateTmux();
+  const terminal = iterm2(own);
+  const t = { ...own, env: { ...terminal.env, PATH: terminal.env.PATH ?? "" } };
+  return { t, terminal, backend: iterm2Backend({ env: terminal.env, readyTimeoutMs }) };
+}

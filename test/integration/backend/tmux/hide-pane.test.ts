@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import type { Placement } from "../../../../src/backend/backend.ts";
+import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import type { PlaceRecord } from "../../../../src/schema/status.ts";
+import { placesOf, requestFor } from "../../../support/spawns.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+
+const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
+
+test("A hidden pane has a window of its own, the others its room, and it comes back among them", async () => {
+  const { t, user, spawn } = inside();
+  const [a, b, c] = await spawn("team-window", "a", "b", "c");
+  const before = layout(t, a);
+  expect(await hidePane(t.server, b, "b #(x)")).toBe("moved");
+  expect(await hidePane(t.server, b, "b #(x)")).toBe("stood");
+  expect(show(t, b, "#{session_name} #{window_panes}")).toBe("work 1");
+  expect(show(t, b, "#{window_name}").replace("##", "#")).toBe("b #(x)");
+  expect(panes(t, a)).toEqual([a.paneId, c.paneId]);
+  expect(show(t, a, "#{pane_width}")).toBe("100");
+  // One that is spawned meanwhile does not move in with it.
+  const [d] = await spawn("team-window", "d");
+  expect(panes(t, a)).toEqual([a.paneId, c.paneId, d.paneId]);
+  expect(await hidePane(t.server, d, "d")).toBe("moved");
+  expect(await showPane(t.server, b, TEAM)).toBe("moved");
+  expect(await showPane(t.server, b, TEAM)).toBe("stood");
+  expect(panes(t, a)).toEqual([a.paneId, c.paneId, b.paneId]);
+  expect(
+    layout(t, a)
+      .replace(/,\d+(?=[,\]}])/g, "")
+      .slice(5),
+  ).toBe(before.replace(/,\d+(?=[,\]}])/g, "").slice(5));
+  expect(t.tmux("display-message", "-p", "-t", "=work:", "#{pane_id}")).toBe(user);
+});
+
+test("Where all are hidden the first that is shown has the team's window", async () => {
+  const { t, spawn } = inside();
+  const [a, b] = await spawn("team-window", "a", "b");
+  for (const place of [a, b]) expect(await hidePane(t.server, place, "alone")).toBe("moved");
+  expect(show(t, a, "#{window_name} #{window_panes}")).toBe("alone 1");
+  expect(show(t, a, "#{window_id}")).not.toBe(show(t, b, "#{window_id}"));
+  for (const place of [b, a]) expect(await showPane(t.server, place, TEAM)).toBe("moved");
+  expect(panes(t, a)).toEqual([b.paneId, a.paneId]);
+  expect(show(t, a, "#{window_name} #{pane-border-status}")).toBe("Audit top");
+});
+
+test("One that is shown again stands where it stood among the members", async () => {
+  const { t, spawn } = inside();
+  const [a, b, c] = await spawn("team-window", "a", "b", "c");
+  const later = [b, c].flatMap(({ paneId }) => paneId ?? []);
+  const windows: string[] = [];
+  expect(await hidePane(t.server, a, "a")).toBe("moved");
+  expect(await showPane(t.server, a, TEAM, { later, moved: (window) => windows.push(window) })).toBe("moved");
+  expect(panes(t, a)).toEqual([a.paneId, b.paneId, c.paneId]);
+  expect(windows).toEqual([show(t, a, "#{window_id}")]);
+});
+
+test("One that stood beside the caller gives its room back, and is shown in a window of the team's", async () => {
+  const { t, user, spawn } = inside();
+  const before = t.tmux("display-message", "-p", "-t", user, "#{window_layout}");
+  const [a] = await spawn("here", "a");
+  expect(await hidePane(t.server, a, "a")).toBe("moved");
+  expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(before);
+  expect(await showPane(t.server, a, TEAM)).toBe("moved");
+  expect(t.tmux("display-message", "-p", "-t", user, "#{window_layout}")).toBe(before);
+  expect(show(t, a, "#{window_name}")).toBe("Audit");
+});
+
+test("One in a window of its own is neither hidden nor shown", async () => {
+  const { t, spawn } = inside();
+  const [a] = await spawn("window", "a");
+  await spawn("team-window", "b");
+  const before = t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}");
+  expect(await hidePane(t.server, a, "a")).toBe("apart");
+  expect(await showPane(t.server, a, TEAM)).toBe("apart");
+  expect(t.tmux("list-panes", "-a", "-F", "#{window_name} #{pane_id} #{@teams_window}")).toBe(before);
+});
+
+test("A pane that is somebody else's now is not moved (S39)", async () => {
+  const { t, user, spawn } = inside();
+  const [a] = await spawn("team-window", "a", "b");
+  const places = () => t.tmux("list-panes", "-a", "-F", "#{window_id} #{pane_id} #{window_layout}");
+  const before = places();
+  for (const other of [
+    { ...a, paneId: user },
+    { ...a, panePid: 1 },
+    { ...a, instance: "x" },
+  ]) {
+    expect(await hidePane(t.server, other, "a")).toBe("gone");
+    expect(await showPane(t.server, other, TEAM)).not.toBe("moved");
+  }
+  expect(places()).toBe(before);
+  await t.killServer();
+  expect(await hidePane(t.server, a, "a")).toBe("gone");
+});
+
+function inside() {
+  const t = privateTmux();
+  const { pane: user } = t.session();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  return {
+    t,
+    user,
+    async spawn<N extends readonly string[]>(kind: Placement["kind"], ...names: N) {
+      const requests = names.map((name) => requestFor(t, name));
+      return placesOf(await backend.spawn(requests, { kind, callerPane: user })) as {
+        [I in keyof N]: PlaceRecord;
+      };
+    },
+  };
+}
+
+function show(t: PrivateTmux, { paneId = "" }: PlaceRecord, format: string): string {
+  return t.tmux("display-message", "-p", "-t", paneId, format);
+}
+
+function panes(t: PrivateTmux, { paneId = "" }: PlaceRecord): string[] {
+  return t.tmux("list-panes", "-t", paneId, "-F", "#{pane_id}").split("\n");
+}
+
+function layout(t: PrivateTmux, place: PlaceRecord): string {
+  return show(t, place, "#{window_layout}");
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import type { Placement } from "../../../../src/backend/backend.ts";
+import { hidePane } from "../../../../src/backend/tmux/hide-pane.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import type { PlaceRecord } from "../../../../src/schema/status.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { end, placesOf, requestFor } from "../../../support/spawns.ts";
+import { privateTmux } from "../../../support/tmux-server.ts";
+
+describe("A window of ours in which the user has a pane (S67)", () => {
+  test("is as a plain one once the last of ours has been closed, and not before", async () => {
+    const { t, backend, spawn, settings, plain, usersPane } = inside();
+    const places = await spawn("team-window", "a", "b", "c");
+    const window = await usersPane(places);
+    const before = settings(window);
+    await backend.close(places.slice(0, 2));
+    expect(settings(window).hooks).toBe(before.hooks);
+    expect(settings(window).name).toBe("Audit");
+    await backend.close(places.slice(2));
+    expect(t.tmux("list-panes", "-t", window).split("\n")).toHaveLength(1);
+    expect(settings(window)).toEqual(plain());
+  });
+
+  test("is so too where ours ended by themselves, in a window that one had for itself, and where they are hidden", async () => {
+    const { t, backend, spawn, settings, plain, usersPane } = inside();
+    const ended = await spawn("team-window", "a", "b");
+    const window = await usersPane(ended);
+    for (const place of ended) await end(place);
+    await eventually("their panes' end", () => t.tmux("list-panes", "-t", window).split("\n").length === 1);
+    await backend.close(ended);
+    expect(settings(window)).toEqual(plain());
+    const apart = await spawn("window", "c");
+    const own = await usersPane(apart);
+    await backend.close(apart);
+    expect(settings(own)).toEqual(plain());
+    const hidden = await spawn("team-window", "d");
+    const left = await usersPane(hidden);
+    expect(await hidePane(t.server, hidden[0] as PlaceRecord, "d")).toBe("moved");
+    expect(settings(left)).toEqual(plain());
+  });
+
+  test("keeps the name that the user gave it, and stays ours while one of ours is not tagged yet", async () => {
+    const { t, backend, spawn, settings, usersPane } = inside();
+    const places = await spawn("team-window", "a", "b");
+    const window = await usersPane(places);
+    t.tmux("rename-window", "-t", window, "my own");
+    const [a, b] = places as [PlaceRecord, PlaceRecord];
+    t.tmux("set-option", "-p", "-u", "-t", b.paneId ?? "", "@teams_agent");
+    await backend.close([a]);
+    expect(settings(window).options).toContain("@teams_window");
+    await backend.close([b]);
+    expect(settings(window)).toEqual({ options: "automatic-rename off", hooks: "", name: "my own" });
+  });
+});
+
+function inside() {
+  const t = privateTmux();
+  const { pane: user } = t.session();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  const settings = (window: string) => ({
+    options: t.tmux("show-options", "-w", "-t", window),
+    hooks: t
+      .tmux("show-hooks", "-w", "-t", window)
+      .replace(/^[\w-]+$/gm, "")
+      .trim(),
+    name: t.tmux("display-message", "-p", "-t", window, "#{window_name}"),
+  });
+  return {
+    t,
+    backend,
+    settings,
+    /** Those of a window that no team ever had; what it is called goes by what runs in it. */
+    plain: () => ({
+      ...settings(t.tmux("new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=work:", "env", "cat")),
+      name: "cat",
+    }),
+    async spawn(kind: Placement["kind"], ...names: string[]): Promise<PlaceRecord[]> {
+      const requests = names.map((name) => requestFor(t, name));
+      return placesOf(await backend.spawn(requests, { kind, callerPane: user }));
+    },
+    /** Splits the window for the user. @returns its id */
+    async usersPane([place]: readonly PlaceRecord[]): Promise<string> {
+      const words = ["-P", "-F", "#{pane_id} #{window_id}", "-t", place?.paneId ?? "", "env", "cat"];
+      const [pane = "", window = ""] = t.tmux("split-window", ...words).split(" ");
+      const running = () => t.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
+      await eventually("its program", () => running() === "cat");
+      return window;
+    },
+  };
+}

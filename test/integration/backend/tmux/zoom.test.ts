@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { hidePane, showPane } from "../../../../src/backend/tmux/hide-pane.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import type { PlaceRecord } from "../../../../src/schema/status.ts";
+import { placesOf, requestFor } from "../../../support/spawns.ts";
+import { privateTmux } from "../../../support/tmux-server.ts";
+
+const TEAM = { team: "audit", rootTag: "0123456789ab", teamTitle: "Audit" };
+
+test("A pane that a person has zoomed stays so while others join, are hidden, are shown and are closed", async () => {
+  const { t, spawn, backend } = inside();
+  const [a, b] = (await spawn("a", "b")) as [PlaceRecord, PlaceRecord];
+  const window = a.windowId ?? "";
+  const zoomed = () => t.tmux("display-message", "-p", "-t", window, "#{window_zoomed_flag} #{pane_id}");
+  t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
+  const before = zoomed();
+  expect(before).toBe(`1 ${b.paneId}`);
+  const [c] = (await spawn("c")) as [PlaceRecord];
+  expect(c.windowId).toBe(window);
+  expect(zoomed()).toBe(before);
+  expect(await hidePane(t.server, a, "a")).toBe("moved");
+  expect(zoomed()).toBe(before);
+  expect(await showPane(t.server, a, TEAM)).toBe("moved");
+  expect(zoomed()).toBe(before);
+  await backend.close([a]);
+  expect(zoomed()).toBe(before);
+  expect(t.tmux("show-options", "-w", "-t", window)).not.toContain("@teams_zoomed");
+  // Below the zoom they are laid out as ever.
+  t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
+  expect(t.tmux("list-panes", "-t", window, "-F", "#{pane_width}x#{pane_height}")).toBe("100x49\n99x49");
+});
+
+test("Where the zoomed pane itself goes, or none is zoomed, none is zoomed behind it", async () => {
+  const { t, spawn, backend } = inside();
+  const places = await spawn("a", "b", "c", "d");
+  const [a, b] = places as [PlaceRecord, PlaceRecord];
+  const window = a.windowId ?? "";
+  const flag = () => t.tmux("display-message", "-p", "-t", window, "#{window_zoomed_flag}");
+  t.tmux("resize-pane", "-Z", "-t", a.paneId ?? "");
+  expect(await hidePane(t.server, a, "a")).toBe("moved");
+  expect(flag()).toBe("0");
+  t.tmux("resize-pane", "-Z", "-t", b.paneId ?? "");
+  await backend.close([b]);
+  expect(flag()).toBe("0");
+  expect(await showPane(t.server, a, TEAM)).toBe("moved");
+  expect(flag()).toBe("0");
+});
+
+function inside() {
+  const t = privateTmux();
+  const { pane: callerPane } = t.session();
+  const backend = tmuxPaneBackend({ server: t.server, env: t.env });
+  return {
+    t,
+    backend,
+    async spawn(...names: string[]): Promise<PlaceRecord[]> {
+      const requests = names.map((name) => requestFor(t, name));
+      return placesOf(await backend.spawn(requests, { kind: "team-window", callerPane }));
+    },
+  };
+}

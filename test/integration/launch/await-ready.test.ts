@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { announceReady } from "../../../src/launch/announce-ready.ts";
+import { awaitReady } from "../../../src/launch/await-ready.ts";
+import { discardLaunch, prepareLaunches } from "../../../src/launch/prepare.ts";
+import { replaceFile } from "../../../src/os/files/atomic-write.ts";
+import { listDir } from "../../../src/os/files/fs.ts";
+import type { AgentPaths } from "../../../src/protocol/paths.ts";
+import { privateTmux } from "../../support/tmux-server.ts";
+
+const OURS = { instance: "now", name: "rev", timeoutMs: 10_000 };
+
+describe("Waiting for an agent's own word", () => {
+  test("ends as soon as it comes", async () => {
+    const paths = await prepared();
+    const waiting = awaitReady(paths, OURS);
+    announce(paths, "now");
+    expect(await waiting).toBe("ready");
+  });
+
+  test("ends at once when it came before anybody waited", async () => {
+    const paths = await prepared();
+    expect(announce(paths, "now")).toBe("nobody");
+    expect(await awaitReady(paths, OURS)).toBe("ready");
+  });
+
+  test("is not satisfied by an earlier start's word or end", async () => {
+    const paths = await prepared();
+    announce(paths, "earlier");
+    replaceFile(paths.exit, JSON.stringify({ instance: "earlier", code: 1, at: 1, lastLines: [] }));
+    await expect(awaitReady(paths, { ...OURS, timeoutMs: 100 })).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      details: { timedOut: true },
+    });
+  });
+
+  test("ends when even the launch script was killed, which rings no bell", async () => {
+    const paths = await prepared();
+    await expect(awaitReady(paths, { ...OURS, alive: () => false })).rejects.toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining("was killed"),
+    });
+  });
+
+  test("names the signal that the program died of", async () => {
+    const paths = await prepared();
+    const exit = { instance: OURS.instance, code: 139, signal: "SIGSEGV", at: 1, lastLines: ["oh"] };
+    replaceFile(paths.exit, JSON.stringify(exit));
+    const message = expect.stringContaining("ended by SIGSEGV before it was ready: oh");
+    await expect(awaitReady(paths, OURS)).rejects.toMatchObject({ code: "SPAWN_FAILED", message });
+  });
+
+  test("ends when the one that waits is interrupted", async () => {
+    const paths = await prepared();
+    const abort = new AbortController();
+    const waiting = awaitReady(paths, { ...OURS, signal: abort.signal });
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ code: "INTERRUPTED" });
+  });
+});
+
+test("What a failed start made is gone, and a file of somebody else's keeps its directory", async () => {
+  const paths = await prepared();
+  replaceFile(`${paths.run}/place.json`, "{}");
+  discardLaunch(paths);
+  expect(listDir(paths.run)).toEqual(["place.json"]);
+  expect(listDir(paths.runtime)).toEqual([]);
+});
+
+async function prepared(): Promise<AgentPaths> {
+  const t = privateTmux();
+  const paths = t.paths("audit").agent("rev");
+  const input = {
+    agentId: "rev@audit",
+    cwd: t.home,
+    paths,
+    keptVariables: [],
+    bells: [],
+    surface: "log",
+  } as const;
+  await prepareLaunches([input]);
+  return paths;
+}
+
+function announce(paths: AgentPaths, instance: string): string {
+  const status = {
+    sessionId: "s",
+    transcript: "t",
+    process: { pid: 1, procStart: "0" },
+    instance,
+    state: "idle",
+  };
+  replaceFile(paths.status, JSON.stringify({ ...status, since: 0, startedAt: 0, lastActivityAt: 0 }));
+  return announceReady(paths);
+}

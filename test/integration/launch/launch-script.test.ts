@@ -1,0 +1,166 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { processTable, signalProcess } from "../../../src/os/process/process-table.ts";
+import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
+import { eventually } from "../../support/eventually.ts";
+import { launched, SHELLS } from "../../support/launched.ts";
+
+describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
+  test("closes the pane of a program that ends well", async () => {
+    const run = await launched(shell);
+    run.type("exit 0");
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()).toMatchObject({ code: 0, lastLines: [] });
+    await eventually("the pane's end", () => !run.panes().includes(run.pane));
+  });
+
+  test("records the last fifty lines of a crash, whatever they hold (S34)", async () => {
+    const run = await launched(shell, {
+      argv: [
+        "/bin/sh",
+        "-c",
+        `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo "line $i"; done; printf 'a "quoted" \\\\ back\\tslash é😀\\n'; exit 7`,
+      ],
+    });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    const lines = run.exit()?.lastLines ?? [];
+    expect(lines).toHaveLength(50);
+    expect(lines.at(-1)).toMatch(/^a "quoted" \\ back +slash é😀$/);
+    expect(lines.at(-2)).toBe("line 200");
+  });
+
+  test("records no secret of the environment that stands on its screen (S75)", async () => {
+    const secrets = { SHORT_KEY: "open sesame", long_token: 'open sesame \\ "x"', DB_PASSWORD: "short" };
+    const argv = ["/bin/sh", "-c", 'echo "<$long_token> <$SHORT_KEY$SHORT_KEY> <$DB_PASSWORD>"; exit 7'];
+    const run = await launched(shell, { argv, env: secrets });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()?.lastLines.at(-1)).toBe("<[secret]> <[secret][secret]> <short>");
+  });
+
+  test("holds a crashed pane, starts it again on r and Enter, closes it on q and Enter", async () => {
+    const run = await launched(shell);
+    run.type("exit 3");
+    await eventually("the epitaph", () => run.screen().includes("r + Enter starts it again"));
+    expect(run.screen()).toContain("[ended with exit code 3]");
+    const first = run.program();
+    // Half-typed text is no answer.
+    run.type("quit");
+    run.type("r");
+    await eventually("another start", () => run.program() !== first && !existsSync(run.paths.exit));
+    expect(readFileSync(`/proc/${run.program()}/cmdline`, "utf8")).toContain("ready.sh");
+    run.type("exit 4");
+    await eventually("the second crash", () => run.exit()?.code === 4);
+    await eventually("the second epitaph", () => run.screen().includes("[ended with exit code 4]"));
+    const second = run.program();
+    run.type("r");
+    await eventually("a third start", () => run.program() !== second && !existsSync(run.paths.exit));
+    process.kill(run.program(), "SIGKILL");
+    await eventually("the third epitaph", () => run.screen().includes("[ended by SIGKILL]"));
+    await eventually("its record", () => run.exit()?.code === 137);
+    expect(run.exit()?.lastLines.join("\n")).not.toContain("[ended by");
+    run.type("q");
+    await eventually("the pane's end", () => !run.panes().includes(run.pane));
+    expect(run.exit()?.code).toBe(137);
+  });
+
+  test("gives the agent that is started again its keys back, also where sane does not, as on macOS", async () => {
+    const sane = "icrnl opost onlcr isig icanon echo";
+    const stty = `#!/bin/sh\n[ "$1" = sane ] && { shift; set -- ${sane} "$@"; }\nexec /bin/stty "$@"\n`;
+    const run = await launched(shell, {
+      before: ({ home }) => writeFileSync(join(home, "bin", "stty"), stty, { mode: 0o700 }),
+    });
+    const first = run.program();
+    run.type("exit 3");
+    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+    run.type("what now?");
+    await eventually("what else to press", () => run.screen().includes("r or q, and Enter."));
+    // Pressed once more than it took to end it.
+    run.tmux("send-keys", "-t", run.pane, "C-c", "r", "Enter");
+    await eventually("another start", () => run.program() !== first);
+    run.tmux("send-keys", "-t", run.pane, "C-c");
+    await eventually("its end by Ctrl-C", () => run.exit()?.signal === "SIGINT");
+  });
+
+  test.each([
+    ["has milliseconds", "", 1],
+    ["has none, as on macOS", 'case $1 in *N) echo 1700000000N ;; *) exec /bin/date "$@" ;; esac', 1_000],
+    ["refuses the format", 'case $1 in *N) exit 1 ;; *) exec /bin/date "$@" ;; esac', 1_000],
+  ])("writes down when it ended, where date %s", async (_what, date, unit) => {
+    const before = Date.now();
+    const run = await launched(shell, {
+      argv: ["/bin/sh", "-c", "exit 3"],
+      before: ({ home }) => {
+        if (date !== "") writeFileSync(join(home, "bin", "date"), `#!/bin/sh\n${date}\n`, { mode: 0o700 });
+      },
+    });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    const at = run.exit()?.at ?? 0;
+    expect(at).toBeGreaterThanOrEqual(Math.floor(before / unit) * unit);
+    expect(at).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("leaves the alternate screen of a crash and shows what was on it", async () => {
+    const run = await launched(shell, {
+      argv: ["/bin/sh", "-c", `printf '\\033[?1049h\\033[2J\\033[Hfatal: on the other screen\\n'; exit 9`],
+    });
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()?.lastLines).toContain("fatal: on the other screen");
+    await eventually("the epitaph", () => run.screen().includes("r + Enter"));
+    expect(run.tmux("display-message", "-p", "-t", run.pane, "#{alternate_on}")).toBe("0");
+    expect(run.screen()).toContain("fatal: on the other screen");
+  });
+
+  test("records a crash although the terminal's output is stopped", async () => {
+    const run = await launched(shell);
+    run.tmux("send-keys", "-t", run.pane, "C-s");
+    signalProcess(run.program(), "SIGKILL");
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(run.exit()?.code).toBe(137);
+  });
+
+  test("is not fooled by Ctrl-Z", async () => {
+    const run = await launched(shell);
+    run.tmux("send-keys", "-t", run.pane, "C-z");
+    run.type("still here");
+    await eventually("an answer", () => run.screen().includes("got: still here"));
+    expect(run.exit()).toBeUndefined();
+  });
+
+  test("says by its lifeline that it was killed itself, and its program ends with the terminal", async () => {
+    const run = await launched(shell);
+    const lifeline = watchLifeline(run.paths.lifeline);
+    onTestFinished(() => lifeline.close());
+    const program = run.program();
+    signalProcess(run.inner(), "SIGKILL");
+    await lifeline.ended;
+    await eventually("the program's end", () => !processTable().some((row) => row.pid === program));
+    expect(run.exit()).toBeUndefined();
+  });
+
+  test("drops what the server's environment adds to the caller's (S11, S12)", async () => {
+    const run = await launched(shell, {
+      before: (t) => {
+        t.tmux("set-environment", "-g", "CLAUDECODE", "1");
+        t.tmux("set-environment", "-g", "STALE", "line one\nexport HOME=/nowhere\n'; touch pwned '");
+        t.tmux("set-environment", "-g", "KEPT", "the server's");
+      },
+    });
+    const environment = readFileSync(`/proc/${run.program()}/environ`, "utf8").split("\0");
+    const names = environment.map((entry) => entry.split("=")[0]);
+    expect(names).not.toContain("CLAUDECODE");
+    expect(names).not.toContain("STALE");
+    expect(names).toEqual(expect.arrayContaining(["TMUX", "TMUX_PANE", "TERM"]));
+    expect(environment).toContain("KEPT=the caller's");
+    expect(environment).toContain(`HOME=${run.t.home}`);
+  });
+
+  test("brings no deleted team back", async () => {
+    const run = await launched(shell);
+    const program = run.program();
+    rmSync(run.paths.run, { recursive: true });
+    signalProcess(program, "SIGTERM");
+    expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
+    expect(existsSync(run.paths.run)).toBe(false);
+  });
+});

@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
+import { processTable, startedWith } from "../../../src/os/process/process-table.ts";
+import { eventually } from "../../support/eventually.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+const SHELLS = [
+  { name: "bash", shell: "/bin/bash", file: ".bashrc" },
+  { name: "zsh", shell: "/usr/bin/zsh", file: ".zshrc" },
+];
+const FISH = "/usr/bin/fish";
+
+const STARTUP = `
+export SECRET_TOKEN=hunter2
+export PATH="$HOME/own bin:$PATH"
+set -o noclobber
+alias hi='echo "hi  there"'
+alias up="upload --token '$API_TOKEN'"
+greet() { echo "hello $1"; }
+`;
+
+describe.each(SHELLS)("The snapshot of $name", ({ shell, file }) => {
+  test.skipIf(!existsSync(shell))(
+    "gives functions, aliases and PATH to a shell that sources it, and no secret",
+    async () => {
+      const home = homeWith(file, STARTUP);
+      const snapshot = await take(home, shell);
+      expect(statSync(snapshot ?? "").mode & 0o077).toBe(0);
+      expect(readFileSync(snapshot ?? "", "utf8")).not.toMatch(/hunter2|sesame/);
+      const out = join(home, "out");
+      const command = `. "$1" || exit 9; eval 'echo x >${out}; echo y >${out}; hi; greet you; echo "$PATH"'`;
+      const said = execFileSync(shell, ["-c", command, "sh", snapshot ?? ""], {
+        env: { HOME: home, PATH: "/usr/bin:/bin" },
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      expect(said.split("\n").slice(0, 2)).toEqual(["hi  there", "hello you"]);
+      expect(said.split("\n")[2]).toMatch(new RegExp(`^${home}/own bin:`));
+      // noclobber stayed behind: the second write went through.
+      expect(readFileSync(out, "utf8")).toBe("y\n");
+    },
+  );
+
+  test.skipIf(!existsSync(shell))(
+    "is not there when the start-up file ends or replaces the shell",
+    async () => {
+      for (const startup of ["exit 0\n", "exec true\n"]) {
+        const home = homeWith(file, startup);
+        expect(await take(home, shell)).toBeUndefined();
+        expect(readdirSync(join(home, "root", "shell-snapshots"))).toEqual([]);
+      }
+    },
+  );
+
+  test.skipIf(!existsSync(shell))(
+    "is given up when the start-up file hangs, and leaves no process",
+    async () => {
+      const home = homeWith(file, "sleep 1000\n");
+      expect(await take(home, shell, 500)).toBeUndefined();
+      await eventually(
+        "its processes' end",
+        () => !processTable().some((row) => startedWith(row.pid, `HOME=${home}`)),
+      );
+    },
+  );
+});
+
+test.skipIf(!existsSync(FISH))("The snapshot of fish is its PATH, for any shell", async () => {
+  const home = homeWith(
+    ".config/fish/config.fish",
+    'set -gx PATH "$HOME/it\'s own" $PATH\nset -gx SECRET_TOKEN hunter2\n',
+  );
+  const snapshot = await take(home, FISH);
+  expect(readFileSync(snapshot ?? "", "utf8")).not.toContain("hunter2");
+  const said = execFileSync("/bin/sh", ["-c", '. "$1"; echo "$PATH"', "sh", snapshot ?? ""], {
+    encoding: "utf8",
+  });
+  expect(said).toMatch(new RegExp(`^${home}/it's own:`));
+});
+
+test("Snapshots of ours older than a week go when the next is taken; younger and foreign ones stay", async () => {
+  const root = temporaryDirectory();
+  const directory = join(root, "shell-snapshots");
+  mkdirSync(directory);
+  const now = 1_800_000_000_000;
+  const week = 7 * 24 * 60 * 60 * 1000;
+  const old = [
+    `snapshot-bash-${now - week - 1}-tabc123.sh`,
+    `snapshot-zsh-${now - week - 1}-tabc123.sh.tmp.done`,
+  ];
+  const kept = [`snapshot-bash-${now - week + 1}-tabc123.sh`, `snapshot-bash-${now - 2 * week}-x1y2z3.sh`];
+  for (const name of [...old, ...kept]) writeFileSync(join(directory, name), "");
+  await takeSnapshot({ root, shell: "/bin/bash", env: { HOME: root, PATH: process.env.PATH }, now });
+  const names = readdirSync(directory);
+  for (const name of kept) expect(names).toContain(name);
+  for (const name of old) expect(names).not.toContain(name);
+});
+
+test("A shell that nobody knows has no snapshot", async () => {
+  expect(await take(temporaryDirectory(), "/bin/false")).toBeUndefined();
+});
+
+function homeWith(file: string, text: string): string {
+  const home = temporaryDirectory();
+  mkdirSync(dirname(join(home, file)), { recursive: true });
+  writeFileSync(join(home, file), text);
+  return home;
+}
+
+function take(home: string, shell: string, timeoutMs = 10_000): Promise<string | undefined> {
+  const env = { HOME: home, PATH: "/usr/bin:/bin", TERM: "dumb", API_TOKEN: "open sesame" };
+  return takeSnapshot({ root: join(home, "root"), shell, env, now: 1_700_000_000_000, timeoutMs });
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { teamStatus } from "../../../src/operations/status.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { Task } from "../../../src/schema/task.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../src/team/records/write-records.ts";
+import { withLapsedFree } from "../../../src/team/tasks/lease.ts";
+import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
+import { lookingContext } from "../../support/looking.ts";
+import { deadProcess, statusOf } from "../../support/records.ts";
+import { retireMember } from "../../support/retire.ts";
+import { testTeam } from "../../support/team.ts";
+
+test("names the circle that a foreign peer has made, once nobody has anything else to do", async () => {
+  const ref = await testTeam(["a"]);
+  for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
+  for (const [id, blocker] of [
+    ["1", "2"],
+    ["2", "1"],
+  ] as const) {
+    await changeTask(ref, id, (task) => ({ ...task, blockedBy: [blocker] }));
+  }
+  const found = async (): Promise<unknown> => (await teamStatus(lookingContext(ref))).deadlock;
+  expect(await found()).toBeNull();
+  await changeTask(ref, "3", (task) => ({ ...task, status: "completed" }));
+  expect(await found()).toEqual({ kind: "cycle", tasks: ["1", "2"] });
+});
+
+test("names the owner that is dead, or no member, and keeps the others waiting", async () => {
+  const ref = await testTeam(["a", "b"]);
+  writeStatus(ref, "a", statusOf({ process: deadProcess() }));
+  await createTask(ref, { subject: "1", owner: "a" });
+  await createTask(ref, { subject: "2", owner: "b", blockedBy: ["1"] });
+  const found = async (): Promise<unknown> => (await teamStatus(lookingContext(ref))).deadlock;
+  expect(await found()).toEqual({ kind: "dead-owner", owner: "a", tasks: ["1"] });
+  await changeTask(ref, "1", (task) => ({ ...task, owner: "stranger" }));
+  expect(await found()).toEqual({
+    kind: "dead-owner",
+    owner: "stranger",
+    tasks: ["1"],
+    isStranger: true,
+  });
+  await changeTask(ref, "1", (task) => ({ ...task, owner: "a" }));
+  await retireMember(ref, "a", "kill");
+  expect(await found()).toEqual({ kind: "dead-owner", owner: "a", tasks: ["1"] });
+  for (const owner of ["b", LEAD_NAME]) {
+    await changeTask(ref, "1", (task) => ({ ...task, owner }));
+    expect(await found()).toBeNull();
+  }
+});
+
+test("a dead owner's task is seen as free before anybody has written that down (S56)", async () => {
+  const ref = await testTeam(["a"]);
+  const begin = (lease?: unknown) => async (task: Task) => {
+    await changeTask(ref, task.id, (one) => ({
+      ...one,
+      owner: "a",
+      status: "in_progress",
+      metadata: { keep: 1, ...(lease === undefined ? {} : { _lease: lease }) },
+    }));
+  };
+  await begin(deadProcess())(await createTask(ref, { subject: "dead" }));
+  await begin(statusOf().process)(await createTask(ref, { subject: "living" }));
+  await begin({ ...deadProcess(), pidSpace: "elsewhere#1" })(await createTask(ref, { subject: "unknown" }));
+  await begin()(await createTask(ref, { subject: "a person's" }));
+  const seen = withLapsedFree(["1", "2", "3", "4"].map((id) => getTask(ref, id)));
+  expect(seen.map(({ owner, status }) => [owner, status])).toEqual([
+    [undefined, "pending"],
+    ["a", "in_progress"],
+    ["a", "in_progress"],
+    ["a", "in_progress"],
+  ]);
+  expect(seen[0]?.metadata).toEqual({ keep: 1 });
+  const { tasks, members } = await teamStatus(lookingContext(ref));
+  expect(tasks).toMatchObject({ pending: 1, inProgress: 3 });
+  expect(members[1]).toMatchObject({ name: "a", taskIds: ["2", "3", "4"] });
+});
+
+test("counts for each member where its messages are (S28)", async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: LEAD_NAME, to: "a", text: "one" });
+  await deliver(ref, { from: LEAD_NAME, to: "a", text: "two" });
+  writeStatus(ref, "a", { ...statusOf(), inTurn: 1 });
+  const { members } = await teamStatus(lookingContext(ref));
+  expect(members[1]).toMatchObject({ unread: 2, mail: { queued: 2, delivered: 0, inTurn: 1 } });
+});

@@ -1,0 +1,35 @@
+import { expect, it, onTestFinished } from "vitest";
+import { Lifelines } from "../../../../src/operations/supervision/lifelines.ts";
+import { ensureRuntimeDirectory } from "../../../../src/os/files/app-directories.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { makeFifos } from "../../../../src/wakeup/fifo-bell.ts";
+import { holdLifeline } from "../../../../src/wakeup/lifeline.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf } from "../../../support/worker.ts";
+
+/** More than Node lets listen to one thing without a word. */
+const MANY = 14;
+/** Milliseconds, longer than between the last looks after an end. */
+const QUIET_MS = 1_500;
+
+it("many that end at once make one row of further looks, without a word of Node's on the terminal", async () => {
+  const names = Array.from({ length: MANY }, (_, n) => `dev-${n}`);
+  const ref = await testTeam(names);
+  const paths = names.map((name) => ref.paths.agent(name));
+  for (const { runtime } of paths) ensureRuntimeDirectory(runtime);
+  await makeFifos(paths.map(({ lifeline }) => lifeline));
+  const held = paths.map(({ lifeline }) => holdLifeline(lifeline));
+  const said: string[] = [];
+  const hear = ({ message }: Error): void => void said.push(message);
+  process.on("warning", hear);
+  onTestFinished(() => void process.off("warning", hear));
+  const lines = new Lifelines(contextOf(ref, LEAD_NAME));
+  onTestFinished(() => lines.bell.close());
+  lines.follow();
+  for (const one of held) one.close();
+  let rings = 0;
+  while ((await lines.bell.wait({ timeoutMs: QUIET_MS })) === "rung") rings += 1;
+  // At once, and three times more after the last of them.
+  expect(rings).toBeGreaterThanOrEqual(4);
+  expect(said).toEqual([]);
+});

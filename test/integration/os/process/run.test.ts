@@ -1,0 +1,12 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { script } from "../../../support/run-ts.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
+
+const writeBeyond = script("write-beyond", ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]);
+
+test("a file beyond the limit is an error also once a program was run, and no signal ends us", async () => {
+  const started = writeBeyond(join(temporaryDirectory(), "file"));
+  expect(await started.line()).toBe("EFBIG");
+  expect(await started.ended()).toMatchObject({ code: 0, signal: null });
+});

@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startWaiting } from "../../../../src/os/process/spawn.ts";
+import { script } from "../../../support/run-ts.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
+
+const waitFor = script("wait-for-program");
+
+function fifo(): string {
+  const path = join(temporaryDirectory(), "fifo");
+  execFileSync("mkfifo", [path]);
+  return path;
+}
+
+describe("A program that is waited for", () => {
+  it("keeps nobody alive", async () => {
+    const path = fifo();
+    const free = waitFor("free", path);
+    expect(await free.line()).toBe("waiting");
+    expect(await free.ended()).toMatchObject({ signal: null });
+    await expect(free.line()).rejects.toThrow("ended");
+    writeFileSync(path, "\n");
+  });
+
+  it("is waited for to its end once it is held", async () => {
+    const path = fifo();
+    const held = waitFor("held", path);
+    expect(await held.line()).toBe("waiting");
+    writeFileSync(path, "\n");
+    expect(await held.line()).toBe("ended");
+  });
+
+  it("that cannot be started has ended", async () => {
+    const missing = startWaiting("/no/such/program", [], {});
+    expect(missing.process).toBeUndefined();
+    await missing.ended;
+  });
+});

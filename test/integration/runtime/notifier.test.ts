@@ -1,0 +1,124 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ownIdentity } from "../../../src/os/process/identity.ts";
+import { notifier } from "../../../src/runtime/notifier.ts";
+import { settingsSchema } from "../../../src/settings/settings-schema.ts";
+import { updateTeam } from "../../../src/team/config/config.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+
+/** Calls for a teammate under this setting, in a directory of its own. */
+async function calls(notify: unknown, { agent = "dev", env = {} as Record<string, string> } = {}) {
+  const ref = await testTeam(["dev"]);
+  const cwd = dirname(ref.home.root);
+  const problems: string[] = [];
+  let settings = { ...settingsSchema.parse({ teams: { notify } }), ignored: [] as string[] };
+  const own = notifier({
+    settings: () => settings,
+    ref,
+    agent,
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    problem: (text) => problems.push(text),
+  });
+  onTestFinished(() => own.close());
+  const file = (name: string): string => {
+    const path = join(cwd, name);
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
+  };
+  const written = (name: string, text: string) =>
+    eventually(`${text} in ${name}`, () => file(name).includes(text));
+  const change = (next: unknown): void => {
+    settings = { ...settingsSchema.parse({ teams: { notify: next } }), ignored: [] };
+  };
+  return { ref, cwd, own, problems, file, written, change };
+}
+
+describe("a person who is waited for is called by teams.notify (S63)", () => {
+  it("as a shell command with the words as its first argument and as JSON on stdin", async () => {
+    const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; cat >> heard; echo . >> done');
+    own.tell("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
+    await written("done", ".");
+    expect(file("said")).toBe("Team crew: dev asks: Bash(echo $(touch made); `touch made`) now red\n");
+    expect(JSON.parse(file("heard"))).toEqual({ team: "crew", agent: "dev", text: file("said").trimEnd() });
+    expect(file("made")).toBe("");
+  });
+
+  it("as words that no shell reads, with the text behind them", async () => {
+    const { cwd, own, change, written, file } = await calls("true");
+    const program = join(cwd, "call me");
+    writeFileSync(program, '#!/bin/sh\nprintf "%s|" "$@" > said\necho . > done\n');
+    chmodSync(program, 0o700);
+    change([program, "-t", "$HOME"]);
+    own.tell("something waits", "person");
+    await written("done", ".");
+    expect(file("said")).toBe("-t|$HOME|Team crew: something waits|");
+  });
+
+  it("with the team in its environment, without keys of the model, and no secret in the words", async () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789", MY_TOKEN: "tok-0123456789" };
+    const { own, file, written } = await calls('env > seen; echo "$1" > said; echo . > done', { env });
+    own.tell("dev asks: Bash(curl -H tok-0123456789)", "lead");
+    await written("done", ".");
+    expect(file("seen")).toContain("TEAMS_TEAM=crew");
+    expect(file("seen")).not.toContain("ANTHROPIC_API_KEY");
+    expect(file("said")).not.toContain("tok-0123456789");
+  });
+
+  it("not by a teammate whose lead runs: its side calls for what it leaves open", async () => {
+    const { ref, own, file, written } = await calls('echo "$1" >> said');
+    await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
+    own.tell("dev asks", "lead");
+    own.tell("dev's budget is spent", "person");
+    await written("said", "budget");
+    expect(file("said")).not.toContain("asks");
+  });
+
+  it("one call at a time, in their order, and no crowd of them", async () => {
+    const { cwd, own, file, written } = await calls(
+      'echo "$1" >> said; until [ -e go ]; do sleep 0.01; done',
+    );
+    for (let i = 1; i <= 30; i += 1) own.tell(`call ${i}.`, "person");
+    await written("said", "call 1.");
+    expect(file("said")).toBe("Team crew: call 1.\n");
+    writeFileSync(join(cwd, "go"), "");
+    await written("said", "call 9.");
+    own.tell("the last", "person");
+    await written("said", "the last");
+    expect(
+      file("said")
+        .match(/\d+(?=\.)/g)
+        ?.map(Number),
+    ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("and why nobody was is said once for each setting", async () => {
+    const { own, problems, change, file, written } = await calls("echo no bus >&2; exit 3");
+    own.tell("one", "person");
+    own.tell("two", "person");
+    await eventually("the problem", () => problems.length === 1);
+    change(["/nowhere/at/all"]);
+    own.tell("three", "person");
+    await eventually("the next", () => problems.length === 2);
+    change("a\0b");
+    own.tell("four", "person");
+    await eventually("the third", () => problems.length === 3);
+    change('echo "$1" > said');
+    own.tell("five", "person");
+    await written("said", "five");
+    expect(file("said")).toBe("Team crew: five\n");
+    expect(problems[0]).toBe("nobody was called by teams.notify: exit code 3: no bus");
+    expect(problems[1]).toContain("ENOENT");
+    expect(problems).toHaveLength(3);
+  });
+
+  it("by nothing where no setting says how", async () => {
+    const { own, change, written, file } = await calls(undefined);
+    own.tell("one", "person");
+    change('echo "$1" >> said');
+    own.tell("two", "person");
+    await written("said", "two");
+    expect(file("said")).not.toContain("one");
+  });
+});

@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Model } from "../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
+import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import { liveSettings } from "../../../src/settings/live-settings.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../src/team/records/read-records.ts";
+import { eventually } from "../../support/eventually.ts";
+import { testTeam } from "../../support/team.ts";
+import { startWorker, type WorkerInput } from "../../support/worker.ts";
+
+const bash = (command: string) => ({ name: "Bash", input: { command } });
+
+/** Writes what a person's editor would: a new file in the place of the old one. */
+function save(file: string, value: unknown): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, typeof value === "string" ? value : JSON.stringify(value));
+  renameSync(`${file}.new`, file);
+}
+
+/** A teammate under the settings of real files; each call of `say` is a turn of it with these tool calls. */
+async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
+  const ref = await testTeam(["dev"]);
+  const { root } = ref.home;
+  const cwd = join(dirname(root), "work-dev");
+  mkdirSync(cwd);
+  const problems: string[] = [];
+  const live = liveSettings(root, cwd, (problem) => problems.push(problem));
+  const dev = await startWorker(ref, { mode: "dontAsk", turns: turns ?? [], liveSettings: live, ...input });
+  onTestFinished(async () => {
+    await dev.stop().catch(() => undefined);
+  });
+  let sent = 0;
+  const say = async (): Promise<string[]> => {
+    sent += 1;
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
+    await eventually(
+      "its rest",
+      () => dev.inputs.length === sent && readStatus(ref, "dev")?.state === "idle",
+    );
+    return dev.messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
+    );
+  };
+  const user = (value: unknown): void => save(join(root, "settings.json"), value);
+  const local = (value: unknown): void => save(join(cwd, ".claude", "settings.local.json"), value);
+  const trust = (): void =>
+    save(join(root, "teams-trust.json"), { directories: { [realpathSync(cwd)]: { trusted: true, at: 1 } } });
+  return { ref, dev, problems, say, user, local, trust, made: (name: string) => existsSync(join(cwd, name)) };
+}
+
+describe("settings that change while an agent runs", () => {
+  it("allow and deny from its next call on, also where there was no file before", async () => {
+    const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, user, made } = await working(turns);
+    expect((await say())[0]).toContain("No rule allows touch a");
+    user({ permissions: { allow: ["Bash(touch:*)"] } });
+    await say();
+    user({ permissions: { allow: ["Bash(touch:*)"], deny: ["Bash(touch c)"] } });
+    expect((await say())[2]).toContain("The rule Bash(touch c) denies it");
+    expect(["a", "b", "c"].map(made)).toEqual([false, true, false]);
+  });
+
+  it("of a project count once somebody trusts it, without a new start", async () => {
+    const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, local, trust, made } = await working(turns);
+    local({ permissions: { allow: ["Bash(touch:*)"] } });
+    await say();
+    trust();
+    await say();
+    expect(["a", "b"].map(made)).toEqual([false, true]);
+  });
+
+  it("take a tool away that is denied as a whole, and give it back", async () => {
+    const offered: boolean[] = [];
+    const scripted = scriptedModel({
+      playbook: { version: 1, agents: { dev: [{ say: "ok", repeat: true }] } },
+      agent: "dev",
+      cwd: "/",
+      env: {},
+    });
+    const model: Model = {
+      ...scripted,
+      stream: (request, signal) => {
+        offered.push(request.tools.some(({ name }) => name === "Bash"));
+        offered.push(request.system.includes("Bash"));
+        return scripted.stream(request, signal);
+      },
+    };
+    const { say, user } = await working([], { model });
+    user({ permissions: { deny: ["Bash"] } });
+    await say();
+    user({ permissions: { deny: ["Bash(rm:*)"] } });
+    await say();
+    user({ permissions: { deny: ["Bash", "Read"] } });
+    await say();
+    expect(offered).toEqual([false, false, true, true, false, false]);
+  });
+
+  it("have their hooks run from then on", async () => {
+    const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, user, made } = await working(turns, { mode: "bypassPermissions" });
+    await say();
+    const command = "echo not on fridays >&2; exit 2";
+    user({ hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command }] }] } });
+    expect((await say())[1]).toContain("not on fridays");
+    expect(["a", "b"].map(made)).toEqual([true, false]);
+  });
+
+  it("forbid bypassPermissions to one that has it", async () => {
+    const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { ref, dev, say, user, made } = await working(turns, { mode: "bypassPermissions" });
+    await say();
+    user({ permissions: { disableBypassPermissionsMode: "disable" } });
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await eventually("the question", () => listApprovals(ref).length === 1);
+    expect(dev.worker.plan.mode).toBe("default");
+    expect(["a", "b"].map(made)).toEqual([true, false]);
+  });
+
+  it("and are broken leave in force what counted, and are named once", async () => {
+    const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
+    const { say, user, made, problems } = await working(turns, { mode: "bypassPermissions" });
+    user({ permissions: { deny: ["Bash(touch:*)"] } });
+    await say();
+    user('{ "permissions": { "deny": [ }');
+    await say();
+    await say();
+    expect(["a", "b", "c"].map(made)).toEqual([false, false, false]);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^the settings are what they were: .*settings\.json is not JSON/);
+  });
+
+  it("answer what waits already, at the next ring", async () => {
+    const { ref, dev, user, made } = await working([{ tools: [bash("touch a")] }, { say: "ok" }], {
+      mode: "default",
+    });
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+    await eventually("the question", () => listApprovals(ref).length === 1);
+    user({ permissions: { allow: ["Bash(touch a)"] } });
+    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
+    await eventually("the call", () => made("a"));
+    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
+    expect(listApprovals(ref)).toEqual([]);
+    expect(dev.inputs).toHaveLength(2);
+  });
+});

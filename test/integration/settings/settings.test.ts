@@ -1,0 +1,95 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { settingsSchema } from "../../../src/settings/settings-schema.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+
+function write(cli: Cli, file: string, value: unknown): void {
+  const path = join(cli.directory, file);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, JSON.stringify(value));
+}
+
+interface Schema {
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+describe("teams settings", () => {
+  it("prints what counts here, from which files, and names what does not", async () => {
+    const cli = cliIn();
+    const env = { MY_TOKEN: "tok-0123456789", PLAIN: "seen" };
+    write(cli, "home/settings.json", { permissions: { allow: ["Read"] }, env, theme: "dark" });
+    write(cli, ".claude/settings.json", { permissions: { allow: ["Bash"], deny: ["Write"] } });
+    const printed = await cli(["settings", "--json"]);
+    expect(printed.out).not.toContain("tok-0123456789");
+    const files = [join(cli.root, "settings.json"), join(cli.directory, ".claude", "settings.json")];
+    expect(printed.json()).toMatchObject({
+      files: [...files, expect.stringContaining("managed-settings.json")],
+      ignored: [expect.stringMatching(/settings\.json: permissions\.allow$/)],
+      settings: {
+        permissions: { allow: ["Read"], deny: ["Write"] },
+        env: { PLAIN: "seen" },
+        teams: { stuckAfter: 600, hooks: { maxContinuations: 5 } },
+      },
+    });
+    const shown = await cli(["settings"]);
+    expect(JSON.parse(shown.out)).toMatchObject({ theme: "dark" });
+    expect(shown.err).toContain("Not trusted, so ignored: ");
+    write(cli, "home/settings.json", { teams: { stuckAfter: "long" } });
+    expect((await cli(["settings", "--json"])).error()).toMatchObject({ code: "CORRUPT_FILE" });
+  });
+
+  it("prints the schema, in which every key of teams says what it is for, and what it is without one", async () => {
+    const { properties = {} } = (await cliIn()(["settings", "--schema", "--json"])).json<Schema>();
+    const ours = properties.teams?.properties ?? {};
+    expect(Object.keys(ours)).toEqual(expect.arrayContaining(CONTRACT));
+    const leaves = Object.entries(ours).flatMap(([name, one]) =>
+      one.properties === undefined
+        ? [[name, one] as const]
+        : Object.entries(one.properties).map(([inner, of]) => [`${name}.${inner}`, of] as const),
+    );
+    const page = readFileSync("docs/settings.md", "utf8");
+    for (const [name, { description, default: value }] of leaves) {
+      expect(description, name).toBeTruthy();
+      // As the documentation has it: `teams.stuckAfter` | 600 |
+      const said = value === undefined || JSON.stringify(value) === "{}" ? "none" : JSON.stringify(value);
+      const none = said === "[]" ? "none" : said;
+      expect(page, name).toMatch(new RegExp(`\\| \`teams\\.${name}\` \\| ${none} \\|`));
+    }
+  });
+
+  it("prints the schema of a playbook, which may name it and takes no other key", async () => {
+    const cli = cliIn();
+    const schema = (await cli(["settings", "--schema", "playbook", "--json"])).json<Schema>();
+    expect(schema).toMatchObject({
+      properties: { $schema: {}, version: { const: 1 }, agents: {} },
+      required: ["version", "agents"],
+      additionalProperties: false,
+    });
+    expect(JSON.stringify(schema)).toContain('"delayMs":{"type":"number","minimum":0,"maximum":600000}');
+    expect(await cli(["settings", "--schema", "team"])).toMatchObject({ code: 2 });
+  });
+
+  it("has examples in the documentation that are settings", () => {
+    const page = readFileSync("docs/settings.md", "utf8");
+    const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const text of examples) expect(settingsSchema.safeParse(JSON.parse(text)).success).toBe(true);
+  });
+});
+
+/** The keys that protocol.md section 1 names. */
+const CONTRACT = [
+  "worktreeDir",
+  "hooks",
+  "prices",
+  "models",
+  "notify",
+  "stuckAfter",
+  "record",
+  "adapters",
+  "minPane",
+  "passSecrets",
+];

@@ -1,0 +1,147 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { repositoryOf } from "../../../src/git/repository.ts";
+import { loadSettings } from "../../../src/settings/settings.ts";
+import { localFile } from "../../../src/settings/settings-files.ts";
+import { type Cli, cliIn } from "../../support/cli.ts";
+import { git } from "../../support/git.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+/** A repository with a committed settings file that allows something, and a linked worktree of it. */
+function repository(directory: string): { readonly repo: string; readonly worktree: string } {
+  const repo = join(directory, "repo");
+  mkdirSync(join(repo, ".claude"), { recursive: true });
+  writeFileSync(join(repo, ".claude", "settings.json"), `{"permissions":{"allow":["Bash(make:*)"]}}`);
+  git(repo, "init", "--initial-branch=main");
+  git(repo, "add", ".");
+  git(repo, "commit", "-m", "x");
+  const worktree = join(directory, "linked");
+  git(repo, "worktree", "add", worktree);
+  return { repo, worktree };
+}
+
+const allowed = ({ root }: Cli, directory: string): readonly string[] =>
+  loadSettings(root, directory, "/nowhere").permissions.allow;
+
+describe("teams trust (S70)", () => {
+  it("lets what a directory brings count, in all worktrees of its repository, until it is taken back", async () => {
+    const cli = cliIn();
+    const { repo, worktree } = repository(cli.directory);
+    expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
+    const trusted = await cli(["trust", "repo", "--json"]);
+    const kept = realpathSync(repo);
+    expect(trusted.json()).toEqual({ directory: kept, trusted: true, changed: true });
+    expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([["Bash(make:*)"], ["Bash(make:*)"]]);
+    expect((await cli(["trust", "repo"])).out).toContain("was trusted before");
+    const listed = (await cli(["trust", "--list", "--json"])).json();
+    expect(listed).toEqual({ directories: [{ directory: kept, trusted: true, at: expect.any(Number) }] });
+    expect(statSync(join(cli.root, "teams-trust.json")).mode & 0o777).toBe(0o600);
+    expect((await cli(["trust", worktree, "--revoke"])).out).toBe(`${kept} is no longer trusted.\n`);
+    expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
+    expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
+  });
+
+  it("lets the person's own settings of the main worktree count in the others, where git brings none", async () => {
+    const cli = cliIn();
+    const { repo, worktree } = repository(cli.directory);
+    for (const directory of [repo, worktree]) mkdirSync(join(directory, "app"));
+    mkdirSync(join(repo, "app", ".claude"));
+    const file = join(repo, "app", ".claude", "settings.local.json");
+    writeFileSync(file, `{"permissions":{"allow":["Bash(ls:*)"],"deny":["Bash(rm:*)"]}}`);
+    const load = () => loadSettings(cli.root, join(worktree, "app"), "/nowhere");
+    expect(load().permissions).toMatchObject({ allow: [], deny: ["Bash(rm:*)"] });
+    expect(load().ignored).toEqual([`${realpathSync(file)}: permissions.allow`]);
+    await cli(["trust", "repo"]);
+    expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)"], deny: ["Bash(rm:*)"] });
+    mkdirSync(join(worktree, "app", ".claude"));
+    writeFileSync(
+      join(worktree, "app", ".claude", "settings.local.json"),
+      `{"permissions":{"allow":["Bash(cat:*)"],"defaultMode":"plan"}}`,
+    );
+    expect(load().permissions).toMatchObject({ allow: ["Bash(ls:*)", "Bash(cat:*)"], defaultMode: "plan" });
+    expect(allowed(cli, repo)).toEqual(["Bash(make:*)"]);
+    expect(localFile(worktree)).toBe(join(realpathSync(repo), ".claude", "settings.local.json"));
+    expect(localFile(repo)).toBe(join(repo, ".claude", "settings.local.json"));
+    expect(localFile(cli.directory)).toBe(join(cli.directory, ".claude", "settings.local.json"));
+  });
+
+  it("is of one repository: not of one that is cloned into it, nor of a submodule", async () => {
+    const cli = cliIn();
+    const { repo } = repository(cli.directory);
+    git(cli.directory, "clone", repo, join(repo, "clone"));
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", repo, "module");
+    await cli(["trust", "repo"]);
+    expect(allowed(cli, join(repo, "clone"))).toEqual([]);
+    expect(allowed(cli, join(repo, "module"))).toEqual([]);
+  });
+
+  it("is not had by a .git file that claims to be a worktree of a trusted one", async () => {
+    const cli = cliIn();
+    const { worktree } = repository(cli.directory);
+    await cli(["trust", "repo"]);
+    const forged = join(cli.directory, "forged");
+    mkdirSync(join(forged, ".claude"), { recursive: true });
+    writeFileSync(join(forged, ".git"), readFileSync(join(worktree, ".git")));
+    writeFileSync(join(forged, ".claude", "settings.json"), `{"permissions":{"allow":["Bash"]}}`);
+    expect(allowed(cli, forged)).toEqual([]);
+  });
+
+  it("is not had by a repository that brings its own record of being a worktree of a trusted one", async () => {
+    const cli = cliIn();
+    repository(cli.directory);
+    await cli(["trust", "repo"]);
+    const forged = join(cli.directory, "forged");
+    mkdirSync(join(forged, ".claude"), { recursive: true });
+    mkdirSync(join(forged, "adm"));
+    const files = { ".git": "gitdir: adm", "adm/gitdir": "../.git", "adm/commondir": "../../repo/.git" };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(forged, name), `${text}\n`);
+    writeFileSync(join(forged, ".claude", "settings.json"), `{"permissions":{"allow":["Bash"]}}`);
+    expect(allowed(cli, forged)).toEqual([]);
+    expect(localFile(forged)).toBe(join(forged, ".claude", "settings.local.json"));
+  });
+
+  it("keeps what others wrote into its file, and changes none that it cannot read", async () => {
+    const cli = cliIn();
+    const file = join(cli.root, "teams-trust.json");
+    mkdirSync(cli.root);
+    writeFileSync(file, `{"note":"mine","directories":{"/x":{"trusted":true,"at":1,"by":"me"}}}`);
+    await cli(["trust"]);
+    const written = JSON.parse(readFileSync(file, "utf8")) as { directories: Record<string, unknown> };
+    expect(written).toMatchObject({ note: "mine", directories: { "/x": { by: "me" } } });
+    expect(Object.keys(written.directories)).toHaveLength(2);
+    writeFileSync(file, "{ nope");
+    const refused = await cli(["trust", "--json"]);
+    expect(refused.error().code).toBe("CORRUPT_FILE");
+    expect(readFileSync(file, "utf8")).toBe("{ nope");
+  });
+
+  it.each([
+    [["trust", "nowhere"], "INVALID_INPUT"],
+    [["trust", "--list", "--revoke"], "INVALID_INPUT"],
+  ])("%j is refused", async (words, code) => {
+    const cli = cliIn();
+    expect((await cli([...words, "--json"])).error().code).toBe(code);
+    expect(existsSync(join(cli.root, "teams-trust.json"))).toBe(false);
+  });
+
+  it("is not for a model to say", async () => {
+    const cli = cliIn();
+    const refused = await cli(["trust", "--json"], { env: { TEAMS_AGENT: "dev@crew" } });
+    expect(refused.error().code).toBe("PERMISSION_DENIED");
+    expect(existsSync(join(cli.root, "teams-trust.json"))).toBe(false);
+  });
+});
+
+describe("the directory that stands for a repository", () => {
+  it("is the bare repository where there is no main worktree, and the directory itself outside of any", () => {
+    const directory = realpathSync(temporaryDirectory());
+    const { repo } = repository(directory);
+    const bare = join(directory, "bare.git");
+    git(directory, "clone", "--bare", repo, bare);
+    git(bare, "worktree", "add", join(directory, "of-bare"));
+    expect(repositoryOf(join(directory, "of-bare"))).toBe(bare);
+    expect(repositoryOf(join(repo, ".claude"))).toBe(repo);
+    expect(repositoryOf(directory)).toBe(directory);
+  });
+});

@@ -1,0 +1,54 @@
+import { appendFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as z from "zod/mini";
+import { parseJsonLine } from "../../../src/store/jsonl.ts";
+import { openLineFeed } from "../../../src/store/tail.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+function log() {
+  const directory = temporaryDirectory();
+  const [path, older] = [join(directory, "log.jsonl"), join(directory, "log.1.jsonl")];
+  return {
+    path,
+    older,
+    feed: () => openLineFeed(path, parseJsonLine(z.number()), older),
+    add: (...lines: readonly (number | string)[]) => appendFileSync(path, `${lines.join("\n")}\n`),
+    turnOver: () => renameSync(path, older),
+  };
+}
+
+test("gives each line once, as they come; a torn one when it is whole", () => {
+  const { path, feed, add } = log();
+  const { look } = feed();
+  expect(look()).toEqual([]);
+  add(1, "no json", 2);
+  expect(look()).toEqual([1, 2]);
+  appendFileSync(path, "3");
+  expect(look()).toEqual([]);
+  add("", 4);
+  expect(look()).toEqual([3, 4]);
+  expect(look()).toEqual([]);
+});
+
+test("reads the file that made way to its end, and goes on with the new one", () => {
+  const { feed, add, turnOver } = log();
+  add(1);
+  const { look } = feed();
+  expect(look()).toEqual([1]);
+  add(2);
+  turnOver();
+  expect(look()).toEqual([2]);
+  add(3);
+  turnOver();
+  add(4);
+  expect(look()).toEqual([3, 4]);
+});
+
+test("begins with what made way before", () => {
+  const { feed, add, turnOver } = log();
+  add(1, 2);
+  turnOver();
+  add(3);
+  expect(feed().look()).toEqual([1, 2, 3]);
+});

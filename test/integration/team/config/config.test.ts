@@ -1,0 +1,221 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  createTeamFiles,
+  listTeams,
+  type NewTeam,
+  readTeam,
+  removeTeamFiles,
+  updateTeam,
+} from "../../../../src/team/config/config.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { teamRef } from "../../../../src/team/ref.ts";
+import { openRequest } from "../../../../src/team/requests/requests.ts";
+import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { statusOf } from "../../../support/records.ts";
+import { testHome, testTeam } from "../../../support/team.ts";
+
+const NEW: NewTeam = { name: "My Team", leadSessionId: "s", leadCwd: "/work", now: 5 };
+
+test("a new team has its lead, its directories, and is nobody else's to read", async () => {
+  const before = process.umask(0);
+  const ref = await createTeamFiles(testHome(), {
+    ...NEW,
+    description: "d",
+    leadModel: "sonnet",
+    leadMode: "plan",
+  });
+  process.umask(before);
+  expect(readTeam(ref)).toMatchObject({
+    name: "my-team",
+    displayName: "My Team",
+    description: "d",
+    leadAgentId: "team-lead@my-team",
+    members: [
+      { name: "team-lead", agentId: "team-lead@my-team", model: "sonnet", mode: "plan", cwd: "/work" },
+    ],
+    joinedCount: 0,
+  });
+  for (const directory of [ref.paths.dir, ref.paths.inboxes, ref.paths.tasks]) {
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+  }
+  expect(statSync(ref.paths.config).mode & 0o777).toBe(0o600);
+});
+
+test("two names of one directory are a conflict, and change nothing (S30)", async () => {
+  const home = testHome();
+  const ref = await createTeamFiles(home, NEW);
+  const before = readFileSync(ref.paths.config, "utf8");
+  await expect(createTeamFiles(home, { ...NEW, name: "my.team" })).rejects.toMatchObject({
+    code: "TEAM_EXISTS",
+  });
+  expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+  expect(readdirSync(join(home.root, "teams"))).toEqual(["my-team"]);
+});
+
+test("with unique the next free name is taken", async () => {
+  const home = testHome();
+  const names = [];
+  for (let i = 0; i < 3; i += 1) names.push((await createTeamFiles(home, { ...NEW, unique: true })).team);
+  expect(names).toEqual(["my-team", "my-team-2", "my-team-3"]);
+});
+
+test("of ten that make the same team at once one does", async () => {
+  const home = testHome();
+  const made = await Promise.allSettled(Array.from({ length: 10 }, () => createTeamFiles(home, NEW)));
+  expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("a task list that a foreign session keeps under that name is not taken over (S76)", async () => {
+  const home = testHome();
+  const tasks = join(home.root, "tasks", "my-team");
+  mkdirSync(tasks, { recursive: true });
+  writeFileSync(join(tasks, "1.json"), "{}");
+  await expect(createTeamFiles(home, NEW)).rejects.toMatchObject({ code: "TEAM_EXISTS" });
+  expect(readdirSync(tasks)).toEqual(["1.json"]);
+});
+
+test("a missing team is told with the nearest name, and reading makes nothing", async () => {
+  const home = testHome();
+  await createTeamFiles(home, NEW);
+  const missing = teamRef(home, "my-taem");
+  expect(() => readTeam(missing)).toThrow(
+    expect.objectContaining({ code: "TEAM_NOT_FOUND", hint: "Did you mean my-team?" }),
+  );
+  expect(() => listTasks(missing)).toThrow(expect.objectContaining({ code: "TEAM_NOT_FOUND" }));
+  expect(existsSync(missing.paths.dir) || existsSync(missing.paths.tasks)).toBe(false);
+});
+
+test("a config that does not parse is told, and stays as it is", async () => {
+  const ref = await testTeam();
+  writeFileSync(ref.paths.config, '{"name": ');
+  expect(() => readTeam(ref)).toThrow(expect.objectContaining({ code: "CORRUPT_FILE" }));
+  await expect(updateTeam(ref, (config) => config)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
+  expect(readFileSync(ref.paths.config, "utf8")).toBe('{"name": ');
+});
+
+test("teams are listed: ours, foreign ones, and those that cannot be read", async () => {
+  const home = testHome();
+  await createTeamFiles(home, NEW);
+  for (const [name, content] of [
+    ["theirs", '{"name":"theirs","members":[]}'],
+    ["broken", "{"],
+  ] as const) {
+    mkdirSync(join(home.root, "teams", name));
+    writeFileSync(join(home.root, "teams", name, "config.json"), content);
+  }
+  mkdirSync(join(home.root, "teams", "empty"));
+  expect(listTeams(home)).toMatchObject([
+    { team: "broken", ours: false, flaw: expect.stringContaining("config.json") },
+    { team: "my-team", ours: true, config: { name: "my-team" } },
+    { team: "theirs", ours: false, config: { name: "theirs" } },
+  ]);
+});
+
+test("what others wrote into a config stays", async () => {
+  const ref = await testTeam();
+  cpSync("/dev/null", ref.paths.config);
+  const theirs = {
+    name: "crew",
+    xTop: "keep",
+    members: [{ name: "team-lead" }, { name: "w", xFuture: { keep: "me" }, tmuxPaneId: "%99" }],
+  };
+  writeFileSync(ref.paths.config, JSON.stringify(theirs));
+  await addMembers(ref, [{ name: "new", cwd: "/" }]);
+  expect(JSON.parse(readFileSync(ref.paths.config, "utf8"))).toMatchObject({
+    xTop: "keep",
+    members: [
+      { name: "team-lead" },
+      { name: "w", xFuture: { keep: "me" }, tmuxPaneId: "%99" },
+      { name: "new" },
+    ],
+  });
+});
+
+test("a deleted team is gone from everywhere, and leaves the other alone (S44)", async () => {
+  const home = testHome();
+  const ref = await createTeamFiles(home, NEW);
+  const other = await createTeamFiles(home, { ...NEW, name: "other" });
+  await createTask(other, { subject: "stays" });
+  const before = readdirSync(join(home.root), { recursive: true }).filter((name) =>
+    String(name).includes("other"),
+  );
+  await removeTeamFiles(ref);
+  expect(readdirSync(home.root, { recursive: true }).sort()).toEqual(["tasks", "teams", ...before].sort());
+});
+
+test("no late writer brings a deleted team back (S48)", async () => {
+  const ref = await testTeam(["a"]);
+  await createTask(ref, { subject: "s" });
+  await removeTeamFiles(ref);
+  const late = [
+    () => deliver(ref, { from: "team-lead", to: "a", text: "hi" }),
+    () => updateTeam(ref, (config) => ({ ...config, description: "back" })),
+    () => addMembers(ref, [{ name: "b", cwd: "/" }]),
+    () => createTask(ref, { subject: "late" }),
+    async () => writeStatus(ref, "a", statusOf()),
+    async () => openRequest(ref, { id: "q", kind: "question", from: "a", summary: "?", payload: {}, at: 1 }),
+    () => removeTeamFiles(ref),
+  ];
+  for (const write of late) await expect(write()).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  expect(readdirSync(ref.home.root, { recursive: true }).sort()).toEqual(["tasks", "teams"]);
+});
+
+test("a team whose directory somebody removed takes no task, though its list is still there (S48)", async () => {
+  const ref = await testTeam(["a"]);
+  await createTask(ref, { subject: "s" });
+  rmSync(ref.paths.dir, { recursive: true });
+  await expect(createTask(ref, { subject: "late" })).rejects.toMatchObject({ code: "TEAM_NOT_FOUND" });
+  await expect(changeTask(ref, "1", (task) => ({ ...task, subject: "late" }))).rejects.toMatchObject({
+    code: "TEAM_NOT_FOUND",
+  });
+  expect(readdirSync(ref.paths.tasks)).toEqual([".lock", "1.json"]);
+});
+
+test("writers that are at work while the team is deleted leave nothing of it (S48)", async () => {
+  const ref = await testTeam(["a"]);
+  const writes = Array.from({ length: 20 }, (_, i) =>
+    i % 2 === 0
+      ? deliver(ref, { from: "team-lead", to: "a", text: "hi" })
+      : createTask(ref, { subject: "s" }),
+  );
+  const [, ...ended] = await Promise.allSettled([removeTeamFiles(ref), ...writes]);
+  for (const end of ended) {
+    if (end.status === "rejected") expect(end.reason).toMatchObject({ code: "TEAM_NOT_FOUND" });
+  }
+  expect(readdirSync(ref.home.root, { recursive: true }).sort()).toEqual(["tasks", "teams"]);
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "of a deleted team that cannot be removed wholly it is said what stays, and how it goes",
+  async () => {
+    const ref = await testTeam();
+    await createTask(ref, { subject: "s" });
+    chmodSync(ref.paths.tasks, 0o500);
+    const refused = await removeTeamFiles(ref).catch((error: unknown) => error);
+    const [left = ""] = readdirSync(dirname(ref.paths.tasks)).filter((name) => name.includes("deleted"));
+    const path = join(dirname(ref.paths.tasks), left);
+    expect(refused).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining(
+        `The team crew is deleted, but what was put away of it stays: ${path}`,
+      ),
+      hint: expect.stringContaining(`rm -r ${path}`),
+    });
+    expect(existsSync(ref.paths.dir)).toBe(false);
+    chmodSync(path, 0o700);
+  },
+);

@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { appendJournal } from "../../../../src/team/inbox/journal.ts";
+import { type MailFeed, openMailFeed } from "../../../../src/team/mailbox/history.ts";
+import { acknowledge, noteProgress, pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { countBytes } from "../../../support/count-bytes.ts";
+import { testTeam } from "../../../support/team.ts";
+
+const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") => deliver(ref, { from, to, text });
+const textsOf = (feed: MailFeed) => feed.look().map(({ text }) => text);
+
+test("each message comes once, in order, with how far it is", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const feed = openMailFeed(ref, "a", {});
+  await send(ref, "one");
+  await send(ref, "to another", "b");
+  expect(feed.look()).toMatchObject([{ text: "one", state: "queued", read: false }]);
+  const { messageId } = await send(ref, "two");
+  await acknowledge(ref, "a", [messageId]);
+  await noteProgress(ref, "a", [messageId], "turn_started");
+  expect(feed.look()).toMatchObject([{ text: "two", state: "turn_started", read: true }]);
+  await noteProgress(ref, "a", [messageId], "done");
+  expect(feed.look()).toEqual([]);
+});
+
+test("one that a receiver has taken out between two looks comes all the same", async () => {
+  const ref = await testTeam(["foreign"]);
+  const feed = openMailFeed(ref, "foreign", {});
+  await send(ref, "quick", "foreign");
+  writeFileSync(ref.paths.inbox("foreign"), "[]");
+  expect(feed.look()).toMatchObject([{ text: "quick", state: "delivered", read: true }]);
+  expect(feed.look()).toEqual([]);
+});
+
+test("one of a foreign writer comes once, also when it is journalled later", async () => {
+  const ref = await testTeam(["a"]);
+  const feed = openMailFeed(ref, "a", {});
+  writeFileSync(ref.paths.inbox("a"), JSON.stringify([{ from: "peer", text: "hi", timestamp: "t" }]));
+  expect(textsOf(feed)).toEqual(["hi"]);
+  await acknowledge(
+    ref,
+    "a",
+    (await pending(ref, "a")).map(({ key }) => key),
+  );
+  expect(readFileSync(ref.paths.journal, "utf8")).toContain("peer");
+  expect(feed.look()).toEqual([]);
+});
+
+test("what is skipped, from somebody else, or no longer new is left out", async () => {
+  const ref = await testTeam(["a", "b"]);
+  const { messageId } = await send(ref, "skipped");
+  const feed = openMailFeed(ref, "a", { unread: true, from: "b" });
+  feed.skip([messageId]);
+  await send(ref, "from the lead");
+  await send(ref, "from b", "a", "b");
+  expect(textsOf(feed)).toEqual(["from b"]);
+});
+
+test("a look costs what is new, not what has been", async () => {
+  const ref = await testTeam(["a"]);
+  const message = { from: "team-lead", text: "x".repeat(500), timestamp: "t", read: true };
+  appendJournal(
+    ref,
+    Array.from({ length: 10_000 }, (_, i) => ({ at: i, id: `${i}`, to: "a", state: "done", message })),
+  );
+  const feed = openMailFeed(ref, "a", {});
+  await send(ref, "new");
+  const { read } = await countBytes(() => expect(textsOf(feed)).toEqual(["new"]));
+  expect(read).toBeLessThan(2_000);
+});

@@ -1,0 +1,182 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { planPath } from "../../../../src/protocol/paths.ts";
+import { teamDir } from "../../../../src/schema/names.ts";
+import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, findMember, patchMember, removeMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { statusOf } from "../../../support/records.ts";
+import { retireMember } from "../../../support/retire.ts";
+import { script } from "../../../support/run-ts.ts";
+import { testTeam } from "../../../support/team.ts";
+
+const join = script("join");
+
+test("members join together, with colours by order", async () => {
+  const ref = await testTeam();
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+  const added = await addMembers(
+    ref,
+    names.map((name) => ({ name, cwd: "/w", model: "haiku" })),
+  );
+  expect(added.map(({ color }) => color)).toEqual(
+    "blue green yellow purple orange pink cyan red blue".split(" "),
+  );
+  expect(readTeam(ref).members.slice(1)).toEqual(added);
+  expect(added[0]).toMatchObject({ agentId: "a@crew", cwd: "/w", model: "haiku", subscriptions: [] });
+});
+
+test("a colour is not given again when somebody has left", async () => {
+  const ref = await testTeam(["a", "b"]);
+  await retireMember(ref, "b", "shutdown", 5);
+  expect((await addMembers(ref, [{ name: "c", cwd: "/" }]))[0]?.color).toBe("yellow");
+});
+
+test("a name that is taken, in whatever case, is refused, and nobody of the batch is added", async () => {
+  const ref = await testTeam(["rev"]);
+  const both = addMembers(ref, [
+    { name: "new", cwd: "/" },
+    { name: "REV", cwd: "/" },
+  ]);
+  await expect(both).rejects.toMatchObject({ code: "DUPLICATE_NAME" });
+  expect(readTeam(ref).members).toHaveLength(2);
+});
+
+test("with unique each gets the next free name", async () => {
+  const ref = await testTeam(["rev"]);
+  const added = await addMembers(
+    ref,
+    [
+      { name: "rev", cwd: "/" },
+      { name: "rev", cwd: "/" },
+    ],
+    { unique: true },
+  );
+  expect(added.map(({ name }) => name)).toEqual(["rev-2", "rev-3"]);
+});
+
+test("a reserved name is nobody's", async () => {
+  const ref = await testTeam();
+  await expect(addMembers(ref, [{ name: "Team-Lead", cwd: "/" }])).rejects.toMatchObject({
+    code: "INVALID_NAME",
+  });
+});
+
+test("twenty processes that join at once are twenty members in twenty steps of colour (S14)", async () => {
+  const ref = await testTeam();
+  const joined = Array.from({ length: 20 }, (_, i) => join(ref.home.root, ref.team, `m${i}`).ended());
+  for (const end of await Promise.all(joined)) expect(end).toMatchObject({ code: 0, stderr: "" });
+  const { members, joinedCount } = readTeam(ref);
+  expect(new Set(members.slice(1).map(({ name }) => name)).size).toBe(20);
+  expect(joinedCount).toBe(20);
+  expect(members.slice(1, 10).map(({ color }) => color)).toEqual(
+    "blue green yellow purple orange pink cyan red blue".split(" "),
+  );
+});
+
+test("one name that two processes want at once is one member's and one refusal (S14)", async () => {
+  const ref = await testTeam();
+  const tries = [0, 1].map(() => join(ref.home.root, ref.team, "same").line());
+  expect((await Promise.all(tries)).sort()).toEqual(["DUPLICATE_NAME", "blue"]);
+});
+
+test("a member is found by name or id, and by nothing that only looks like it (S55)", async () => {
+  const config = readTeam(await testTeam(["writer", "writer-2"]));
+  expect(findMember(config, "writer").name).toBe("writer");
+  expect(findMember(config, "WRITER-2@crew").name).toBe("writer-2");
+  for (const other of ["write", "writer-", "writer@other", ""]) {
+    expect(() => findMember(config, other)).toThrow(expect.objectContaining({ code: "AGENT_NOT_FOUND" }));
+  }
+  expect(() => findMember(config, "wrtier")).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("writer") }),
+  );
+});
+
+test("a patch changes what it names, once", async () => {
+  const ref = await testTeam(["a"]);
+  await patchMember(ref, "a", { isActive: true, tmuxPaneId: "%3", mode: undefined });
+  const before = readFileSync(ref.paths.config, "utf8");
+  expect(findMember(readTeam(ref), "a")).toMatchObject({ isActive: true, tmuxPaneId: "%3", color: "blue" });
+  await patchMember(ref, "a", { isActive: true });
+  expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+  await expect(patchMember(ref, "b", { isActive: true })).rejects.toMatchObject({ code: "AGENT_NOT_FOUND" });
+});
+
+test("who has ended is remembered as former, and ends once", async () => {
+  const ref = await testTeam(["a"]);
+  const ends = await Promise.all([
+    retireMember(ref, "a", "shutdown", 7),
+    retireMember(ref, "a", "killed", 8),
+  ]);
+  expect(ends).toEqual([true, false]);
+  expect(readTeam(ref)).toMatchObject({
+    members: [{ name: "team-lead" }],
+    former: [{ name: "a", agentId: "a@crew", endedAt: 7, how: "shutdown" }],
+  });
+});
+
+test("a failed start leaves config and inbox as they were (S13)", async () => {
+  const ref = await testTeam(["a"]);
+  const before = readFileSync(ref.paths.config, "utf8");
+  await addMembers(ref, [{ name: "b", cwd: "/" }]);
+  await deliver(ref, { from: "team-lead", to: "b", text: "your prompt" });
+  writeStatus(ref, "b", statusOf());
+  await removeMember(ref, "b");
+  expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
+  expect(existsSync(ref.paths.inbox("b"))).toBe(false);
+  expect(readStatus(ref, "b")).toBeUndefined();
+  await removeMember(ref, "b");
+});
+
+test("of a broken inbox that goes with its member the original is kept", async () => {
+  const ref = await testTeam(["a"]);
+  writeFileSync(ref.paths.inbox("a"), '[{"from": "x", "te');
+  await removeMember(ref, "a");
+  const [kept = "", ...others] = readdirSync(ref.paths.inboxes);
+  expect(others).toEqual([]);
+  expect(kept).toMatch(/^a\.json\.broken-\d+$/);
+  expect(readFileSync(`${ref.paths.inboxes}/${kept}`, "utf8")).toBe('[{"from": "x", "te');
+});
+
+test("a name used again starts with an empty inbox, and what was unread is journalled as bounced", async () => {
+  const ref = await testTeam(["a"]);
+  await deliver(ref, { from: "team-lead", to: "a", text: "never read" });
+  writeStatus(ref, "a", statusOf());
+  await retireMember(ref, "a", "killed", 5);
+  await addMembers(ref, [{ name: "a", cwd: "/" }]);
+  expect(await pending(ref, "a")).toEqual([]);
+  expect(readStatus(ref, "a")).toBeUndefined();
+  expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+});
+
+test("a name used again starts without a plan; the former one's is put aside, and goes with the team", async () => {
+  const ref = await testTeam(["writer"]);
+  const path = planPath(ref.home.root, ref.team, "writer");
+  const others = planPath(ref.home.root, teamDir("other"), "writer");
+  mkdirSync(dirname(path));
+  writeFileSync(path, "the old plan");
+  writeFileSync(others, "of another team");
+  await retireMember(ref, "writer", "shutdown", 5);
+  await addMembers(ref, [{ name: "writer", cwd: "/" }]);
+  expect(existsSync(path)).toBe(false);
+  expect(readdirSync(dirname(path)).sort()).toEqual(["crew_writer.old.md", "other_writer.md"]);
+  writeFileSync(path, "the new plan");
+  await removeTeamFiles(ref);
+  expect(readdirSync(dirname(path))).toEqual(["other_writer.md"]);
+});
+
+test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {
+  const ref = await testTeam(["Rev"]);
+  await deliver(ref, { from: "team-lead", to: "Rev", text: "never read" });
+  await retireMember(ref, "Rev", "killed", 5);
+  const [rev] = await addMembers(ref, [{ name: "rev", cwd: "/" }]);
+  expect(readdirSync(ref.paths.inboxes)).not.toContain("Rev.json");
+  expect(await history(ref, "Rev", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
+  await deliver(ref, { from: "team-lead", to: "REV", text: "to the new one" });
+  expect(await pending(ref, rev?.name ?? "")).toMatchObject([{ message: { text: "to the new one" } }]);
+});

@@ -1,0 +1,198 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
+import {
+  changeTask,
+  createTask,
+  deleteTask,
+  getTask,
+  isBlocked,
+  listTasks,
+} from "../../../../src/team/tasks/tasks.ts";
+import { giveBack, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
+import { deadProcess } from "../../../support/records.ts";
+import { testTeam } from "../../../support/team.ts";
+
+test("a task is a file that peers read, under the next number", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "one" });
+  await createTask(ref, {
+    subject: "two",
+    description: "d",
+    activeForm: "Doing",
+    blockedBy: ["1"],
+    metadata: { p: 1 },
+  });
+  expect(JSON.parse(readFileSync(ref.paths.task("2"), "utf8"))).toEqual({
+    id: "2",
+    subject: "two",
+    description: "d",
+    activeForm: "Doing",
+    status: "pending",
+    blocks: [],
+    blockedBy: ["1"],
+    metadata: { p: 1 },
+  });
+  expect(getTask(ref, "1").blocks).toEqual(["2"]);
+});
+
+test("tasks that are added at once have different numbers", async () => {
+  const ref = await testTeam();
+  const tasks = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => createTask(ref, { subject: String(i) })),
+  );
+  expect(new Set(tasks.map(({ id }) => id)).size).toBe(12);
+});
+
+test("a number is never used again, also when the highest was deleted", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "one" });
+  await createTask(ref, { subject: "two" });
+  await deleteTask(ref, "2");
+  expect(readFileSync(ref.paths.highWaterMark, "utf8")).toBe("2");
+  expect((await createTask(ref, { subject: "three" })).id).toBe("3");
+});
+
+test("a task behind one that is not there is refused, and nothing is made", async () => {
+  const ref = await testTeam();
+  await expect(createTask(ref, { subject: "x", blockedBy: ["9"] })).rejects.toMatchObject({
+    code: "TASK_NOT_FOUND",
+  });
+  expect(listTasks(ref)).toEqual([]);
+});
+
+test("tasks are listed by number, without internal ones, and a bad file hides none", async () => {
+  const ref = await testTeam();
+  for (let i = 0; i < 11; i += 1) await createTask(ref, { subject: String(i) });
+  await changeTask(ref, "3", (task) => ({ ...task, metadata: { _internal: true } }));
+  writeFileSync(ref.paths.task("5"), "{");
+  const flaws: string[] = [];
+  const ids = listTasks(ref, ({ code }) => flaws.push(code)).map(({ id }) => id);
+  expect(ids).toEqual(["1", "2", "4", "6", "7", "8", "9", "10", "11"]);
+  expect(flaws).toEqual(["CORRUPT_FILE"]);
+});
+
+test("a task goes by the name of its file, whatever number a foreign writer put into it", async () => {
+  const ref = await testTeam();
+  writeFileSync(ref.paths.task("5"), JSON.stringify({ id: "7", subject: "s", status: "pending" }));
+  const plain = { id: "8", subject: "t", description: "", status: "pending", blocks: [], blockedBy: [] };
+  writeFileSync(ref.paths.task("6"), JSON.stringify(plain));
+  expect(listTasks(ref).map(({ id, subject }) => [id, subject])).toEqual([
+    ["5", "s"],
+    ["6", "t"],
+  ]);
+  expect(() => getTask(ref, "7")).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
+  expect(getTask(ref, "5").id).toBe("5");
+  await changeTask(ref, "5", (task) => ({ ...task, owner: "a" }));
+  expect(JSON.parse(readFileSync(ref.paths.task("5"), "utf8"))).toMatchObject({ id: "5", owner: "a" });
+  expect((await createTask(ref, { subject: "next" })).id).toBe("7");
+});
+
+test.each([["99"], ["0"], ["../../teams/crew/config"], [""]])("there is no task %j", async (id) => {
+  const ref = await testTeam();
+  expect(() => getTask(ref, id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
+  await expect(changeTask(ref, id, (task) => task)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+  expect(readdirSync(ref.paths.tasks)).toEqual([".lock"]);
+});
+
+test("links stand at both ends, once", async () => {
+  const ref = await testTeam();
+  for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
+  await linkTasks(ref, { id: "2", addBlockedBy: ["1"], addBlocks: ["3"] });
+  await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
+  expect(listTasks(ref).map(({ blocks, blockedBy }) => [blocks, blockedBy])).toEqual([
+    [["2"], []],
+    [["3"], ["1"]],
+    [[], ["2"]],
+  ]);
+});
+
+test("cycles are refused however long they are, and nothing is linked (S58)", async () => {
+  const ref = await testTeam();
+  for (const subject of ["1", "2", "3", "4"]) await createTask(ref, { subject });
+  await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });
+  await linkTasks(ref, { id: "3", addBlockedBy: ["2"] });
+  const before = JSON.stringify(listTasks(ref));
+  for (const link of [
+    { id: "1", addBlockedBy: ["3"] },
+    { id: "3", addBlocks: ["1"] },
+    { id: "4", addBlockedBy: ["3"], addBlocks: ["1"] },
+    { id: "4", addBlockedBy: ["4"] },
+    { id: "4", addBlocks: ["4"] },
+  ]) {
+    await expect(linkTasks(ref, link)).rejects.toMatchObject({ code: "CYCLE" });
+  }
+  await expect(linkTasks(ref, { id: "4", addBlocks: ["9"] })).rejects.toMatchObject({
+    code: "TASK_NOT_FOUND",
+  });
+  expect(JSON.stringify(listTasks(ref))).toBe(before);
+});
+
+test("of links that would close a cycle together only some are made (S58)", async () => {
+  const ref = await testTeam();
+  for (const subject of ["1", "2", "3"]) await createTask(ref, { subject });
+  const made = await Promise.allSettled([
+    linkTasks(ref, { id: "1", addBlockedBy: ["3"] }),
+    linkTasks(ref, { id: "2", addBlockedBy: ["1"] }),
+    linkTasks(ref, { id: "3", addBlockedBy: ["2"] }),
+  ]);
+  expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "fulfilled", "rejected"]);
+});
+
+test("a deleted task leaves the lists of the others, and blocks nobody", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "1" });
+  await createTask(ref, { subject: "2", blockedBy: ["1"] });
+  expect(isBlocked(getTask(ref, "2"), (id) => getTask(ref, id))).toBe(true);
+  await deleteTask(ref, "1");
+  expect(existsSync(ref.paths.task("1"))).toBe(false);
+  expect(getTask(ref, "2").blockedBy).toEqual([]);
+});
+
+test("a task that somebody removed by hand blocks nobody", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "1" });
+  await createTask(ref, { subject: "2", blockedBy: ["1"] });
+  rmSync(ref.paths.task("1"));
+  expect(isBlocked(getTask(ref, "2"), () => undefined)).toBe(false);
+});
+
+test("what an agent has not finished comes back, and nobody else's does (S55)", async () => {
+  const ref = await testTeam();
+  for (const owner of ["writer", "writer", "writer", "writer-2", "writer@crew", "writer"]) {
+    await createTask(ref, { subject: owner, owner });
+  }
+  const ended = deadProcess();
+  await changeTask(ref, "1", (task) => ({ ...task, status: "completed" }));
+  await changeTask(ref, "2", (task) => ({
+    ...task,
+    status: "in_progress",
+    metadata: { _lease: ended, keep: 1 },
+  }));
+  const tasks = unfinishedTasks(ref).get("writer") ?? [];
+  expect(tasks).toEqual(["2", "3", "5", "6"]);
+  // Whoever has the name now has begun with this one.
+  await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
+  for (const _look of ["first", "second"]) {
+    const free = await giveBack(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
+    expect(free.map(({ id }) => id)).toEqual(["2", "3", "5"]);
+  }
+  expect(listTasks(ref).map(({ owner, status }) => [owner, status])).toEqual([
+    ["writer", "completed"],
+    [undefined, "pending"],
+    [undefined, "pending"],
+    ["writer-2", "pending"],
+    [undefined, "pending"],
+    ["writer", "pending"],
+  ]);
+  expect(getTask(ref, "2").metadata).toEqual({ keep: 1 });
+});
+
+test("a task that an ended agent held in a process that goes on is given back too", async () => {
+  const ref = await testTeam();
+  await createTask(ref, { subject: "x", owner: "writer", metadata: { keep: 1 } });
+  await changeTask(ref, "1", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
+  const ended = { name: "writer", tasks: ["1"], process: ownIdentity() };
+  expect(await giveBack(ref, ended)).toMatchObject([{ id: "1" }]);
+});

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { addSecrets } from "../../../src/os/redact.ts";
+import type { TeamConfig } from "../../../src/schema/config.ts";
+import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
+import { readJsonLines } from "../../../src/store/jsonl.ts";
+import { deliver } from "../../../src/team/mailbox/send.ts";
+import { claimEnding, type NewEnding } from "../../../src/team/members/ending-claims.ts";
+import { addMembers, patchMember, removeMember, toFormer } from "../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { claimTask } from "../../../src/team/tasks/claim-task.ts";
+import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
+import { recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
+import { olderLog } from "../../../src/telemetry/rotating-log.ts";
+import { testTeam } from "../../support/team.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+const logIn = (directory: string) => ({
+  team: "crew",
+  paths: { events: join(directory, "events.jsonl") },
+});
+const eventsOf = ({ paths }: ReturnType<typeof logIn> | TeamRef): TeamEvent[] =>
+  readJsonLines(paths.events, teamEvent).lines;
+const IDLE = { type: "idle", reason: "available" } as const;
+
+describe("an event", () => {
+  it("is a line with its time, type and team, in a file that nobody else reads", () => {
+    const log = logIn(temporaryDirectory());
+    recordEvent(log, { ...IDLE, agentId: "dev@crew" });
+    recordEvent(log, IDLE);
+    const [first, second] = readFileSync(log.paths.events, "utf8").trim().split("\n");
+    const { ts, ...rest } = JSON.parse(first ?? "");
+    expect(rest).toEqual({ type: "idle", team: "crew", agentId: "dev@crew", reason: "available" });
+    expect(new Date(ts).toISOString()).toBe(ts);
+    expect(JSON.parse(second ?? "")).toMatchObject({ reason: "available" });
+    expect(statSync(log.paths.events).mode & 0o777).toBe(0o600);
+  });
+
+  it("holds no key of the environment, in whichever of its names one may be (S75)", () => {
+    addSecrets({ EVENT_TOKEN: "tok-3f9a77c1d2" });
+    const log = logIn(temporaryDirectory());
+    recordEvent(log, { type: "permission", tool: "mcp__tok-3f9a77c1d2__find", allowed: true, asked: false });
+    expect(eventsOf(log)).toMatchObject([{ tool: "mcp__[secret]__find" }]);
+  });
+
+  it("that cannot be written fails nothing, and is said once", () => {
+    const log = logIn(temporaryDirectory());
+    mkdirSync(log.paths.events);
+    const said: string[] = [];
+    tellEventFailure((text) => said.push(text));
+    recordEvent(log, IDLE);
+    recordEvent(log, IDLE);
+    expect(said).toEqual([expect.stringContaining("EISDIR")]);
+  });
+
+  it("of a team that is gone makes nothing", () => {
+    const said: string[] = [];
+    tellEventFailure((text) => said.push(text));
+    const directory = join(temporaryDirectory(), "gone");
+    recordEvent(logIn(directory), IDLE);
+    expect([existsSync(directory), said]).toEqual([false, []]);
+  });
+
+  it("that fills the file begins a new one, and the one before stays", () => {
+    const log = logIn(temporaryDirectory());
+    writeFileSync(log.paths.events, `${"x".repeat(9 * 1024 * 1024)}\n`);
+    recordEvent(log, IDLE);
+    expect(existsSync(log.paths.events)).toBe(false);
+    recordEvent(log, IDLE);
+    expect(readFileSync(log.paths.events, "utf8").split("\n")).toHaveLength(2);
+    expect(statSync(olderLog(log.paths.events)).size).toBeGreaterThan(9 * 1024 * 1024);
+  });
+});
+
+describe("a team", () => {
+  it("tells of its members, messages and tasks, without what they say", async () => {
+    const ref = await testTeam(["dev", "rev"]);
+    await deliver(ref, { from: "dev", to: "rev", text: "a word for rev alone", summary: "hush" });
+    const { id } = await addTask(ref, "team-lead", { subject: "dig deep", description: "in the garden" });
+    await claimTask(ref, "dev", id);
+    await updateTask(ref, "dev", id, { status: "completed" });
+    await updateTask(ref, "team-lead", id, { status: "deleted" });
+    await removeMember(ref, "rev");
+    const events = eventsOf(ref);
+    const told = events.map(({ ts: _, team: _team, parentSessionId: _session, ...facts }) => facts);
+    expect(told).toMatchObject([
+      { type: "member", what: "joined", agentId: "dev@crew" },
+      { type: "member", what: "joined", agentId: "rev@crew" },
+      { type: "message", agentId: "dev@crew", from: "dev", to: "rev", size: 20 },
+      { type: "task", what: "created", taskId: id, status: "pending" },
+      {
+        type: "task",
+        what: "changed",
+        taskId: id,
+        status: "in_progress",
+        owner: "dev",
+        statusBefore: "pending",
+      },
+      { type: "task", what: "changed", taskId: id, status: "completed", agentId: "dev@crew" },
+      { type: "message", from: "dev", to: "team-lead", protocol: "task_completed" },
+      { type: "task", what: "deleted", taskId: id },
+      { type: "member", what: "taken_back", agentId: "rev@crew" },
+    ]);
+    expect(told[2]).not.toHaveProperty("protocol");
+    expect(events[0]?.parentSessionId).toBe("5f0e2a6e-0000-4000-8000-000000000000");
+    expect(readFileSync(ref.paths.events, "utf8")).not.toMatch(/word|hush|dig|garden/);
+  });
+
+  it("says of each event whose it is: the member, its type, and the session that leads it", async () => {
+    const ref = await testTeam(["dev", "rev"]);
+    for (const name of ["dev", "rev"]) await patchMember(ref, name, { agentType: `type of ${name}` });
+    await deliver(ref, { from: "dev", to: "rev", text: "x" });
+    const { id } = await addTask(ref, "dev", { subject: "one" });
+    await claimTask(ref, "dev", id);
+    await removeMember(ref, "rev");
+    const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
+    await claimEnding(ref, end, (config) => toFormer(config, "dev", "killed", 1));
+    const [, , ...events] = eventsOf(ref);
+    expect(events.map(({ what, agentId, agentType }) => [what, agentId, agentType])).toEqual([
+      [undefined, "dev@crew", "type of dev"],
+      ["created", undefined, undefined],
+      ["changed", "dev@crew", "type of dev"],
+      ["taken_back", "rev@crew", "type of rev"],
+      ["ended", "dev@crew", "type of dev"],
+    ]);
+    const sessions = new Set(events.map(({ parentSessionId }) => parentSessionId));
+    expect(sessions).toEqual(new Set(["5f0e2a6e-0000-4000-8000-000000000000"]));
+  });
+
+  it("tells of a member's end and how it came, once", async () => {
+    const ref = await testTeam(["dev"]);
+    const end: NewEnding = { id: "left/dev/1", name: "dev", how: "killed", news: "", tasks: [] };
+    const leave = (config: TeamConfig) => toFormer(config, "dev", "killed", 1);
+    await claimEnding(ref, end, leave);
+    await claimEnding(ref, end, leave);
+    expect(eventsOf(ref).filter(({ what }) => what === "ended")).toMatchObject([
+      { type: "member", agentId: "dev@crew", how: "killed" },
+    ]);
+  });
+
+  it("tells of a message once, however often it is told of its event", async () => {
+    const ref = await testTeam(["dev"]);
+    const mail = { from: "system", to: "dev", text: "x", messageId: "event-1" };
+    await Promise.all([deliver(ref, mail), deliver(ref, mail)]);
+    await deliver(ref, mail);
+    expect(eventsOf(ref).filter(({ type }) => type === "message")).toHaveLength(1);
+  });
+
+  it("does all it does where no event can be written", async () => {
+    const ref = await testTeam([]);
+    mkdirSync(ref.paths.events);
+    await addMembers(ref, [{ name: "dev", cwd: "/" }]);
+    await deliver(ref, { from: "team-lead", to: "dev", text: "x" });
+    expect((await addTask(ref, "team-lead", { subject: "one" })).id).toBe("1");
+  });
+});

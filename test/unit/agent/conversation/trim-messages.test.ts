@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  compactionPoint,
+  cutMiddle,
+  fitted,
+  keptTokens,
+  shortened,
+  splitPoint,
+  tokensOf,
+  withoutThinking,
+} from "../../../../src/agent/conversation/trim-messages.ts";
+import { toolResultsOf, toolUsesOf } from "../../../../src/agent/model/messages.ts";
+import type { ConversationMessage } from "../../../../src/agent/model/model.ts";
+
+const text = (characters: number) => ({ type: "text", text: "y".repeat(characters) }) as const;
+
+/** A turn: its input, some calls with results side by side, an answer. */
+function turn(id: number, input: number, results: readonly number[], answer: number): ConversationMessage[] {
+  const uses = results.map(
+    (_, i) => ({ type: "tool_use", id: `${id}-${i}`, name: "Big", input: {} }) as const,
+  );
+  const given = results.map((characters, i) => {
+    const content = "x".repeat(characters);
+    return {
+      type: "tool_result",
+      toolUseId: `${id}-${i}`,
+      content,
+      isError: false,
+      data: { content },
+    } as const;
+  });
+  const called: ConversationMessage[] =
+    results.length === 0
+      ? []
+      : [
+          { role: "assistant", content: [{ type: "opaque", value: { type: "thinking" } }, ...uses] },
+          { role: "user", content: given },
+        ];
+  return [
+    { role: "user", content: [text(input)], origin: { text: "", from: "lead" } },
+    ...called,
+    { role: "assistant", content: [text(answer)] },
+  ];
+}
+
+const size = fc.oneof(fc.nat(300), fc.nat(60_000));
+const conversation = fc
+  .array(fc.tuple(size, fc.array(size, { maxLength: 4 }), size), { minLength: 1, maxLength: 12 })
+  .chain((turns) => {
+    const all = turns.flatMap(([input, results, answer], id) => turn(id, input, results, answer));
+    // Also one that ends in the middle of a turn.
+    return fc.integer({ min: 1, max: all.length }).map((length) => all.slice(0, length));
+  });
+
+/** A call whose result stands elsewhere, or a result whose call does. */
+function torn(messages: readonly ConversationMessage[]): string[] {
+  return messages.flatMap((message, i) => {
+    const before = messages[i - 1];
+    if (message.role === "assistant") return [];
+    const calls = before?.role === "assistant" ? toolUsesOf(before).map(({ id }) => id) : [];
+    return toolResultsOf(message).flatMap(({ toolUseId }) => (calls.includes(toolUseId) ? [] : [toolUseId]));
+  });
+}
+
+describe("any conversation", () => {
+  test("is parted between no call and its result, and its newest part holds what fits, at least the last step", () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(40_000), (messages, tokens) => {
+        const from = splitPoint(messages, tokens);
+        const tail = messages.slice(from);
+        expect(tail.length).toBeGreaterThan(0);
+        expect(torn(tail)).toEqual([]);
+        const lastStep = messages.findLastIndex(({ content }) =>
+          content.every(({ type }) => type !== "tool_result"),
+        );
+        if (from < lastStep) expect(tokensOf(tail)).toBeLessThanOrEqual(tokens);
+      }),
+    );
+  });
+
+  test("is made to fit: shorter texts first, then less of the oldest; and begins with a user", () => {
+    fc.assert(
+      fc.property(conversation, fc.integer({ min: 3_000, max: 40_000 }), (messages, tokens) => {
+        const short = shortened(messages, tokens);
+        expect(short).toHaveLength(messages.length);
+        const fit = fitted(messages, tokens);
+        expect(tokensOf(fit)).toBeLessThanOrEqual(tokens + 100);
+        expect(fit[0]?.role).toBe("user");
+        expect(torn(fit)).toEqual([]);
+        if (tokensOf(messages) <= tokens) expect(fit).toEqual(messages);
+      }),
+    );
+  });
+});
+
+test("a text that is cut keeps its two ends and says how much is gone", () => {
+  expect(cutMiddle("short", 5)).toBe("short");
+  const cut = cutMiddle(`begin${"x".repeat(1_000)}end`, 300);
+  expect(cut).toMatch(/^beginx{195}\n… \(708 characters were left out.*\n.*x{97}end$/s);
+});
+
+test("an input that is cut stays an object", () => {
+  const input = { file_path: "a", content: "z".repeat(50_000), edits: [{ text: "z".repeat(50_000) }] };
+  const [message] = shortened(
+    [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "Write", input }] }],
+    1_000,
+  );
+  const [block] = message?.content ?? [];
+  expect(block).toMatchObject({
+    input: {
+      file_path: "a",
+      content: expect.stringContaining("characters were left out"),
+      edits: "(left out)",
+    },
+  });
+});
+
+test("thinking goes, and nothing else", () => {
+  const messages = turn(1, 10, [10], 10);
+  const kept = withoutThinking(messages);
+  expect(kept.flatMap(({ content }) => content.map(({ type }) => type))).toEqual([
+    "text",
+    "tool_use",
+    "tool_result",
+    "text",
+  ]);
+});
+
+test.each([
+  [1_000_000, 850_000, 30_000],
+  [200_000, 160_000, 30_000],
+  [32_000, 16_000, 6_400],
+])("of a window of %i tokens %i are used before it is compacted, and %i stay", (window, point, kept) => {
+  expect([compactionPoint(window), keptTokens(window)]).toEqual([point, kept]);
+});

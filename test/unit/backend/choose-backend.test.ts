@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { type BackendQuestion, chooseBackend } from "../../../src/backend/choose-backend.ts";
+
+const ASK: BackendQuestion = {
+  mode: "auto",
+  insideTmux: true,
+  tmuxFound: true,
+  insideIterm2: false,
+  it2Found: false,
+  command: "run",
+};
+const BARE = { insideTmux: false, tmuxFound: false } as const;
+const ITERM2 = { insideIterm2: true, it2Found: true } as const;
+const NOW = ["tmux", "process"] as const;
+
+test.each<[Partial<BackendQuestion>, string, RegExp]>([
+  [{}, "tmux", /inside tmux/],
+  [{ insideTmux: false }, "tmux", /detached tmux session/],
+  [{ insideTmux: false, tmuxFound: false }, "in-process", /no tmux/],
+  [{ insideTmux: false, tmuxFound: false, available: NOW }, "process", /no tmux/],
+  [{ insideTmux: false, tmuxFound: false, command: "single" }, "process", /no tmux/],
+  [{ mode: "process" }, "process", /was asked for/],
+  [{ mode: "tmux", insideTmux: false }, "tmux", /was asked for/],
+  [{ mode: "in-process" }, "in-process", /was asked for/],
+  [{ ...ITERM2 }, "tmux", /inside tmux/],
+  [{ ...ITERM2, insideTmux: false }, "tmux", /detached tmux session/],
+  [{ ...ITERM2, ...BARE, command: "single" }, "process", /--teammate-mode iterm2/],
+  [{ ...BARE, insideIterm2: true, command: "single" }, "process", /without panes$/],
+  [{ ...ITERM2, mode: "iterm2" }, "iterm2", /was asked for/],
+])("Asked %j it takes %s and says why", (question, backend, why) => {
+  const choice = chooseBackend({ ...ASK, ...question });
+  expect(choice.backend).toBe(backend);
+  expect(choice.why).toMatch(why);
+});
+
+test.each<[Partial<BackendQuestion>, string]>([
+  [{ mode: "tmux", insideTmux: false, tmuxFound: false }, "TMUX_NOT_FOUND"],
+  [{ mode: "in-process", command: "single" }, "INVALID_INPUT"],
+  [{ mode: "iterm2", available: NOW, ...ITERM2 }, "INVALID_INPUT"],
+  [{ mode: "iterm2", it2Found: true }, "INVALID_INPUT"],
+  [{ mode: "iterm2", insideIterm2: true }, "CLI_NOT_FOUND"],
+])("Asked %j it refuses with %s", (question, code) => {
+  expect(() => chooseBackend({ ...ASK, ...question })).toThrow(expect.objectContaining({ code }));
+});

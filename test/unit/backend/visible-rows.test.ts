@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
+import { changesSince, type Seen, type Sight, sightRows } from "../../../src/backend/visible-rows.ts";
+import { seeded } from "../../support/seeded.ts";
+
+/** A screen of three rows whose history keeps twenty, looked at with ten rows of it. */
+const [HEIGHT, LIMIT, ABOVE] = [3, 20, 10];
+
+describe("What has changed on a screen", () => {
+  test("is all of it at first, then each row that is new or another one", () => {
+    expect(
+      watch([
+        ["one", "two"],
+        ["one", "two"],
+        ["one", "twice", "three"],
+        ["one", "twice", "three", "four", "five"],
+      ]),
+    ).toEqual([["one", "two"], [], ["twice", "three"], ["four", "five"]]);
+  });
+
+  test("is no row that was cleared, but every empty one between new ones", () => {
+    expect(
+      watch([
+        ["one", "two", "three"],
+        ["one", "", "three"],
+        ["one", "", "three", "", "five"],
+      ]),
+    ).toEqual([["one", "two", "three"], [], ["", "five"]]);
+  });
+
+  test("of a burst that no look holds is its end, and how much was left out", () => {
+    const first = numbered(1, 5);
+    const burst = screenOf([...first, ...numbered(6, 17)]);
+    // Before the history is full positions count, and 30 rows of history are more than a look sees.
+    const wide = (all: string[]): Sight => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
+    const { seen } = changesSince({}, wide(first));
+    expect(changesSince(seen, burst).changes).toEqual({ rows: numbered(6, 17), leftOut: 0 });
+    const { changes } = changesSince(seen, wide([...first, ...numbered(6, 22)]));
+    expect(changes).toEqual({ rows: numbered(10, 22), leftOut: 4 });
+  });
+
+  test("is found when the history was full, and what is gone for good is said to be", () => {
+    const before = sight(numbered(1, 18), 18);
+    const { seen } = changesSince({}, before);
+    expect(changesSince(seen, sight(numbered(1, 20), 18)).changes).toEqual({
+      rows: ["row 19", "row 20"],
+      leftOut: 0,
+    });
+    expect(changesSince(seen, sight(numbered(100, 118), 18)).changes).toEqual({
+      rows: numbered(106, 118),
+      leftOut: undefined,
+    });
+    // A history that may have been full meanwhile has no positions to count by.
+    const early = changesSince({}, screenOf(numbered(1, 4))).seen;
+    expect(changesSince(early, sight(numbered(100, 121), 19)).changes).toEqual({
+      rows: numbered(109, 121),
+      leftOut: undefined,
+    });
+  });
+
+  test("is what stands there when the history was cleared, also when it has grown again since", () => {
+    const { seen } = changesSince({}, screenOf(numbered(1, 9)));
+    const after = screenOf(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
+    expect(changesSince(seen, after).changes).toEqual({
+      rows: ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
+      leftOut: undefined,
+    });
+    expect(changesSince(seen, screenOf(numbered(7, 10))).changes).toEqual({ rows: ["row 10"], leftOut: 0 });
+  });
+
+  test("of a program on the alternate screen is what it drew, and nothing when it is left", () => {
+    const shell = screenOf(["$ less", "text"]);
+    let { seen } = changesSince({}, shell);
+    const next = (rows: string[]) => {
+      const step = changesSince(seen, { ...alternate(rows) });
+      seen = step.seen;
+      return step.changes.rows;
+    };
+    expect(next(["head", "1", "2", "3", "4"])).toEqual(["head", "1", "2", "3", "4"]);
+    expect(next(["head", "1", "2", "drei", "4"])).toEqual(["drei"]);
+    // It scrolls.
+    expect(next(["1", "2", "drei", "4", "5"])).toEqual(["5"]);
+    expect(next(["x", "y"])).toEqual(["x", "y"]);
+    expect(changesSince(seen, shell).changes).toEqual({ rows: [], leftOut: 0 });
+  });
+
+  test("prints each row of a long run once, or says that some were left out", () => {
+    const random = seeded(7);
+    const tmux = scrolling();
+    let seen: Seen = {};
+    let printed: string[] = [];
+    for (let look = 0; look < 400; look += 1) {
+      tmux.print(random() < 0.1 ? 40 : Math.floor(random() * 6));
+      const step = changesSince(seen, screenOf(tmux.rows()));
+      seen = step.seen;
+      const [first = 0] = step.changes.rows.map(numberOf);
+      const next = printed.length === 0 ? first : numberOf(printed.at(-1)) + 1;
+      if (step.changes.rows.length === 0) expect(step.changes.leftOut).toBe(0);
+      else if (step.changes.leftOut === undefined) expect(first).toBeGreaterThanOrEqual(next);
+      else expect(first).toBe(next + step.changes.leftOut);
+      printed = [...printed, ...step.changes.rows];
+    }
+    expect(printed.length).toBeGreaterThan(400);
+    expect(printed.at(-1)).toBe(tmux.rows().at(-1));
+  });
+});
+
+describe("What has changed in a log", () => {
+  test("is what was written behind its end, and all of one that began anew", () => {
+    const log = (...rows: [number, string][]): Sight => ({
+      surface: "log",
+      rows: rows.map(([at, text]) => ({ at, text })),
+      settled: (rows.at(-1)?.[0] ?? 0) + (rows.at(-1)?.[1].length ?? 0) + 1,
+      most: Number.POSITIVE_INFINITY,
+    });
+    const { seen } = changesSince({}, log([0, "one"], [4, "two"]));
+    expect(changesSince(seen, log([0, "one"], [4, "two"], [8, "two"])).changes).toEqual({
+      rows: ["two"],
+      leftOut: 0,
+    });
+    expect(changesSince(seen, log([900, "far"])).changes).toEqual({ rows: ["far"], leftOut: undefined });
+    expect(changesSince(seen, log([0, "new"])).changes.rows).toEqual(["new"]);
+  });
+});
+
+function watch(looks: readonly string[][]): (readonly string[])[] {
+  let seen: Seen = {};
+  return looks.map((all) => {
+    const step = changesSince(seen, screenOf(all));
+    seen = step.seen;
+    return step.changes.rows;
+  });
+}
+
+/** Rows that are printed for ever, of which tmux drops the oldest tenth whenever its history is full. */
+function scrolling() {
+  let rows: string[] = [];
+  let next = 0;
+  return {
+    rows: () => rows,
+    print(count: number) {
+      for (let i = 0; i < count; i += 1) {
+        rows = [...rows, `row ${next++}`];
+        if (rows.length - HEIGHT > LIMIT) rows = rows.slice(LIMIT / 10);
+      }
+    },
+  };
+}
+
+/** A look at a screen on which some rows were printed since its history was empty. */
+function screenOf(all: readonly string[]): Sight {
+  return sight(all, Math.max(0, all.length - HEIGHT));
+}
+
+function sight(all: readonly string[], history: number): Sight {
+  const rows = [...all, ...Array.from({ length: HEIGHT }, () => "")].slice(
+    Math.max(0, all.length - HEIGHT - ABOVE),
+    Math.max(all.length, HEIGHT),
+  );
+  return sightOfScreen({
+    ...{ rows, width: 80, height: HEIGHT, history, historyLimit: LIMIT, alternate: false },
+    ...{ cursor: { x: 0, y: 0 }, mode: "", dead: false, inputOff: false, brackets: "unknown" as const },
+  });
+}
+
+function alternate(rows: readonly string[]): Sight {
+  return { surface: "alternate", rows: sightRows(rows, 0), settled: 0, most: Number.POSITIVE_INFINITY };
+}
+
+function numbered(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => `row ${from + i}`);
+}
+
+function numberOf(row: string | undefined): number {
+  return Number(row?.slice(4));
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../../src/cli/command-list.ts";
+import { type Command, defineCommand } from "../../../src/cli/define-command.ts";
+import { explain } from "../../../src/cli/help.ts";
+import { bind, parseQuickly } from "../../../src/cli/parse-args.ts";
+import { TeamError } from "../../../src/errors.ts";
+
+const sample = defineCommand({
+  name: "sample",
+  summary: "A command with every kind of option",
+  args: [
+    { name: "first", summary: "one word" },
+    { name: "rest", summary: "more words", optional: true, many: true },
+  ],
+  options: {
+    description: { short: "d", value: "text", summary: "a value" },
+    teammateMode: { value: "mode", summary: "a choice", choices: ["auto", "tmux"] },
+    blockedBy: { value: "ids", summary: "a list", many: true },
+    worktree: { value: "branch", valueOptional: true, summary: "a value that may be left out" },
+    force: { short: "f", summary: "a switch" },
+    noSidebar: { summary: "a switch that begins with no" },
+  },
+  examples: ["teams sample a", "teams sample a -f"],
+  run: () => Promise.resolve(),
+});
+
+/** Lines that both parsers take, and must take to mean the same. */
+const ACCEPTED: readonly (readonly string[])[] = [
+  ["a"],
+  ["a", "b", "c"],
+  ["a", "-d", "text"],
+  ["-d", "text", "a"],
+  ["a", "-dtext"],
+  ["a", "--description", "text"],
+  ["a", "--description=text"],
+  ["a", "--description="],
+  ["a", "--description=--json"],
+  ["a", "-f", "b"],
+  ["a", "-fq"],
+  ["a", "-fd", "text"],
+  ["a", "--force", "--json", "--quiet"],
+  ["a", "--json", "--json"],
+  ["a", "--no-sidebar"],
+  ["a", "--blocked-by", "1", "--blocked-by", "2,3"],
+  ["a", "--teammate-mode", "tmux", "--team", "x", "--as", "me"],
+  ["a", "--worktree", "b", "c"],
+  ["--worktree=b", "a"],
+  ["a", "--description", "one", "--description", "two"],
+  ["--", "-a", "--force"],
+  ["a", "--", "--", "b"],
+  ["-", "b"],
+  ["a", "-d", "-"],
+  ["", " "],
+  ["a", "-d", ""],
+  ["検査", "🙂"],
+];
+
+/** Lines that neither takes. */
+const REFUSED: readonly (readonly string[])[] = [
+  ["a", "--unknown"],
+  ["a", "-x"],
+  ["a", "-fx"],
+  ["a", "--force=yes"],
+  ["a", "--description"],
+  ["a", "-d"],
+  ["a", "--forc"],
+  ["a", "--teamateMode", "tmux"],
+  ["a", "--sidebar"],
+  ["a", "--no-force"],
+  ["a", "---force"],
+];
+
+/** What each way makes of a line: what the body would be called with, or the code of its refusal. */
+function slowly(command: Command, words: readonly string[]): unknown {
+  const parsed = explain(command, words);
+  return "help" in parsed ? parsed : bind(command, parsed);
+}
+
+describe("parseQuickly and explain", () => {
+  it.each(ACCEPTED)("take %j %j %j %j %j to mean the same", (...given) => {
+    const words = given.filter((word) => word !== undefined);
+    const quick = parseQuickly(sample, words);
+    if (quick === undefined) throw new Error("the quick way left it to the slow one");
+    expect(slowly(sample, words)).toEqual(bind(sample, quick));
+  });
+
+  it.each(REFUSED)("both refuse %j %j %j", (...words) => {
+    expect(parseQuickly(sample, words)).toBeUndefined();
+    expect(() => slowly(sample, words)).toThrow(TeamError);
+  });
+
+  it("leaves a value that begins with a dash to the slow way, which takes it", () => {
+    const words = ["a", "-d", "-x"];
+    expect(parseQuickly(sample, words)).toBeUndefined();
+    expect(slowly(sample, words)).toMatchObject({ options: { description: "-x" } });
+  });
+
+  it.each([[["a", "--worktree"]], [["a", "--worktree", "--force"]], [["--worktree", "-f", "a"]]])(
+    "leaves an option without its value to the slow way, where it may be: %j",
+    (words) => {
+      expect(parseQuickly(sample, words)).toBeUndefined();
+      expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
+    },
+  );
+
+  it("leave the help to the slow way", () => {
+    expect(parseQuickly(sample, ["--help"])).toBeUndefined();
+    expect(slowly(sample, ["a", "-h"])).toHaveProperty("help");
+  });
+});
+
+describe("bind", () => {
+  const parse = (...words: string[]): unknown => slowly(sample, words);
+
+  it("names a missing operand", () => {
+    expect(() => parse()).toThrow(/needs <first>: one word/);
+  });
+
+  it("tells where an option took the word that is missing", () => {
+    const hint = expect.stringContaining('"a" was taken for the branch of --worktree');
+    expect(() => parse("--worktree", "a")).toThrow(expect.objectContaining({ hint }));
+  });
+
+  it("names a wrong choice and the right ones", () => {
+    expect(() => parse("a", "--teammate-mode", "screen")).toThrow(
+      /takes no --teammate-mode "screen"; it is one of: auto, tmux/,
+    );
+  });
+
+  it("names a word too many", () => {
+    const none = { ...sample, args: [] };
+    expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
+    const listing = defineCommand({
+      ...sample,
+      args: [],
+      options: { toolNames: { value: "names", summary: "s", many: true } },
+    });
+    expect(() => slowly(listing, ["--tool-names", "Read", "Edit"])).toThrow(
+      expect.objectContaining({
+        hint: expect.stringMatching(/^Give --tool-names again before each further value\. /),
+      }),
+    );
+  });
+});
+
+describe("an unknown option", () => {
+  const refusal = (...words: string[]): TeamError => {
+    try {
+      slowly(sample, words);
+    } catch (error) {
+      if (error instanceof TeamError) return error;
+    }
+    throw new Error("it was not refused");
+  };
+
+  it("is answered with the nearest one and the usage", () => {
+    const error = refusal("a", "--teamate-mode", "tmux");
+    expect(error).toMatchObject({ code: "INVALID_INPUT", exitCode: 2 });
+    expect(error.message).toContain("--teamate-mode");
+    expect(error.hint).toContain("Did you mean --teammate-mode?");
+    expect(error.hint).toContain("teams sample <first> [rest...]");
+  });
+
+  it("tells of -- where it looks like a word", () => {
+    expect(refusal("-x").hint).toContain("-- -x");
+  });
+});
+
+describe("every command", () => {
+  const all = Object.entries(COMMANDS);
+
+  it.each(all)(
+    "%s is declared under its name, with a summary and two or three examples",
+    async (name, entry) => {
+      const { command } = await entry.load();
+      expect(command.name).toBe(name);
+      expect(command.summary).not.toMatch(/\.$/);
+      expect(command.examples.length).toBeGreaterThanOrEqual(command.raw ? 1 : 2);
+      expect(command.examples.length).toBeLessThanOrEqual(3);
+    },
+  );
+
+  it.each(all)("%s has a help with its options and examples", async (_, entry) => {
+    const { command } = await entry.load();
+    const parsed = explain(command, ["--help"]);
+    if (!("help" in parsed)) throw new Error("no help");
+    for (const example of command.examples) expect(parsed.help).toContain(example);
+    expect(parsed.help.includes("--json")).toBe(command.raw !== true);
+  });
+});

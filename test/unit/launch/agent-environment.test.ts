@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { belongsToPane, childEnvironment, withoutAgent } from "../../../src/launch/agent-environment.ts";
+
+test("A teammate has the caller's environment without the caller's pane and without an outer agent's marks (S11, S12)", () => {
+  const caller = {
+    PATH: "/bin",
+    HOME: "/home/u",
+    KEY: "k",
+    UNSET: undefined,
+    TERM: "xterm",
+    TERM_PROGRAM: "x",
+    COLORTERM: "truecolor",
+    TMUX: "/s,1,0",
+    TMUX_PANE: "%1",
+    PWD: "/x",
+    SHLVL: "3",
+    COLUMNS: "80",
+    CLAUDE_CODE_CHILD_SESSION: "1",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    TEAMS_AGENT: "rev@audit",
+    TEAMS_INSTANCE: "old",
+    TEAMS_COMMAND: "old",
+    TEAMS_HOME: "/root",
+  };
+  expect(childEnvironment(caller, { TEAMS_TEAM: "audit" })).toEqual({
+    PATH: "/bin",
+    HOME: "/home/u",
+    KEY: "k",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    TEAMS_HOME: "/root",
+    CLAUDECODE: "1",
+    CLAUDE_CODE_ENTRYPOINT: "cli",
+    CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: "1",
+    TEAMS_TEAM: "audit",
+  });
+});
+
+test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("%s is the pane's", (name) => {
+  expect(belongsToPane(name)).toBe(true);
+});
+
+test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("%s is the caller's", (name) => {
+  expect(belongsToPane(name)).toBe(false);
+});
+
+test("What outlives an agent has nothing of it, and all that is the user's", () => {
+  const user = { PATH: "/bin", TEAMS_HOME: "/r", TERM: "xterm" };
+  const agent = {
+    TEAMS_INSTANCE: "u",
+    TEAMS_COMMAND: "c",
+    TEAMS_AGENT: "a@b",
+    TEAMS_BELL_FD: "3",
+    CLAUDE_CODE_X: "1",
+  };
+  expect(withoutAgent({ ...user, ...agent, CLAUDECODE: "1" })).toEqual(user);
+});

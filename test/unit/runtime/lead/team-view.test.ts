@@ -1,0 +1,239 @@
+import { describe, expect, test } from "vitest";
+import {
+  afterKey,
+  frameOf,
+  LEAD_VIEW,
+  type Pressed,
+  type ShownAgent,
+  settledView,
+  type TeamView,
+  type ViewFacts,
+} from "../../../../src/runtime/lead/team-view.ts";
+import { painter } from "../../../../src/terminal/pane-writer.ts";
+
+const agent = (name: string, more: Partial<ShownAgent> = {}): ShownAgent => ({
+  name,
+  color: "blue",
+  state: "idle",
+  activity: "",
+  lines: [`${name} says`],
+  ...more,
+});
+const TRIO = [agent("ann"), agent("bob", { state: "active", activity: "Bash(make)" }), agent("eve")];
+
+/** Where keys lead, as `at:selected`. */
+function walk(keys: readonly Pressed[], agents: readonly ShownAgent[] = TRIO): readonly string[] {
+  let view: TeamView = LEAD_VIEW;
+  return keys.map((key) => {
+    const next = afterKey(view, key, agents);
+    view = next.view;
+    return `${view.at}:${view.selected ?? ""}${next.interrupt ? "!" : ""}`;
+  });
+}
+
+describe("keys in a lead's pane", () => {
+  test.each<[string, readonly Pressed[], readonly string[]]>([
+    [
+      "down selects from the first on, and around",
+      ["down", "down", "down", "down"],
+      ["list:ann", "list:bob", "list:eve", "list:ann"],
+    ],
+    [
+      "up selects from the last on, and around",
+      ["up", "up", "up", "up"],
+      ["list:eve", "list:bob", "list:ann", "list:eve"],
+    ],
+    [
+      "enter views the selected one, and up and down go on from there",
+      ["down", "enter", "down", "up"],
+      ["list:ann", "agent:ann", "agent:bob", "agent:ann"],
+    ],
+    [
+      "escape leaves the list, and the one that was selected still is",
+      ["down", "down", "escape", "down"],
+      ["list:ann", "list:bob", "lead:bob", "list:bob"],
+    ],
+    [
+      "escape interrupts one that works, and leaves one that does not",
+      ["down", "enter", "escape", "down", "down", "enter", "escape"],
+      ["list:ann", "agent:ann", "lead:ann", "list:ann", "list:bob", "agent:bob", "agent:bob!"],
+    ],
+    [
+      "tasks come and go from anywhere",
+      ["tasks", "tasks", "down", "tasks", "escape"],
+      ["tasks:", "lead:", "list:ann", "tasks:ann", "list:ann"],
+    ],
+    [
+      "enter and escape do nothing on the lead's own paper",
+      ["enter", "escape", "page-up"],
+      ["lead:", "lead:", "lead:"],
+    ],
+  ])("%s", (_, keys, places) => {
+    expect(walk(keys)).toEqual(places);
+  });
+
+  test("do nothing where nobody is", () => {
+    expect(walk(["down", "up", "enter"], [])).toEqual(["lead:", "lead:", "lead:"]);
+  });
+
+  test("scroll one that is viewed, not beyond its first row", () => {
+    const long = agent("ann", { lines: Array.from({ length: 15 }, (_, i) => `row ${i}`) });
+    const back = (view: TeamView, key: Pressed): TeamView =>
+      settledView(afterKey(view, key, [long]).view, [long]);
+    const viewed: TeamView = { at: "agent", selected: "ann", back: 0 };
+    const far = ["page-up", "page-up", "page-up"].reduce((view, key) => back(view, key as Pressed), viewed);
+    expect(far.back).toBe(15);
+    expect(back(far, "page-down").back).toBe(5);
+    expect(back(back(far, "page-down"), "page-down").back).toBe(0);
+    // Whoever interrupts it sees that it is.
+    const works = { ...long, state: "active" as const };
+    expect(afterKey(far, "escape", [works])).toEqual({ view: { ...far, back: 0 }, interrupt: true });
+  });
+});
+
+test("one that goes while it is looked at gives way to the list, and the last one to the lead", () => {
+  const viewed: TeamView = { at: "agent", selected: "bob", back: 0 };
+  expect(settledView(viewed, TRIO)).toEqual(viewed);
+  expect(settledView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", back: 0 });
+  expect(settledView(viewed, [])).toEqual(LEAD_VIEW);
+});
+
+describe("a frame", () => {
+  const facts = (more: Partial<ViewFacts> = {}): ViewFacts => ({
+    team: "crew",
+    agents: TRIO,
+    tasks: [],
+    ...more,
+  });
+  const drawn = (view: TeamView, known: ViewFacts, size = { width: 50, height: 12 }, line = "") =>
+    frameOf(view, known, { ...size, paint: painter(true) }, line);
+
+  test("of the list has each with its state, and the end of what the selected one shows", () => {
+    expect(drawn({ at: "list", selected: "bob", back: 0 }, facts()).rows).toEqual([
+      "teammates of crew           Enter views · Esc back",
+      "",
+      "  ○ ann   idle",
+      "› ● bob   Bash(make)",
+      "  ○ eve   idle",
+      "",
+      "─".repeat(50),
+      "bob says",
+    ]);
+  });
+
+  test("of one has its end between its name and what is typed, with the cursor behind that", () => {
+    const bob = agent("bob", { state: "active", activity: "Bash(make)", lines: ["1", "2", "3", "4", "5"] });
+    const frame = drawn(
+      { at: "agent", selected: "bob", back: 0 },
+      facts({ agents: [bob] }),
+      { width: 60, height: 7 },
+      "go on",
+    );
+    expect(frame).toEqual({
+      rows: [
+        "● bob  Bash(make)        Esc interrupts · Shift+↑↓ the next",
+        "─".repeat(60),
+        "3",
+        "4",
+        "5",
+        "─".repeat(60),
+        "› go on",
+      ].map((row, i) =>
+        i === 0 ? expect.stringMatching(/^● bob {2}Bash\(make\) +Esc interrupts · Shift\+↑↓ the next$/) : row,
+      ),
+      cursor: 7,
+    });
+    const back = drawn({ at: "agent", selected: "bob", back: 10 }, facts({ agents: [bob] }), {
+      width: 60,
+      height: 7,
+    });
+    expect(back.rows.slice(2, 5)).toEqual(["1", "2", "3"]);
+  });
+
+  test("of one that has ended takes no line", () => {
+    const gone = agent("ann", { state: "failed" });
+    const frame = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [gone] }));
+    expect(frame.rows[0]).toMatch(/^✗ ann {2}crashed/);
+    expect([frame.rows.at(-1), frame.cursor]).toEqual(["it has ended", undefined]);
+  });
+
+  test("of the tasks says who has each, and what it waits behind", () => {
+    const task = (id: string, more: object) => ({
+      id,
+      subject: `task ${id}`,
+      description: "",
+      status: "pending" as const,
+      blocks: [],
+      blockedBy: [],
+      ...more,
+    });
+    const tasks = [
+      task("1", { status: "completed" }),
+      task("2", { status: "in_progress", owner: "ann" }),
+      task("3", { blockedBy: ["2"] }),
+    ];
+    expect(drawn({ at: "tasks", selected: undefined, back: 0 }, facts({ tasks })).rows).toEqual([
+      "tasks of crew · 1 of 3 done               Esc back",
+      "",
+      "✓   #1 task 1",
+      "◐   #2 task 2 · ann",
+      "◌   #3 task 3 · after #2",
+    ]);
+  });
+
+  test("of one names the second key only where there is room for it, and for what it does", () => {
+    const bob = agent("bob", { state: "active", activity: "Bash(make)" });
+    const [head] = drawn({ at: "agent", selected: "bob", back: 0 }, facts({ agents: [bob] }), {
+      width: 40,
+      height: 7,
+    }).rows;
+    expect(head).toBe("● bob  Bash(make)         Esc interrupts");
+  });
+
+  test("cuts what was shown when the terminal was wider, with its styles", () => {
+    const styled = painter(false);
+    const ann = agent("ann", {
+      lines: [
+        `${styled("bold", "1234567890")} 1234567890`,
+        "日本語日本語日本語日本語",
+        styled(1, "12345678901234567890"),
+      ],
+    });
+    const { rows } = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [ann] }), {
+      width: 20,
+      height: 7,
+    });
+    expect(rows.slice(2, 5)).toEqual([
+      `${styled("bold", "1234567890")} 12345678…`,
+      "日本語日本語日本語…",
+      styled(1, "12345678901234567890"),
+    ]);
+  });
+
+  test("of the list shows the selected one however many there are", () => {
+    const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
+    for (const selected of ["agent-0", "agent-20", "agent-39"]) {
+      const { rows } = drawn({ at: "list", selected, back: 0 }, facts({ agents: many }));
+      expect(rows).toContain(`› ○ ${selected.padEnd(8)}  idle`);
+    }
+  });
+
+  test("has no more rows than the screen, and keeps what is foreign from its cells", () => {
+    const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
+    const wild = agent("bad\u001b[2J", {
+      lines: ["stripped when it was written"],
+      activity: "a\nb\u001b]0;x\u0007",
+      state: "active",
+    });
+    for (const at of ["list", "agent", "tasks"] as const) {
+      const { rows } = drawn(
+        { at, selected: wild.name, back: 0 },
+        facts({ agents: [wild, ...many] }),
+        { width: 30, height: 9 },
+        "x".repeat(90),
+      );
+      expect(rows.length).toBeLessThanOrEqual(9);
+      expect(rows.join("")).not.toContain("\u001b");
+    }
+  });
+});

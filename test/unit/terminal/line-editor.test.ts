@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { lineEditor, type Typed } from "../../../src/terminal/line-editor.ts";
+
+/** What the terminal shows, and the rest of what was typed. */
+function type(...pieces: readonly string[]): { readonly shown: string; readonly rest: readonly Typed[] } {
+  const editor = lineEditor();
+  const typed = pieces.flatMap((piece) => [...editor.push(piece)]);
+  return {
+    shown: typed.map((one) => (one.kind === "echo" ? one.text : "")).join(""),
+    rest: typed.filter(({ kind }) => kind !== "echo"),
+  };
+}
+
+const line = (text: string): Typed => ({ kind: "line", line: text });
+const ESCAPE: Typed = { kind: "escape" };
+
+test("shift and tab together are a key of their own, whole or in pieces, and not in what is pasted", () => {
+  const key: Typed = { kind: "shift-tab" };
+  expect(type("a\u001b[Zb\r")).toEqual({ shown: "ab\n", rest: [key, line("ab")] });
+  expect(type("\u001b", "[", "Z")).toEqual({ shown: "", rest: [key] });
+  expect(type("\u001b[200~a\u001b[Z\u001b[201~\r").rest).toEqual([line("a")]);
+});
+
+describe("a line", () => {
+  test("is shown as it is typed and handed on at Enter, by the letter or pasted", () => {
+    expect(type("h", "i", "\r")).toEqual({ shown: "hi\n", rest: [line("hi")] });
+    expect(type("one\rtwo\nthree")).toEqual({ shown: "one\ntwo\nthree", rest: [line("one"), line("two")] });
+  });
+
+  test.each([
+    ["a letter", "abc\u007f\u007f\r", "a", "abc\b \b\b \b\n"],
+    ["a wide one", "a検\b\r", "a", "a検\b \b\b \b\n"],
+    ["one of several code points", "a👩‍💻\u007f\r", "a", `a👩‍💻${"\b \b".repeat(4)}\n`],
+    ["a word", "say no  \u0017\r", "say ", `say no  ${"\b \b".repeat(4)}\n`],
+    ["all of it", "abc\u0015x\r", "x", `abc${"\b \b".repeat(3)}x\n`],
+    ["nothing, where nothing is", "\u007f\u0015\u0017x\r", "x", "x\n"],
+  ])("has %s taken back", (_, keys, left, shown) => {
+    expect(type(keys)).toEqual({ shown, rest: [line(left)] });
+  });
+
+  test("takes no key that would move the cursor, whole or in pieces", () => {
+    const keys = "a\u001b[A\u001b[1;5C\u001bOP\u001b[3~\tb\u0001\r";
+    expect(type(keys)).toEqual({ shown: "ab\n", rest: [line("ab")] });
+    expect(type(...keys)).toEqual({ shown: "ab\n", rest: [line("ab")] });
+  });
+
+  test("is one message where several are pasted, which Enter sends; nothing in it is a key (S29)", () => {
+    const pasted = "\u001b[200~one\rtwo\n\u0003three\u001b[201~";
+    expect(type(pasted, "!\r")).toEqual({ shown: "one\ntwo\nthree!\n", rest: [line("one\ntwo\nthree!")] });
+    expect(type(...pasted, "\r").rest).toEqual([line("one\ntwo\nthree")]);
+  });
+
+  test("is bounded, and says so", () => {
+    const { rest } = type("x".repeat(100_010), "y", "\r", "x".repeat(100_001));
+    expect(rest).toEqual([{ kind: "full" }, line("x".repeat(100_000)), { kind: "full" }]);
+  });
+});
+
+describe("the escape key", () => {
+  test("is itself once nothing follows, and leaves the line as it is", () => {
+    const editor = lineEditor();
+    expect(editor.push("ab\u001b")).toEqual([{ kind: "echo", text: "ab" }]);
+    expect(editor.isPending).toBe(true);
+    expect(editor.settle()).toEqual([ESCAPE]);
+    expect(editor.isPending).toBe(false);
+    expect(editor.push("\r")).toContainEqual(line("ab"));
+  });
+
+  test("is itself before any key that has no such name", () => {
+    expect(type("\u001bx\r").rest).toEqual([ESCAPE, line("x")]);
+    expect(type("\u001b\u001b[A\r").rest).toEqual([ESCAPE, line("")]);
+  });
+
+  test("is no key of its own where its name comes in two pieces", () => {
+    expect(type("\u001b", "[A", "a\r").rest).toEqual([line("a")]);
+  });
+});
+
+test.each([
+  ["\u0003", "SIGINT"],
+  ["\u001c", "SIGQUIT"],
+  ["\u001a", "SIGTSTP"],
+] as const)("%j is the signal that a terminal makes of it, and the line is gone", (char, signal) => {
+  expect(type(`abc${char}d\r`).rest).toEqual([{ kind: "signal", signal, dropped: true }, line("d")]);
+});
+
+test("keys that choose what is looked at are told in order, leave the line, and mean nothing inside of a paste", () => {
+  const keys = ["\u001b[1;2A", "\u001b[1;2B", "\u0014", "\u001b[5~", "\u001b[6~"];
+  const told = ["up", "down", "tasks", "page-up", "page-down"].map((key) => ({ kind: "key", key }));
+  expect(type("a", ...keys, "b\r")).toEqual({ shown: "ab\n", rest: [...told, line("ab")] });
+  expect(type(`\u001b[200~x${keys.join("")}y\u001b[201~\r`).rest).toEqual([line("xy")]);
+});
+
+test("what is typed can be looked at, and taken back", () => {
+  const editor = lineEditor();
+  editor.push("ab");
+  expect(editor.line).toBe("ab");
+  expect(editor.clear()).toEqual([{ kind: "echo", text: "\b \b\b \b" }]);
+  expect(editor.line).toBe("");
+});

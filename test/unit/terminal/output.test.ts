@@ -1,0 +1,238 @@
+import { describe, expect, it } from "vitest";
+import { countOption, listOption, momentOption, secondsOption } from "../../../src/cli/option-values.ts";
+import { TeamError } from "../../../src/errors.ts";
+import type { TeamStatus } from "../../../src/operations/status.ts";
+import { line, painter, visible } from "../../../src/terminal/paint.ts";
+import { failureOf, report } from "../../../src/terminal/report-error.ts";
+import { compact, statusLine, statusText, taskTable } from "../../../src/terminal/status-text.ts";
+import { table } from "../../../src/terminal/table.ts";
+
+const plain = painter(false);
+
+describe("foreign text", () => {
+  it("is made safe wherever a line takes it", () => {
+    expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
+    expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
+    expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[0m");
+  });
+});
+
+describe("table", () => {
+  it("aligns by cells, with wide characters and figures at the right", () => {
+    const rows = [
+      ["検査", 5, "x"],
+      ["a", 1234, plain("yy")],
+    ];
+    expect(table(["NAME", "N", "LAST"], rows, { right: [1] })).toBe(
+      ["NAME     N  LAST", "検査     5  x", "a     1234  yy"].join("\n"),
+    );
+  });
+
+  it("cuts the last column to the terminal", () => {
+    expect(table(["A", "B"], [["x", "y".repeat(50)]], { columns: 20 }).split("\n")[1]).toBe(
+      `x  ${"y".repeat(16)}…`,
+    );
+  });
+
+  it("has as many rows as there are", () => {
+    const rows = Array.from({ length: 200_000 }, (_, index) => [index, "x"]);
+    expect(table(["N", "LAST"], rows).split("\n").at(-1)).toBe("199999  x");
+  });
+});
+
+describe("failureOf", () => {
+  const system = (code: string): Error => Object.assign(new Error(`${code}: open '/x'`), { code });
+
+  it.each([
+    [new TeamError("TASK_BLOCKED", "m", { hint: "h" }), "TASK_BLOCKED", 4],
+    [system("EACCES"), "PERMISSION_DENIED", 1],
+    [system("EROFS"), "PERMISSION_DENIED", 1],
+    [system("ENOSPC"), "PERMISSION_DENIED", 1],
+    [new TypeError("x is undefined"), "INTERNAL", 1],
+    ["a string", "INTERNAL", 1],
+  ])("gives %s a code and an exit status", (error, code, exit) => {
+    expect(failureOf(error)).toMatchObject({ code, exit });
+  });
+});
+
+describe("report", () => {
+  const said = (error: unknown, options: { json?: boolean; verbose?: boolean }): string => {
+    let text = "";
+    const io = {
+      env: {},
+      terminal: { stdin: false, stdout: false, stderr: false },
+      err: (piece: string) => {
+        text += piece;
+      },
+    };
+    report(error, io, { json: false, verbose: false, ...options });
+    return text;
+  };
+  const error = new TeamError("TEAM_NOT_FOUND", "No \x1b[31mteam.", { hint: "Make one.", details: { a: 1 } });
+
+  it("says message, code and hint, and nothing that a terminal acts on", () => {
+    expect(said(error, {})).toBe("teams: No team. (TEAM_NOT_FOUND)\n  hint: Make one.\n");
+  });
+
+  it("says the same as an object, with the details", () => {
+    expect(JSON.parse(said(error, { json: true }))).toEqual({
+      error: { code: "TEAM_NOT_FOUND", message: "No \x1b[31mteam.", hint: "Make one.", details: { a: 1 } },
+    });
+  });
+
+  it("shows where it comes from with --verbose alone", () => {
+    const cause = new Error("outer", { cause: new Error("inner") });
+    expect(said(cause, {})).not.toContain("output.test");
+    expect(said(cause, { verbose: true })).toMatch(/output\.test[\s\S]*caused by Error: inner/);
+  });
+});
+
+describe("values of options", () => {
+  it("durations are seconds", () => {
+    expect(secondsOption("1.5", "timeout")).toBe(1500);
+    expect(secondsOption("0", "timeout")).toBe(0);
+    for (const wrong of ["-1", "1s", "", "1e9", "9999999"]) {
+      expect(() => secondsOption(wrong, "timeout")).toThrow(TeamError);
+    }
+  });
+
+  it("counts are whole and above zero", () => {
+    expect(countOption("40", "-n")).toBe(40);
+    for (const wrong of ["0", "-1", "1.5", "x"]) expect(() => countOption(wrong, "-n")).toThrow(TeamError);
+  });
+
+  it("moments are a time or seconds ago", () => {
+    expect(momentOption("60", "since", 100_000)).toBe(40_000);
+    expect(momentOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
+    expect(() => momentOption("soon", "since", 0)).toThrow(TeamError);
+  });
+
+  it("lists take commas", () => {
+    expect(listOption(["1, 2", "3", ""])).toEqual(["1", "2", "3"]);
+  });
+});
+
+describe("status in words", () => {
+  it("shortens large counts", () => {
+    expect([0, 999, 1234, 45_678, 999_999, 3_400_000].map(compact)).toEqual([
+      ...["0", "999", "1.2k", "46k", "1.0M", "3.4M"],
+    ]);
+  });
+
+  it("names as blocked what waits for a task that is not done", () => {
+    const task = { description: "", blocks: [], status: "pending" as const };
+    const all = [
+      { ...task, id: "1", subject: "a", blockedBy: [] },
+      { ...task, id: "2", subject: "b", blockedBy: ["1", "9"] },
+    ];
+    expect(taskTable(all.slice(1), { paint: plain, columns: undefined, among: all })).toMatch(
+      /#2 +blocked +#1 +b$/,
+    );
+  });
+
+  const team: TeamStatus = {
+    team: "a",
+    leadAlive: null,
+    members: [],
+    tasks: { pending: 0, inProgress: 0, completed: 0, blocked: 0, list: [] },
+    deadlock: null,
+    approvals: [],
+    budget: null,
+  };
+
+  it("fits a team into one line", () => {
+    expect(statusLine(team)).toBe("a nobody");
+  });
+
+  it("says why nobody can go on, and what helps", () => {
+    const said = (deadlock: TeamStatus["deadlock"]): string | undefined =>
+      statusText({ ...team, deadlock }, { paint: plain, columns: undefined })
+        .split("\n")
+        .at(-1);
+    expect(said({ kind: "cycle", tasks: ["1", "2"] })).toBe(
+      "Nobody can continue: #1 waits for #2, #2 for #1. Break the cycle at a task that is done or not needed: teams task done 1, or teams task rm 1",
+    );
+    expect(said({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
+      "Nobody can continue: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
+    );
+  });
+
+  it("shows of a long list of tasks the first that are not done, and where the others are", () => {
+    const task = (n: number) => ({
+      id: String(n),
+      subject: `subject ${n}`,
+      description: "",
+      status: n <= 50 ? ("completed" as const) : ("pending" as const),
+      blocks: [],
+      blockedBy: [],
+    });
+    const list = Array.from({ length: 10_000 }, (_, n) => task(n + 1));
+    const tasks = { ...team.tasks, pending: 9_950, completed: 50, list };
+    const rows = statusText({ ...team, tasks }, { paint: plain, columns: undefined }).split("\n");
+    expect(rows.filter((row) => row.startsWith("#")).map((row) => row.split(" ")[0])).toEqual(
+      Array.from({ length: 30 }, (_, n) => `#${n + 51}`),
+    );
+    expect(rows.at(-1)).toBe("… and 9970 more: teams task list");
+  });
+
+  it("says of each member where its messages are", () => {
+    const member = { name: "dev", state: "idle", activity: "", exit: null, taskIds: [], color: null };
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const mail = { queued: 2, delivered: 0, inTurn: 1 };
+    const members = [{ ...member, tokens, mail }] as unknown as TeamStatus["members"];
+    expect(statusText({ ...team, members }, { paint: plain, columns: undefined })).toContain(
+      "2 queued, 1 in turn",
+    );
+  });
+
+  it("says of one at work for how long nothing was heard of it, past what the settings say", () => {
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const text = (state: string, now: number): string => {
+      const facts = { name: "dev", state, activity: "Bash(make)", exit: null, taskIds: [], color: null };
+      const member = { ...facts, tokens, mail, lastActivityAt: 1_000 };
+      const members = [member] as unknown as TeamStatus["members"];
+      const out = { paint: plain, columns: undefined };
+      return statusText({ ...team, members }, out, { now, stuckAfterMs: 600_000 });
+    };
+    expect(text("running", 601_000)).toMatch(/ {2}Bash\(make\)$/m);
+    expect(text("running", 601_001)).toMatch(/stuck\? nothing for 10 min: Bash\(make\)$/m);
+    for (const state of ["idle", "needs-input", "throttled"])
+      expect(text(state, 10e6)).not.toContain("stuck");
+  });
+
+  it("says of one that ended how, and of its last lines nothing where a signal is all there is to say", () => {
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const text = (signal: string | null, code: number | null): string => {
+      const exit = { signal, code, lastLines: ["○ idle"] };
+      const member = {
+        name: "dev",
+        state: "crashed",
+        activity: "",
+        exit,
+        color: null,
+        taskIds: [],
+        mail,
+        tokens,
+      };
+      const members = [member] as unknown as TeamStatus["members"];
+      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+    };
+    expect(text("SIGKILL", null)).toMatch(/SIGKILL\s*$/);
+    expect(text(null, 3)).toMatch(/exit code 3: ○ idle\s*$/);
+  });
+
+  it("says what each member has cost, where anybody has cost anything (S36)", () => {
+    const member = { state: "idle", activity: "", exit: null, taskIds: [], color: null };
+    const mail = { queued: 0, delivered: 0, inTurn: 0 };
+    const tokens = { input: 1_500, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const text = (...costs: readonly number[]): string => {
+      const all = costs.map((costUsd, i) => ({ ...member, mail, tokens, name: `m${i}`, costUsd }));
+      const members = all as unknown as TeamStatus["members"];
+      return statusText({ ...team, members }, { paint: plain, columns: undefined });
+    };
+    expect(text(0)).not.toContain("COST");
+    expect(text(1.234, 0.001, 0)).toMatch(/COST.*m0 .*1\.5k +\$1\.23.*m1 .*<\$0\.01.*m2 +idle +1\.5k\s*$/s);
+  });
+});

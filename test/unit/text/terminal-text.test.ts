@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  cells,
+  controlStripper,
+  cutToWidth,
+  displayWidth,
+  gridText,
+  stripControls,
+} from "../../../src/text/terminal-text.ts";
+
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
+describe("what could drive a terminal is taken out", () => {
+  test.each([
+    ["colours", "a\x1b[1;31mb\x1b[0mc", "abc"],
+    ["a window title, with either end", "a\x1b]0;evil\x07b\x1b]2;evil\x1b\\c", "abc"],
+    ["cursor movement and clearing", "a\x1b[2J\x1b[10;10Hb", "ab"],
+    ["eight-bit introducers", "a\x9b31mb\x9d0;evil\x9cc", "abc"],
+    ["device control strings", "a\x1bPq#0\x1b\\b", "ab"],
+    ["two-character sequences", "a\x1bcb\x1b(0c\x1b7d", "abcd"],
+    ["backspace, bell and null", "a\x08b\x07c\x00d", "abcd"],
+    ["marks that turn the writing direction", "a\u202eb\u2066c", "abc"],
+  ])("%s", (_what, text, shown) => {
+    expect(stripControls(text)).toBe(shown);
+  });
+
+  test("newlines and tabs stay, and a carriage return is a newline", () => {
+    expect(stripControls("a\tb\r\nc\rd\n")).toBe("a\tb\nc\nd\n");
+  });
+
+  test("a control string without its end takes neither the next line nor more than a bounded piece with it", () => {
+    expect(stripControls("a\x1b]0;title\nnext")).toBe("a\nnext");
+    expect(stripControls(`a\x1b]${"x".repeat(5000)}`).length).toBeGreaterThan(4000);
+  });
+
+  test("a letter of another script ends an unfinished sequence and is kept", () => {
+    expect(stripControls("\x1b[3é")).toBe("é");
+  });
+
+  test("a stream cut anywhere gives the same as the whole", () => {
+    const text = "one\x1b[31mtwo\x1b]0;t\x1b\\three\r\nfour\x9b1mfive";
+    for (let at = 0; at <= text.length; at += 1) {
+      const stripper = controlStripper();
+      expect(stripper.push(text.slice(0, at)) + stripper.push(text.slice(at))).toBe(stripControls(text));
+    }
+  });
+
+  test("nothing of any text can drive the terminal", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(stripControls(text)).not.toMatch(CONTROL);
+        expect(gridText(text)).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+      }),
+    );
+  });
+});
+
+describe("text for a grid of cells", () => {
+  test("is one line with single spaces", () => {
+    expect(gridText("  a\n\n b\tc ")).toBe("a b c");
+  });
+
+  test("has emoji in the form that every tmux measures alike", () => {
+    expect(gridText("❤️ 👍🏽 👩‍🚀 🇩🇪 1️⃣")).toBe("❤ 👍 👩🚀 DE 1");
+  });
+
+  test.each([
+    ["plain", 5],
+    ["檢查員", 6],
+    ["한글", 4],
+    ["한글", 4],
+    ["e\u0301tude", 5],
+    ["🎉!", 3],
+    ["…→●▌━", 5],
+    ["ｗｉｄｅ", 8],
+  ])("%s takes %i cells", (text, width) => {
+    expect(displayWidth(gridText(text))).toBe(width);
+  });
+
+  test("stacks no more than three marks on one character", () => {
+    expect(cells(`a${"\u0301".repeat(50)}b`).map(({ char }) => char.length)).toEqual([4, 1]);
+  });
+
+  test("is cut at a whole character, with a sign of it", () => {
+    expect(cutToWidth("abcdef", 4)).toBe("abc…");
+    expect(cutToWidth("檢查員", 4)).toBe("檢…");
+    expect(cutToWidth("ab", 2)).toBe("ab");
+    expect(cutToWidth("ab", 0)).toBe("");
+  });
+
+  test("is never wider than it was cut to", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, width) => {
+        expect(displayWidth(cutToWidth(gridText(text), width))).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { tmuxAround } from "../../../src/tmux/current-client.ts";
+
+test("Where a caller is, is told by $TMUX and $TMUX_PANE, with commas in the socket's path", () => {
+  expect(tmuxAround({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({
+    socket: { path: "/tmp/a,1,2/sock" },
+    serverPid: 12,
+    session: "$3",
+    pane: "%4",
+  });
+});
+
+test.each([{}, { TMUX: "" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])("%j is outside of tmux", (env) => {
+  expect(tmuxAround(env)).toBeUndefined();
+});

@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { slowBell } from "../../../src/wakeup/timer-bell.ts";
+
+// The one clock that is not waited for: minutes are nothing for a test.
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("the slow check is never faster than 5 s, doubles its interval, and ends at its longest", async () => {
+  const bell = slowBell({ firstMs: 10, maxMs: 15_000 });
+  expect(await timesOf(bell, 4)).toEqual([5_000, 10_000, 15_000, 15_000]);
+});
+
+test("a wait that something else ended starts again with the first interval", async () => {
+  const bell = slowBell();
+  await timesOf(bell, 3);
+  const other = new AbortController();
+  const woken = bell.wait({ signal: other.signal });
+  other.abort();
+  expect(await woken).toBe("aborted");
+  expect(await timesOf(bell, 1)).toEqual([5_000]);
+});
+
+async function timesOf(bell: ReturnType<typeof slowBell>, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const start = Date.now();
+    const woken = bell.wait();
+    await vi.runOnlyPendingTimersAsync();
+    await woken;
+    times.push(Date.now() - start);
+  }
+  return times;
+}

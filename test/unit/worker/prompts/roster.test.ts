@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { Roster } from "../../../../src/worker/prompts/roster.ts";
+
+test("A roster is the same for as long as a conversation, and each change of it is news once", () => {
+  let now = ["team-lead", "ada"];
+  const roster = new Roster(() => now);
+  expect(roster.news()).toBeUndefined();
+  expect(roster.names).toEqual(["team-lead", "ada"]);
+  expect(roster.news()).toBeUndefined();
+  now = ["team-lead", "ben", "cy"];
+  expect(roster.news()).toBe(
+    "[The team has changed: ben, cy joined; ada left. With you in it now: team-lead, ben, cy.]",
+  );
+  expect(roster.news()).toBeUndefined();
+  expect(roster.names).toEqual(["team-lead", "ada"]);
+  now = [];
+  expect(roster.news()).toContain("With you in it now: nobody.");
+});
+
+test("A roster is told anew with a new conversation, and what came before is no news then", () => {
+  let now = ["ada"];
+  const roster = new Roster(() => now);
+  expect(roster.names).toEqual(["ada"]);
+  now = ["ben"];
+  roster.renew();
+  expect(roster.news()).toBeUndefined();
+  expect(roster.names).toEqual(["ben"]);
+  expect(roster.news()).toBeUndefined();
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { LEAD_NAME } from "../../../src/schema/names.ts";
+import type { InboxEntry } from "../../../src/team/mailbox/receive.ts";
+import { Queue } from "../../../src/worker/turn-queue.ts";
+import { entry, idleNotice, protocolEntry, shutdownRequest, typed } from "../../support/entries.ts";
+
+function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
+  const queue = new Queue(role);
+  for (const one of entries) queue.add(one);
+  return queue;
+}
+
+/** What the next turn is made of, as texts. */
+const take = (queue: Queue, planOpen = false, othersWork = false): string[] | undefined => {
+  const material = queue.take(planOpen, othersWork);
+  return material?.entries.map(({ message }) => message.text);
+};
+
+describe("what waits for a turn", () => {
+  it("is taken all at once, in order (S28)", () => {
+    const queue = queueOf("teammate", entry("ada", "one"), entry("bob", "two"));
+    queue.add(typed("typed"));
+    queue.add(entry("ada", "three"));
+    expect(queue.isEmpty).toBe(false);
+    expect(take(queue)).toEqual(["one", "two", "typed", "three"]);
+    expect(queue.isEmpty).toBe(true);
+    expect(take(queue)).toBeUndefined();
+  });
+
+  it("knows that a shutdown is asked for, until that is taken", () => {
+    const queue = queueOf("teammate", entry("ada", "one"));
+    expect(queue.hasShutdown).toBe(false);
+    queue.add(shutdownRequest());
+    expect(queue.hasShutdown).toBe(true);
+    take(queue);
+    expect(queue.hasShutdown).toBe(false);
+  });
+});
+
+describe("a turn", () => {
+  const long = (from: string) => entry(from, "x".repeat(90_000));
+
+  it("takes as much as a model reads well at once, and leaves the rest to the next", () => {
+    const queue = new Queue("teammate");
+    const all = [long("a"), long("b"), long("c"), entry("d", "short")];
+    for (const one of all) queue.add(one);
+    expect(queue.take(false, false)?.entries).toEqual(all.slice(0, 2));
+    expect(queue.isEmpty).toBe(false);
+    expect(queue.take(false, false)?.entries).toEqual(all.slice(2));
+    expect(queue.isEmpty).toBe(true);
+  });
+
+  it("takes one message of any length, and behind all of them a shutdown request and what a person typed", () => {
+    const queue = new Queue("teammate");
+    const [huge, more, stop, line] = [
+      entry("a", "x".repeat(900_000)),
+      long("b"),
+      shutdownRequest(),
+      typed("wait"),
+    ];
+    for (const one of [huge, more, stop, line]) queue.add(one);
+    expect(queue.take(false, false)?.entries).toEqual([huge, stop, line]);
+    expect(queue.take(false, false)?.entries).toEqual([more]);
+  });
+});
+
+describe("news of the system", () => {
+  it("make no turn of a lead, and are read first in the next", () => {
+    const queue = new Queue("lead");
+    const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
+    queue.add(news);
+    expect([queue.take(false, false), queue.isEmpty, queue.held, queue.holdsNotices]).toEqual([
+      undefined,
+      true,
+      1,
+      false,
+    ]);
+    queue.add(word);
+    expect(queue.take(false, false)?.entries).toEqual([news, word]);
+    expect(queue.held).toBe(0);
+  });
+});
+
+describe("while a plan waits for its verdict (S64)", () => {
+  it("nothing but that and a shutdown request is taken, and the rest keeps its order", () => {
+    const verdict = protocolEntry(LEAD_NAME, {
+      type: "plan_approval_response",
+      requestId: "p",
+      approved: true,
+    });
+    const queue = queueOf("teammate", entry("ada", "before"));
+    queue.add(typed("typed"));
+    expect(take(queue, true)).toBeUndefined();
+    queue.add(shutdownRequest());
+    queue.add(entry("ada", "between"));
+    queue.add(verdict);
+    expect(take(queue, true)).toEqual([shutdownRequest().message.text, verdict.message.text]);
+    expect(take(queue, true)).toBeUndefined();
+    expect(take(queue, false)).toEqual(["before", "typed", "between"]);
+  });
+});
+
+describe("a lead's notices of turns without a tool call (S32)", () => {
+  it("start no turn while somebody works, and then make one turn together", () => {
+    const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.held).toBe(2);
+    expect(queue.holdsNotices).toBe(true);
+    expect(take(queue, false, true)).toBeUndefined();
+    expect(queue.take(false, false)?.entries.map(({ message }) => message.from)).toEqual(["ada", "bob"]);
+    expect(queue.held).toBe(0);
+  });
+
+  it("make no second turn until somebody has called a tool or written a message", () => {
+    const queue = queueOf("lead", idleNotice("ada", 0));
+    expect(take(queue)).toHaveLength(1);
+    queue.add(idleNotice("ada", 0));
+    expect(queue.holdsNotices).toBe(false);
+    expect(take(queue)).toBeUndefined();
+    queue.add(idleNotice("bob", 3));
+    expect(take(queue)).toHaveLength(1);
+    expect(take(queue)).toHaveLength(1);
+    queue.add(idleNotice("ada", 0));
+    queue.add(entry("ada", "look at this"));
+    expect(take(queue)).toEqual(["look at this"]);
+    expect(take(queue)).toHaveLength(1);
+  });
+
+  it("of a foreign peer, which does not count its calls, make a turn like any message", () => {
+    const queue = queueOf("lead", protocolEntry("ada", { type: "idle_notification", from: "ada" }));
+    expect(queue.held).toBe(0);
+    expect(take(queue)).toHaveLength(1);
+  });
+
+  it("are held back by a lead alone", () => {
+    const queue = queueOf("teammate", idleNotice("ada", 0));
+    expect(take(queue)).toHaveLength(1);
+  });
+
+  it("come before the news of their sender's end", () => {
+    const queue = new Queue("lead");
+    const end = protocolEntry("system", {
+      type: "teammate_terminated",
+      name: "ada",
+      message: "ada has shut down.",
+    });
+    const [ada, bob] = [idleNotice("ada", 0), idleNotice("bob", 0)];
+    for (const one of [ada, bob, end]) queue.add(one);
+    expect(queue.take(false, true)?.entries).toEqual([ada, end]);
+    expect(queue.held).toBe(1);
+  });
+});

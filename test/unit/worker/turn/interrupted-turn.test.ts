@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import type { ConversationMessage } from "../../../../src/agent/model/model.ts";
+import { endsWithPlan } from "../../../../src/worker/turn/interrupted-turn.ts";
+
+const called = (name: string): ConversationMessage => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id: "1", name, input: {} }],
+});
+const answered = (isError: boolean): ConversationMessage => ({
+  role: "user",
+  content: [{ type: "tool_result", toolUseId: "1", content: "", isError }],
+});
+const said: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "hm" }] };
+
+it.each<[string, boolean, readonly ConversationMessage[]]>([
+  ["a plan that was sent", true, [said, called("ExitPlanMode"), answered(false)]],
+  ["one that was refused, or lost with its process", false, [called("ExitPlanMode"), answered(true)]],
+  ["another call", false, [called("Read"), answered(false)]],
+  ["a plan, and words after it", false, [called("ExitPlanMode"), answered(false), said]],
+  ["nothing", false, []],
+])("a conversation that ends with %s waits for a verdict: %j", (_what, waits, messages) => {
+  expect(endsWithPlan(messages)).toBe(waits);
+});
