@@ -2,19 +2,19 @@ import * as z from "zod/mini";
 import type { TeamMember } from "./config.ts";
 
 /** Key in a member's metadata: what whoever started it had to say of its system prompt, for when it is started again. */
-export const PROMPT_WORDS = "_systemPrompt";
+export const PROMPT_OVERRIDES = "_systemPrompt";
 
-const promptWords = z.object({
+const promptOverrides = z.object({
   /** Stands in place of its type's and of what every agent is told. */
   override: z.optional(z.string()),
   /** Stands behind all else. */
   append: z.optional(z.string()),
 });
-export type PromptWords = z.infer<typeof promptWords>;
+export type PromptOverrides = z.infer<typeof promptOverrides>;
 
 /** A record that does not parse says nothing. */
-export function promptWordsOf({ metadata }: Pick<TeamMember, "metadata">): PromptWords {
-  return promptWords.safeParse(metadata?.[PROMPT_WORDS]).data ?? {};
+export function promptOverridesOf({ metadata }: Pick<TeamMember, "metadata">): PromptOverrides {
+  return promptOverrides.safeParse(metadata?.[PROMPT_OVERRIDES]).data ?? {};
 }
 
 /** Key in a member's metadata: the directory that its type was found for, where that is not the one in which it works. */

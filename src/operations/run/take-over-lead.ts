@@ -9,9 +9,9 @@ import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { closeRequestsOf } from "../ending/settle-ending.ts";
-import { endLeftCommands, endLeftWatches } from "../processes/dead-lead.ts";
+import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
 export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
@@ -21,7 +21,7 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
  * whoever calls commands leads it (S50).
  * @param force also where nobody can see from here whether it lives
  */
-export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOutcome> {
+export async function takeLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
   const before = leadOf(readTeam(ref));
   if (before !== "dead" && !(before === "unknown" && force)) return before;
@@ -35,8 +35,8 @@ export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOu
   // Somebody else was quicker.
   if (!taken) return "yours";
   closeRequestsOf(ref, LEAD_NAME);
-  await endLeftCommands(ctx);
-  await endLeftWatches(ctx);
+  await endDeadLeadCommands(ctx);
+  await endDeadLeadWatches(ctx);
   removeRun(ref, LEAD_NAME);
   return "taken";
 }
@@ -52,7 +52,7 @@ export interface TakenLead {
  * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
  * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
  */
-export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
+export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
   const { ref, home, clock } = ctx;
   let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
   await updateTeam(ref, (config) => {
@@ -65,13 +65,13 @@ export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
     return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
   });
   closeRequestsOf(ref, LEAD_NAME);
-  await endLeftCommands(ctx);
-  await endLeftWatches(ctx);
+  await endDeadLeadCommands(ctx);
+  await endDeadLeadWatches(ctx);
   return taken;
 }
 
 /** Makes the person its lead again whose team this process has led until its end. @throws TeamError TEAM_NOT_FOUND */
-export async function giveLeadBack(ref: TeamRef): Promise<void> {
+export async function restoreManualLead(ref: TeamRef): Promise<void> {
   const own = ownIdentity();
   await updateTeam(ref, (config) => {
     const { leadProcess, metadata, ...rest } = config;

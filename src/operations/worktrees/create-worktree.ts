@@ -8,7 +8,7 @@ import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import { WORKTREE, type WorktreeRecord } from "../../schema/worktree.ts";
 import { patchMember } from "../../team/members/members.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** What a spawn asks for. */
 export interface WantedWorktree {
@@ -40,7 +40,7 @@ export interface StartedWorktree {
  * @throws TeamError SPAWN_FAILED, INTERRUPTED; of the worktree nothing is left then, or it is named
  */
 export async function startWorktree(
-  ctx: LeadContext,
+  ctx: OperationContext,
   member: TeamMember,
   wanted: WantedWorktree,
   settings: WorktreeSettings,
@@ -87,7 +87,7 @@ const MOST_SAID = 2_000;
 async function setUp(
   worktree: Worktree,
   { setup, signal }: WorktreeSettings,
-  ctx: LeadContext,
+  ctx: OperationContext,
 ): Promise<void> {
   // git keeps no empty directory, and none that is untracked.
   ensureDir(worktree.cwd);

@@ -5,7 +5,7 @@ import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { ExitRecord, StatusRecord } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
 import { WORKTREE } from "../../schema/worktree.ts";
-import { TOLD_END } from "../members/ending-claims.ts";
+import { LAST_REPORTED_END } from "../members/ending-claims.ts";
 import { withoutLease } from "../tasks/lease.ts";
 
 /**
@@ -49,7 +49,7 @@ export function importedConfig(
 function importedMember(member: TeamMember, agentId: string, end: string | undefined): TeamMember {
   const { isActive: _active, worktreePath: _path, metadata = {}, ...rest } = member;
   const { [WORKTREE]: _worktree, ...kept } = metadata;
-  const told = end === undefined ? kept : { ...kept, [TOLD_END]: end };
+  const told = end === undefined ? kept : { ...kept, [LAST_REPORTED_END]: end };
   return {
     ...rest,
     agentId,

@@ -5,7 +5,7 @@ import { sumOf } from "../../schema/tokens.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-import { findMember, memberOf } from "./members.ts";
+import { findMember, lookUpMember } from "./members.ts";
 
 /** Key in the metadata of a team or a member: its limits. */
 const BUDGET = "_budget";
@@ -65,7 +65,7 @@ export function withSpentOf(config: TeamConfig, spent: SpentAmount): TeamConfig 
 /** The budgets that bind a member: what it may spend, and what all of them together may. */
 export function budgetsOf(ref: TeamRef, name: string): Budget[] {
   const config = readTeam(ref);
-  const member = memberOf(config, name);
+  const member = lookUpMember(config, name);
   const own = member && limitsOf(member);
   const limits = limitsOf(config);
   return [

@@ -12,21 +12,21 @@ const KILL = "_kill";
 const kill = z.object({ by: processIdentity, at: z.number() });
 
 /** Milliseconds after which a kill says nothing any more: signals take some seconds. */
-const TAKEN_FOR_MS = 30_000;
+const CLAIM_TTL_MS = 30_000;
 
 /** Whether a process that may live is ending this member: the end is that one's to tell of. */
-export function isBeingKilled({ metadata }: TeamMember): boolean {
+export function hasKillClaim({ metadata }: TeamMember): boolean {
   const parsed = kill.safeParse(metadata?.[KILL]);
   if (!parsed.success) return false;
   const { by, at } = parsed.data;
-  return livenessOf(by) !== "dead" && Math.abs(systemClock.now() - at) <= TAKEN_FOR_MS;
+  return livenessOf(by) !== "dead" && Math.abs(systemClock.now() - at) <= CLAIM_TTL_MS;
 }
 
 /**
  * Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. Where that cannot be
  * written down (a full disk, a team that is gone) they are ended all the same: at worst their end is told as a crash.
  */
-export async function whileKilling<T>(
+export async function withKillClaim<T>(
   ref: TeamRef,
   names: readonly string[],
   work: () => Promise<T>,

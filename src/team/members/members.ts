@@ -114,7 +114,7 @@ function joined(config: TeamConfig): number {
  * @throws TeamError AGENT_NOT_FOUND with the nearest names
  */
 export function findMember(config: TeamConfig, address: string): TeamMember {
-  const member = memberOf(config, address);
+  const member = lookUpMember(config, address);
   if (member !== undefined) return member;
   const names = config.members.map(({ name }) => name);
   throw new TeamError("AGENT_NOT_FOUND", `There is no member ${JSON.stringify(address)} in ${config.name}.`, {
@@ -123,7 +123,7 @@ export function findMember(config: TeamConfig, address: string): TeamMember {
 }
 
 /** The same, or undefined. */
-export function memberOf(config: TeamConfig, address: string): TeamMember | undefined {
+export function lookUpMember(config: TeamConfig, address: string): TeamMember | undefined {
   const { name, team } = splitAddress(address);
   if (team !== undefined && team !== config.name) return undefined;
   return config.members.find((member) => sameName(member.name, name));
@@ -156,7 +156,7 @@ export async function patchMember(
  * @returns undefined when it is no member (any more)
  */
 export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
-  const member = memberOf(config, name);
+  const member = lookUpMember(config, name);
   if (member === undefined) return undefined;
   const { discard: _, ...worktree } = worktreeOf(member) ?? {};
   const entry = {
@@ -174,7 +174,7 @@ export function toFormer(config: TeamConfig, name: string, how: string, now: num
 export async function removeMember(ref: TeamRef, name: string): Promise<void> {
   let whose: EventOf = { agentId: `${name}@${ref.team}` };
   await updateTeam(ref, (config) => {
-    const member = memberOf(config, name);
+    const member = lookUpMember(config, name);
     if (member === undefined) return undefined;
     whose = { ...whose, agentType: member.agentType, parentSessionId: config.leadSessionId };
     const count = joined(config);

@@ -10,14 +10,14 @@ const MODE = "_mode";
 const BEFORE = "_modeBefore";
 
 /** The mode that a member was given while it worked, by an approved plan or a request of the lead. */
-export function modeGiven({ metadata }: TeamMember): PermissionMode | undefined {
+export function grantedMode({ metadata }: TeamMember): PermissionMode | undefined {
   const parsed = permissionMode.safeParse(metadata?.[MODE]);
   return parsed.success ? parsed.data : undefined;
 }
 
 /** The mode that a member has as far as its team knows: given while it worked, else what it was spawned with. */
-export function modeNow(member: TeamMember): string | undefined {
-  return modeGiven(member) ?? (member.planModeRequired === true ? "plan" : member.mode);
+export function currentMode(member: TeamMember): string | undefined {
+  return grantedMode(member) ?? (member.planModeRequired === true ? "plan" : member.mode);
 }
 
 /** The mode that a lead's teammates have: its own, or from before it went over to coordinating alone. */
@@ -33,7 +33,7 @@ export function modeBeforePlan({ metadata }: TeamMember): PermissionMode | undef
 }
 
 /** Gives a member a mode: the one that it goes on in when it is started again. @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND */
-export async function giveMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
+export async function setMode(ref: TeamRef, name: string, mode: PermissionMode): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
     const isLead = member.name === LEAD_NAME;
@@ -49,7 +49,7 @@ function beforeDelegate(lead: TeamMember, mode: PermissionMode): string | undefi
 
 function beforePlan(member: TeamMember, mode: PermissionMode): string | undefined {
   if (mode !== "plan") return undefined;
-  const now = modeNow(member);
+  const now = currentMode(member);
   return now === "plan" ? modeBeforePlan(member) : now;
 }
 
@@ -58,12 +58,16 @@ function beforePlan(member: TeamMember, mode: PermissionMode): string | undefine
  * @param mode one that it was given while it worked, in which it is to go on when it is started again
  * @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND
  */
-export async function noteTurn(ref: TeamRef, name: string, mode: PermissionMode | undefined): Promise<void> {
+export async function recordTurnStart(
+  ref: TeamRef,
+  name: string,
+  mode: PermissionMode | undefined,
+): Promise<void> {
   await updateTeam(ref, (config) => {
     const member = findMember(config, name);
     // A lead's own field says it at once.
-    const kept = member.name === LEAD_NAME ? undefined : (mode ?? modeGiven(member));
-    if (member.isActive === true && modeGiven(member) === kept) return undefined;
+    const kept = member.name === LEAD_NAME ? undefined : (mode ?? grantedMode(member));
+    if (member.isActive === true && grantedMode(member) === kept) return undefined;
     const next = withMetadata({ ...member, isActive: true }, { [MODE]: kept });
     return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
   });

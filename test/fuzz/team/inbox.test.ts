@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { messageKey, parseEntries, readEntry, salvageEntries } from "../../../src/team/inbox/inbox-format.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { messageKey, parseEntries, readEntry, recoverEntries } from "../../../src/team/inbox/inbox-format.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { cases, json, spoilt, unknownFields } from "../../support/fuzz.ts";
 import { testTeam } from "../../support/team.ts";
 
@@ -62,7 +62,7 @@ test("an array that was cut keeps each entry whose last byte is there (S24)", ()
         const until = JSON.stringify(all.slice(0, i + 1), undefined, space).replace(/\n?\]$/, "");
         return cut.startsWith(until);
       });
-      expect(salvageEntries(cut)).toEqual(whole);
+      expect(recoverEntries(cut)).toEqual(whole);
     }),
     cases(15_000),
   );
@@ -71,7 +71,7 @@ test("an array that was cut keeps each entry whose last byte is there (S24)", ()
 test("a spoilt array gives what comes before the flaw, and never an exception (S24)", () => {
   fc.assert(
     fc.property(spoilt(formatted), (text) => {
-      for (const entry of parseEntries(text) ?? salvageEntries(text)) readEntry(entry);
+      for (const entry of parseEntries(text) ?? recoverEntries(text)) readEntry(entry);
     }),
     cases(15_000),
   );
@@ -83,19 +83,19 @@ test("a spoilt inbox takes a message: what was valid is there, what was not is k
   await fc.assert(
     fc.asyncProperty(fc.oneof(formatted, spoilt(formatted)), async (text) => {
       writeFileSync(inbox, text);
-      const before = (parseEntries(text) ?? salvageEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
-      await deliver(ref, { from: "b", to: "a", text: "new" });
-      const found = await pending(ref, "a");
+      const before = (parseEntries(text) ?? recoverEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
+      await sendMessage(ref, { from: "b", to: "a", text: "new" });
+      const found = await unreadMessages(ref, "a");
       expect(found.map(({ message }) => message.text)).toEqual([
         ...before.filter(({ read }) => !read).map((message) => message.text),
         "new",
       ]);
-      await acknowledge(
+      await markAsRead(
         ref,
         "a",
         found.map(({ key }) => key),
       );
-      expect(await pending(ref, "a")).toEqual([]);
+      expect(await unreadMessages(ref, "a")).toEqual([]);
       if (parseEntries(text) === undefined && text.trim() !== "")
         expect(originals(ref.paths.inboxes)).toContain(text);
     }),
@@ -115,7 +115,7 @@ test("an inbox that was cut inside of a character is kept as it was, byte for by
   const cuts = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0x80);
   for (const at of cuts) {
     writeFileSync(ref.paths.inbox("a"), bytes.subarray(0, at));
-    await deliver(ref, { from: "b", to: "a", text: "new" });
+    await sendMessage(ref, { from: "b", to: "a", text: "new" });
   }
   const kept = readdirSync(ref.paths.inboxes)
     .filter((name) => name.includes(".broken-"))
@@ -132,15 +132,15 @@ test.each([100, 100_000])("an entry that is nested %i deep blocks no other (S24)
   const nested = `${JSON.stringify({ ...entry, text: "deep" }).slice(0, -1)},"x":${deep}}`;
   const text = `[${one},${deep},${nested},${two}]`;
   writeFileSync(ref.paths.inbox("a"), text);
-  await deliver(ref, { from: "b", to: "a", text: "new" });
-  const found = await pending(ref, "a");
+  await sendMessage(ref, { from: "b", to: "a", text: "new" });
+  const found = await unreadMessages(ref, "a");
   const texts = found.map(({ message }) => message.text);
   expect(texts.filter((said) => said !== "deep")).toEqual(["one", "two", "new"]);
-  await acknowledge(
+  await markAsRead(
     ref,
     "a",
     found.map(({ key }) => key),
   );
-  expect(await pending(ref, "a")).toEqual([]);
+  expect(await unreadMessages(ref, "a")).toEqual([]);
   if (!texts.includes("deep")) expect(originals(ref.paths.inboxes)).toContain(text);
 });

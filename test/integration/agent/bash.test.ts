@@ -8,7 +8,7 @@ import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => {
   // What a broken tool would leave behind.
   for (const name of ["child", "parent"])
-    if (pidIn(name) > 0 && startOf(pidIn(name))) process.kill(pidIn(name), "SIGKILL");
+    if (pidIn(name) > 0 && startTimeOf(pidIn(name))) process.kill(pidIn(name), "SIGKILL");
   rmSync(cwd, { recursive: true, force: true });
 });
 
@@ -182,7 +182,8 @@ describe("a command", () => {
 
 describe("the end of a command by force", () => {
   const stubborn = "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo $$ > parent; wait";
-  const gone = (): boolean => startOf(pidIn("child")) === undefined && startOf(pidIn("parent")) === undefined;
+  const gone = (): boolean =>
+    startTimeOf(pidIn("child")) === undefined && startTimeOf(pidIn("parent")) === undefined;
 
   test("at its timeout takes the whole group, also what ignores SIGTERM", async () => {
     const result = await bash(stubborn, { timeout: 300 });
@@ -216,7 +217,7 @@ describe("the end of a command by force", () => {
       controller.abort();
       await running;
       expect(gone()).toBe(true);
-      expect(startOf(Number(tmux("display-message", "-p", "#{pane_pid}")))).toBeDefined();
+      expect(startTimeOf(Number(tmux("display-message", "-p", "#{pane_pid}")))).toBeDefined();
     } finally {
       tmux("kill-server");
     }

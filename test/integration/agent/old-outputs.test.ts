@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { KEPT_MS, oldOutputs, sweepOutputs } from "../../../src/agent/background/output-cleanup.ts";
+import { oldOutputs, RETENTION_MS, sweepOutputs } from "../../../src/agent/background/output-cleanup.ts";
 import { OutputFile, outputDirectory } from "../../../src/agent/background/output-file.ts";
 import { checkOutputs } from "../../../src/doctor/deleted-teams.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
@@ -37,9 +37,9 @@ function put(path: string, age: number): string {
 }
 
 test("what commands printed goes three days behind its last word, with the directories that this leaves empty", () => {
-  const old = put("-home-ada-old/tasks/bash-1.output", KEPT_MS + HOUR);
-  const beside = put("-home-ada-work/tasks/bash-2.output", KEPT_MS + HOUR);
-  const young = put("-home-ada-work/tasks/bash-3.output", KEPT_MS - HOUR);
+  const old = put("-home-ada-old/tasks/bash-1.output", RETENTION_MS + HOUR);
+  const beside = put("-home-ada-work/tasks/bash-2.output", RETENTION_MS + HOUR);
+  const young = put("-home-ada-work/tasks/bash-3.output", RETENTION_MS - HOUR);
   sweepOutputs(NOW, scratch);
   expect([old, beside, young].map(existsSync)).toEqual([false, false, true]);
   expect(readdirSync(scratch).sort()).toEqual([".swept", "-home-ada-work"].sort());
@@ -48,7 +48,7 @@ test("what commands printed goes three days behind its last word, with the direc
 test("nothing else goes, however old, and no link is followed", () => {
   const elsewhere = put("elsewhere/tasks/a.output", 0);
   const kept = ["0a1b/crew/ada/bell", "-work/tasks/note.txt", "-work/other/b.output", "c.output"].map(
-    (path) => put(path, 100 * KEPT_MS),
+    (path) => put(path, 100 * RETENTION_MS),
   );
   const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
   onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
@@ -64,7 +64,7 @@ test("nothing else goes, however old, and no link is followed", () => {
 });
 
 test("it is looked for once a day, whoever looks", () => {
-  const first = put("-work/tasks/a.output", 2 * KEPT_MS);
+  const first = put("-work/tasks/a.output", 2 * RETENTION_MS);
   const mark = join(scratch, ".swept");
   const sweptAt = (age: number): void => {
     const at = new Date(NOW - age);
@@ -81,7 +81,7 @@ test("it is looked for once a day, whoever looks", () => {
 
 test("the doctor names it, and removes it where it is asked to", () => {
   expect(checkOutputs(NOW, false, scratch).level).toBe("ok");
-  const old = put("-work/tasks/a.output", 2 * KEPT_MS);
+  const old = put("-work/tasks/a.output", 2 * RETENTION_MS);
   expect(checkOutputs(NOW, false, scratch)).toMatchObject({
     level: "warn",
     text: expect.stringContaining(old),

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decide } from "../../../src/agent/permissions/decide.ts";
+import { decidePermission } from "../../../src/agent/permissions/decide.ts";
 import { readShellLine } from "../../../src/agent/permissions/shell-line.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -14,7 +14,7 @@ function project(links: Readonly<Record<string, string>>) {
   writeFileSync(join(home, "outside", "key"), "");
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(work, name));
   return (command: string, deny: readonly string[] = []) =>
-    decide({
+    decidePermission({
       mode: "acceptEdits",
       tool: "Bash",
       access: { kind: "command", command },

@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
-import { isKeptBack } from "../../../src/agent/permissions/search-filter.ts";
-import { type IsKeptBack, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
+import { isReadDenied } from "../../../src/agent/permissions/search-filter.ts";
+import { type IsReadDenied, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
 import type { ToolContext } from "../../../src/agent/tool.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -23,9 +23,9 @@ const nothing = () => false;
 
 /** As an agent with these rules has it that works in a directory. */
 const keptBy =
-  (rules: Partial<PermissionRules>, cwd: string): IsKeptBack =>
+  (rules: Partial<PermissionRules>, cwd: string): IsReadDenied =>
   (path, base) =>
-    [cwd, base].some((at) => isKeptBack(path, { rules: { ...NO_RULES, ...rules }, workingDirs: [at] }));
+    [cwd, base].some((at) => isReadDenied(path, { rules: { ...NO_RULES, ...rules }, workingDirs: [at] }));
 
 describe("memory files", () => {
   it("are the user's, then the project's from its top down; nothing above the project counts", () => {

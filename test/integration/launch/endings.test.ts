@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { teamMember } from "../../../src/schema/config.ts";
 import { exitRecord, statusRecord } from "../../../src/schema/status.ts";
-import { judge } from "../../../src/team/members/judge-liveness.ts";
+import { judgeLiveness } from "../../../src/team/members/judge-liveness.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Launched, launched, SHELLS } from "../../support/launched.ts";
@@ -119,5 +119,6 @@ function stateOf({ written: record, pane, saysSo = false }: EndingCase): string 
     state: saysSo ? "exited" : "running",
   });
   const exit = record === "nothing" ? undefined : exitRecord.parse({ ...record, instance: "i", at: 0 });
-  return judge(teamMember.parse({ name: "a" }), { status, place: undefined, exit }, () => "dead").state;
+  return judgeLiveness(teamMember.parse({ name: "a" }), { status, place: undefined, exit }, () => "dead")
+    .state;
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
-import { processTable, startedWith } from "../../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable } from "../../../src/os/process/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -62,7 +62,7 @@ describe.each(SHELLS)("The snapshot of $name", ({ shell, file }) => {
       expect(await take(home, shell, 500)).toBeUndefined();
       await eventually(
         "its processes' end",
-        () => !processTable().some((row) => startedWith(row.pid, `HOME=${home}`)),
+        () => !processTable().some((row) => hasEnvEntry(row.pid, `HOME=${home}`)),
       );
     },
   );

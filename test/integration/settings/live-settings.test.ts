@@ -6,7 +6,7 @@ import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { liveSettings } from "../../../src/settings/live-settings.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -36,7 +36,7 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
   let sent = 0;
   const say = async (): Promise<string[]> => {
     sent += 1;
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
     await eventually(
       "its rest",
       () => dev.inputs.length === sent && readStatus(ref, "dev")?.state === "idle",
@@ -115,7 +115,7 @@ describe("settings that change while an agent runs", () => {
     const { ref, dev, say, user, made } = await working(turns, { mode: "bypassPermissions" });
     await say();
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the question", () => listApprovals(ref).length === 1);
     expect(dev.worker.plan.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
@@ -138,10 +138,10 @@ describe("settings that change while an agent runs", () => {
     const { ref, dev, user, made } = await working([{ tools: [bash("touch a")] }, { say: "ok" }], {
       mode: "default",
     });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
     await eventually("the question", () => listApprovals(ref).length === 1);
     user({ permissions: { allow: ["Bash(touch a)"] } });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
     await eventually("the call", () => made("a"));
     await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
     expect(listApprovals(ref)).toEqual([]);

@@ -5,7 +5,7 @@ import { answerApproval, listApprovals } from "../../../src/operations/approvals
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { cliIn } from "../../support/cli.ts";
@@ -27,7 +27,7 @@ async function asking(commands: readonly string[], input: WorkerInput = {}) {
     members: config.members.map((member) => (member.name === "dev" ? { ...member, cwd: dev.cwd } : member)),
   }));
   if (input.role === "lead") await dev.worker.typed("begin");
-  else await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  else await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   const approve = (id: string, ...words: readonly string[]) =>
     cli(["approve", id, ...words, "--team", "crew", "--json"], { env: { TEAMS_HOME: ref.home.root } });
   return { ref, dev, cli, approve, made: (name: string) => existsSync(join(dev.cwd, name)) };
@@ -154,8 +154,8 @@ describe("“always”", () => {
       permissionUpdate: update,
       toolName: "Bash",
     });
-    await deliver(ref, { from: "ada", to: "dev", text });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
+    await sendMessage(ref, { from: "ada", to: "dev", text });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
     await eventually("the lead's", () => dev.worker.desk.allowedHere.length > 0);
     expect(dev.worker.desk.allowedHere).toEqual(["Read"]);
     await answerApproval(contextOf(ref), id, { approve: false });

@@ -4,17 +4,17 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { runFacts } from "../../../src/operations/run/run-state.ts";
+import { runState } from "../../../src/operations/run/run-state.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { findMember } from "../../../src/team/members/members.ts";
-import { modeGiven } from "../../../src/team/members/permission-mode.ts";
+import { grantedMode } from "../../../src/team/members/permission-mode.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest } from "../../../src/team/requests/requests.ts";
@@ -28,7 +28,7 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 const start = (ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> =>
   workerOfTest(ref, { mode: "default", ...input });
 
-const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
+const send = (ref: TeamRef, text: string, from = LEAD_NAME) => sendMessage(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
 const bash = (command: string) => ({ name: "Bash", input: { command } });
@@ -82,7 +82,7 @@ describe("a call that needs a permission (S61)", () => {
     });
     await eventually("the pane", () => dev.shown.includes(`permission ${request.id}: Bash(touch made)`));
     const [told] = await eventually("the message", async () => {
-      const all = await pending(ref, LEAD_NAME);
+      const all = await unreadMessages(ref, LEAD_NAME);
       return all.length > 0 && all;
     });
     expect(told?.protocol).toMatchObject({
@@ -219,7 +219,7 @@ describe("a call that needs a permission (S61)", () => {
   it("tells the lead's side where only a person may allow it", async () => {
     const settings = { permissions: { ask: ["Bash(touch:*)"] } };
     const { ref, dev } = await asking({ settings, mode: "bypassPermissions" });
-    const [told] = await pending(ref, LEAD_NAME);
+    const [told] = await unreadMessages(ref, LEAD_NAME);
     expect(told?.protocol).toMatchObject({ type: "permission_request", guarded: true });
     await dev.worker.typed("n");
     await settled(ref);
@@ -341,7 +341,7 @@ describe("a request of the lead's own", () => {
       permission_suggestions: [],
     };
     const text = formatProtocol({ ...request, ...call }, new Date());
-    await deliver(ref, { from: "ghost", to: LEAD_NAME, text });
+    await sendMessage(ref, { from: "ghost", to: LEAD_NAME, text });
     await eventually("the problem", () => running.shown.some((line) => line.includes("nobody to answer")));
     running.worker.lookAgain();
     await eventually("the count", () => counts.at(-1) === 1);
@@ -360,7 +360,7 @@ describe("a question of a teammate", () => {
     await eventually("the turn's end", () => dev.shown.includes("idle"));
     expect(readStatus(ref, "dev")?.state).toBe("needs-input");
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 0 });
+    expect(runState(contextOf(ref))).toMatchObject({ busy: 0 });
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "the second" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toContain("the second");
@@ -383,10 +383,10 @@ describe("a run whose lead waits", () => {
     await send(ref, "begin");
     const request = await asked(ref);
     await eventually("its state", () => stateOf(ref) === "needs-input" && unreadCount(ref, "dev") === 0);
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy });
+    expect(runState(contextOf(ref))).toMatchObject({ busy });
     // The file alone, as it is before the response is sent.
     await answerRequest(ref, request.id, { approve: true, note: "this", by: LEAD_NAME, at: 0 });
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 1 });
+    expect(runState(contextOf(ref))).toMatchObject({ busy: 1 });
   });
 });
 
@@ -420,7 +420,7 @@ describe("a plan (S64)", () => {
     const { ref, dev, request, made } = await waiting();
     expect(request).toMatchObject({ kind: "plan", from: "dev", summary: "Rename it" });
     expect(request.id).toMatch(/^plan_approval-\d+@dev@crew$/);
-    const [told] = await pending(ref, LEAD_NAME);
+    const [told] = await unreadMessages(ref, LEAD_NAME);
     expect(told?.protocol).toMatchObject({
       type: "plan_approval_request",
       requestId: request.id,
@@ -518,7 +518,7 @@ describe("a plan (S64)", () => {
 
   it("that was approved leaves its mode to the agent's next process", async () => {
     const { ref, request, made } = await waiting();
-    const given = () => modeGiven(findMember(readTeam(ref), "dev"));
+    const given = () => grantedMode(findMember(readTeam(ref), "dev"));
     expect(given()).toBeUndefined();
     await answerApproval(contextOf(ref), request.id, { approve: true });
     await eventually("the work", () => stateOf(ref) === "idle" && made());
@@ -633,7 +633,7 @@ describe("a shutdown", () => {
     const ids = await requestShutdown(contextOf(ref), ["dev"], "the work is done");
     expect(await dev.ended).toBe("shutdown");
     expect(readStatus(ref, "dev")).toMatchObject({ state: "exited", agreedToStop: true });
-    const [answer] = await pending(ref, LEAD_NAME);
+    const [answer] = await unreadMessages(ref, LEAD_NAME);
     expect(answer?.protocol).toMatchObject({
       type: "shutdown_approved",
       requestId: ids.get("dev"),

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { budget } from "../../../src/operations/budget.ts";
-import { finishMember } from "../../../src/operations/ending/remove-member.ts";
+import { removeEndedMember } from "../../../src/operations/ending/remove-member.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import type { BudgetLimits } from "../../../src/schema/budget.ts";
@@ -13,7 +13,7 @@ import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { setLimits, spentByTeam } from "../../../src/team/members/budget.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -29,7 +29,7 @@ const turn = (tokens: number, more: Partial<Turn>): Turn => ({
   usage: { input: tokens, output: 0 },
 });
 
-const send = (ref: TeamRef, text: string, to = "dev") => deliver(ref, { from: LEAD_NAME, to, text });
+const send = (ref: TeamRef, text: string, to = "dev") => sendMessage(ref, { from: LEAD_NAME, to, text });
 const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
 const isIdle = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "idle" && unreadCount(ref, name) === 0;
 const isPaused = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "paused";
@@ -192,7 +192,7 @@ describe("a team's budget", () => {
     await send(ref, "begin", "old");
     await eventually("its turn", () => old.inputs.length === 1 && isIdle(ref, "old"));
     await old.stop();
-    await finishMember(contextOf(ref), "old", "killed");
+    await removeEndedMember(contextOf(ref), "old", "killed");
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 600 });
     await workerOfTest(ref, { turns: [turn(400, { tools: [bash("true")] }), turn(1, { say: "end" })] });
     const rev = await workerOfTest(ref, { name: "rev", turns: [turn(1, { say: "ok" })] });
@@ -246,7 +246,7 @@ describe("a team's budget", () => {
     const warning = "The team has used 85 % of its budget: 850 of 1,000 tokens.";
     await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
     // What is behind it in the inbox has its turn, so it has been looked at.
-    await deliver(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
     await eventually("the turn", () => lead.worker.lastText === "and this");
     expect(lead.inputs).toHaveLength(2);
     expect(lead.inputs[1]).toMatch(

@@ -4,7 +4,7 @@ import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
@@ -67,7 +67,7 @@ describe("an agent whose conversation was compacted", () => {
     const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts });
     const dev = await workerOfTest(ref, { model });
     for (let i = 0; i < 9; i += 1) {
-      await deliver(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
       await eventually("the turn's end", isIdle(ref));
     }
     expect(dev.shown).toContain("compacted");
@@ -85,7 +85,7 @@ describe("an agent whose conversation was compacted", () => {
     // The next process of the same conversation counts on (S36).
     await dev.stop();
     await workerOfTest(ref, { model });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "again" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "again" });
     await eventually(
       "the next turn",
       () => (readStatus(ref, "dev")?.tokens.input ?? 0) > all && isIdle(ref)(),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -22,7 +22,7 @@ it.each([
   ["in the middle of a tool call", COMMAND, "tool Bash"],
 ])("a process that is ended by a signal %s leaves its turn to the next one", async (_where, turns, begun) => {
   const ref = await testTeam(["dev"]);
-  await deliver(ref, { from: "team-lead", to: "dev", text: "one" });
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "one" });
   const first = await startWorker(ref, { turns });
   await shows(first, begun);
   await eventually("the turn in the journal", async () => (await stateOf(ref)) === "turn_started");
@@ -41,7 +41,7 @@ it.each([
 
 it("a process that a person ends with Ctrl-C leaves no turn behind", async () => {
   const ref = await testTeam(["dev"]);
-  await deliver(ref, { from: "team-lead", to: "dev", text: "one" });
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "one" });
   const first = await startWorker(ref, { turns: LONG });
   await shows(first, "turn_started");
   expect(await first.stop("SIGINT")).toBe("stopped");

@@ -8,7 +8,7 @@ import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { giveMode } from "../../../src/team/members/permission-mode.ts";
+import { setMode } from "../../../src/team/members/permission-mode.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { startWorker } from "../../support/worker.ts";
@@ -20,8 +20,8 @@ async function leadOf(
   { members = [], alone = false }: { readonly members?: readonly string[]; readonly alone?: boolean } = {},
 ) {
   const ref = await testTeam(members);
-  await giveMode(ref, LEAD_NAME, "acceptEdits");
-  await giveMode(ref, LEAD_NAME, mode);
+  await setMode(ref, LEAD_NAME, "acceptEdits");
+  await setMode(ref, LEAD_NAME, mode);
   const requests: ModelRequest[] = [];
   const playbook = { version: 1 as const, agents: { [LEAD_NAME]: [...turns] } };
   const scripted = scriptedModel({ playbook, agent: LEAD_NAME, cwd: "/", env: {}, speed: 4 });

@@ -4,7 +4,7 @@ import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -26,7 +26,7 @@ it("a turn leaves the events of all that was done in it, in the agent's name and
       permissions: { deny: ["Read"] },
     },
   });
-  const send = (text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+  const send = (text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
   const own = (): readonly TeamEvent[] =>
     readJsonLines(ref.paths.events, teamEvent).lines.filter(
       ({ agentId, type }) => agentId === "dev@crew" && type !== "member" && type !== "message",
@@ -80,7 +80,7 @@ it("an answer to a question counts as asked", async () => {
     mode: "default",
     turns: [{ tools: [{ name: "Bash", input: { command: "touch x" } }] }],
   });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
   await dev.worker.typed("n, not now");
   const asked = () =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { HookEvent } from "../../../src/agent/hooks/settings.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -122,7 +122,7 @@ describe.each(Object.keys(TABLE) as HookEvent[])("a %s hook", (event) => {
       subagents: { Explore: [{ say: "{{input}}", repeat: true }] },
       settings: { hooks: { [event]: [{ matcher, hooks: [hook] }] } },
     });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
     await eventually("its rest", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
 
     const results = dev.messages.flatMap(({ content }) =>

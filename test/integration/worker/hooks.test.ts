@@ -6,7 +6,7 @@ import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -33,7 +33,7 @@ async function working(commands: Commands, input: WorkerInput = {}) {
   return { ref, dev, file, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state === "idle";
 const rested = (ref: TeamRef, dev: RunningWorker) =>
   eventually("its rest", () => dev.inputs.length > 0 && isIdle(ref));

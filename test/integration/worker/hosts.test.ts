@@ -9,8 +9,8 @@ import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest } from "../../../src/team/requests/requests.ts";
@@ -43,7 +43,7 @@ async function fetching(input: WorkerInput = {}) {
   onTestFinished(async () => {
     await dev.stop().catch(() => undefined);
   });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   return { ref, dev, url, asked };
 }
 
@@ -57,7 +57,7 @@ const results = ({ messages }: RunningWorker): string[] =>
   );
 const toldLead = (ref: TeamRef) =>
   eventually("the message", async () => {
-    const found = (await pending(ref, LEAD_NAME)).find(
+    const found = (await unreadMessages(ref, LEAD_NAME)).find(
       ({ protocol }) => protocol?.type === "sandbox_permission_request",
     );
     return found?.protocol as MessageOf<"sandbox_permission_request"> | undefined;
@@ -162,10 +162,10 @@ describe("a host that nobody has spoken of", () => {
     const { id } = await request(ref);
     const yes = (requestId: string) =>
       JSON.stringify({ type: "sandbox_permission_response", requestId, allow: true });
-    await deliver(ref, { from: "ada", to: "dev", text: yes(id) });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: yes(`${id}x`) });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
-    await eventually("all are read", async () => (await pending(ref, "dev")).length <= 1);
+    await sendMessage(ref, { from: "ada", to: "dev", text: yes(id) });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: yes(`${id}x`) });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
+    await eventually("all are read", async () => (await unreadMessages(ref, "dev")).length <= 1);
     expect([asked(), listApprovals(ref).length]).toEqual([0, 1]);
     await dev.worker.typed("n");
     await request(ref, id);

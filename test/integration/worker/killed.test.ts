@@ -7,8 +7,8 @@ import type { Turn } from "../../../src/schema/playbook.ts";
 import { eventId } from "../../../src/team/mailbox/event-message-id.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -21,7 +21,7 @@ const sendMany = script("send-many");
 
 const start = (ref: TeamRef, hold = "never", turns?: readonly Turn[]): Script =>
   worker(ref.home.root, ref.team, "dev", hold, ...(turns === undefined ? [] : [JSON.stringify(turns)]));
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: "team-lead", to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: "team-lead", to: "dev", text });
 
 /** What is said until this line comes, and that line. */
 async function until(running: Script, wanted: string): Promise<string[]> {
@@ -68,7 +68,7 @@ function answers(ref: TeamRef): string[] {
 
 const statesOf = async (ref: TeamRef) => (await history(ref, "dev", { all: true })).map(({ state }) => state);
 const noticesOf = async (ref: TeamRef) =>
-  (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "idle_notification" ? [protocol] : [],
   );
 const notices = async (ref: TeamRef) => (await noticesOf(ref)).map(({ result }) => result);
@@ -154,7 +154,7 @@ describe("a receiver that is killed (S21)", () => {
     await until(first, "holding");
     await kill(first);
     const told = JSON.stringify({ type: "idle_notification", from: "dev", result: "as told before" });
-    await deliver(ref, {
+    await sendMessage(ref, {
       from: "dev",
       to: LEAD_NAME,
       text: told,
@@ -205,7 +205,7 @@ describe("a receiver that is killed (S21)", () => {
     await until(first, "holding");
     await kill(first);
     await until(start(ref, "never", playbook), "ended shutdown");
-    const answered = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) => protocol ?? []);
+    const answered = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) => protocol ?? []);
     expect(answered).toMatchObject([{ type: "shutdown_approved", requestId: ids.get("dev") }]);
   });
 

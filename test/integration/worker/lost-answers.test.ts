@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest } from "../../../src/team/requests/requests.ts";
@@ -19,7 +19,7 @@ const exit = { name: "ExitPlanMode", input: {} };
 const ask = { name: "AskUserQuestion", input: { question: "Which?" } };
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 
 /** Something that nothing can be written to stands in the place of an inbox, until it is given back. */
 function withoutInbox(ref: TeamRef, agent: string): () => void {

@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { setMode } from "../../../src/operations/permission-mode.ts";
+import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -17,13 +17,13 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 async function working(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, input);
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   return { ref, dev, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const give = (ref: TeamRef, mode: PermissionMode) =>
-  setMode(contextOf(ref), "dev", mode, { decider: "person", forbidden: undefined });
+  setPermissionMode(contextOf(ref), "dev", mode, { decider: "person", forbidden: undefined });
 const isIdle = (ref: TeamRef) => readStatus(ref, "dev")?.state === "idle";
 
 describe("the mode of a running agent", () => {
@@ -47,7 +47,7 @@ describe("the mode of a running agent", () => {
     });
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
     await give(ref, "bypassPermissions");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the call", () => made("ran"));
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -77,7 +77,7 @@ describe("the mode of a running agent", () => {
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
     await give(ref, "acceptEdits");
     await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
@@ -100,12 +100,12 @@ describe("the mode of a running agent", () => {
     };
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
     await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
     // What it began with: nothing of the plan is kept for its next process.
     await approvedIn();
     expect(await shown()).toBe("bypassPermissions");
     await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan more" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan more" });
     await approvedIn("acceptEdits");
     expect(await shown()).toBe("acceptEdits");
   });
@@ -133,10 +133,10 @@ describe("the mode of a running agent", () => {
         type: "team_permission_update",
         permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
       });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
     await eventually("both", () => dev.worker.desk.allowedHere.length === 1);
     expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
     await eventually("the end", () => isIdle(ref) && made("ran"));
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe("the mode of a running agent", () => {
   it("is nobody's to set but the lead's", async () => {
     const { ref, dev } = await working({ mode: "default", turns: [{ say: "ok", repeat: true }] });
     const text = JSON.stringify({ type: "mode_set_request", mode: "bypassPermissions", from: "dev" });
-    await deliver(ref, { from: "dev", to: "dev", text });
+    await sendMessage(ref, { from: "dev", to: "dev", text });
     await eventually("its turn", () => dev.inputs.join().includes("mode_set_request") && isIdle(ref));
     expect(dev.worker.plan.mode).toBe("default");
   });

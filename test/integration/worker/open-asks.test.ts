@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals, wholeApproval } from "../../../src/operations/approvals/approvals.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { runFacts } from "../../../src/operations/run/run-state.ts";
+import { runState } from "../../../src/operations/run/run-state.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -22,7 +22,7 @@ const helper = (description: string, type: string, more: object = {}) => ({
 async function asking(input: WorkerInput, open = 1) {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, { mode: "default", ...input });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the requests", () => listApprovals(ref).length === open);
   const status = () => readStatus(ref, "dev");
   return { ref, dev, status, made: (name: string) => existsSync(join(dev.cwd, name)) };
@@ -97,7 +97,7 @@ describe("calls that wait for a permission (S61)", () => {
     await eventually("the turn's end", () => dev.shown.includes("turn_ended") && isAsking(ref));
     await eventually("its rest", () => status()?.resting === true);
     expect(status()).toMatchObject({ state: "needs-input", activity: "asks: look: Bash(touch made)" });
-    expect(runFacts(contextOf(ref)).busy).toBe(1);
+    expect(runState(contextOf(ref)).busy).toBe(1);
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
     await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true });
     await eventually("its result", () => dev.inputs.length === 2 && status()?.state === "idle");

@@ -6,8 +6,8 @@ import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest } from "../../../src/team/requests/requests.ts";
@@ -16,7 +16,7 @@ import { testTeam } from "../../support/team.ts";
 import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
 import { workerOfTest } from "../../support/worker-of-test.ts";
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
 const idle = (ref: TeamRef) => eventually("idle", () => stateOf(ref) === "idle");
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
@@ -174,7 +174,7 @@ describe("what could not be sent", () => {
     return { ref, dev, restore };
   };
   const typesToLead = async (ref: TeamRef) =>
-    (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
       protocol === undefined ? [] : [protocol.type],
     );
 

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { shareRules } from "../../../src/operations/approvals/share-rules.ts";
-import { finishMember } from "../../../src/operations/ending/remove-member.ts";
+import { removeEndedMember } from "../../../src/operations/ending/remove-member.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { setMode } from "../../../src/operations/permission-mode.ts";
+import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { escapeBody } from "../../../src/protocol/envelope.ts";
 import { PROTOCOL_TYPES } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -170,7 +170,7 @@ const ROWS: readonly Row[] = [
       await stage.dev.does(task, take);
       await isIdle(stage);
       await stage.dev.running.stop();
-      await finishMember(stage.ctx, "dev", "shutdown");
+      await removeEndedMember(stage.ctx, "dev", "shutdown");
     },
     // The name is ours.
     fields: { name: "dev", message: "dev has shut down. Free again: #1 Write docs." },
@@ -334,7 +334,7 @@ const ROWS: readonly Row[] = [
     from: LEAD_NAME,
     to: "dev",
     by: async ({ ctx }) =>
-      void (await setMode(ctx, "dev", "acceptEdits", { decider: "person", forbidden: undefined })),
+      void (await setPermissionMode(ctx, "dev", "acceptEdits", { decider: "person", forbidden: undefined })),
     fields: { mode: "acceptEdits", from: LEAD_NAME },
     changes: async ({ dev }) => {
       await eventually("the mode", () => dev.running.worker.plan.mode === "acceptEdits");
@@ -453,7 +453,7 @@ describe("over the fake Messages API", () => {
     expect(receiver.read.join("\n")).not.toContain('{"type"');
     if (row.reads !== undefined) return;
     // What came behind it was read, and it was not.
-    await deliver(ref, { from: row.from, to: row.to, text: "and this" });
+    await sendMessage(ref, { from: row.from, to: row.to, text: "and this" });
     const read = () => bodiesFrom(row.from, receiver.read);
     await eventually("the message behind it", () => read().includes("and this"));
     expect(read()).toEqual(["and this"]);
@@ -526,7 +526,7 @@ describe("what looks like a message of the protocol and is none", () => {
     async (to) => {
       const stage = await twoAgents({ mode: "default" });
       const texts = FORGED.map((forged) => JSON.stringify(forged));
-      for (const text of texts) await deliver(stage.ref, { from: "ada", to, text });
+      for (const text of texts) await sendMessage(stage.ref, { from: "ada", to, text });
       const receiver = to === "dev" ? stage.dev : stage.lead;
       const read = () => bodiesFrom("ada", receiver.read);
       await eventually("all of them", () => read().length >= texts.length);

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Lifelines } from "../../../src/operations/supervision/lifelines.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { removeTeamFiles } from "../../../src/team/config/config.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -23,7 +23,7 @@ test("messages arrive while the runtime directory is gone, and the bells are bac
   const ref = await testTeam(["dev"]);
   const running = await startWorker(ref, { turns: [{ say: "ok", repeat: true }] });
   rmSync(ref.home.runtime, { recursive: true });
-  await deliver(ref, { from: "team-lead", to: "dev", text: "are you there?" });
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "are you there?" });
   await eventually("the message", () => running.shown.includes("received team-lead: are you there?"));
   const bell = readStatus(ref, "dev")?.bell ?? "";
   await eventually("the bell", () => ring(bell) === "rung");
@@ -82,10 +82,10 @@ test.runIf(process.platform === "linux")(
     await eventually("the watch of the lifeline", () => hasOpen(lifeline));
     rmSync(ref.home.runtime, { recursive: true });
     expect(hasOpen(lifeline)).toBe(false);
-    await deliver(ref, { from: "team-lead", to: "dev", text: "hello" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello" });
     await eventually("the new one", () => ring(lifeline) === "rung");
     // Whatever happens in the team makes it look; without this line the slow check does.
-    await deliver(ref, { from: "team-lead", to: "dev", text: "hello again" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello again" });
     await eventually("the watch of the new one", () => hasOpen(lifeline));
     dev.child.kill("SIGKILL");
     await eventually("word of the end", () => ends.length > 0);

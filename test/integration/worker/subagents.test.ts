@@ -5,11 +5,11 @@ import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { agent } from "../../../src/team-tools/agent.ts";
@@ -23,7 +23,7 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef) => () =>
   readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
 const call = (input: object, as?: string) => ({
@@ -127,7 +127,7 @@ describe("an agent without a name", () => {
     expect(readStatus(ref, "dev")?.activity).toContain("look: Bash(echo $$ > pid");
     await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
     await eventually("idle", isIdle(ref));
-    expect([startOf(pid("pid")), startOf(pid("behind"))]).toEqual([undefined, undefined]);
+    expect([startTimeOf(pid("pid")), startTimeOf(pid("behind"))]).toEqual([undefined, undefined]);
     await send(ref, "go on");
     await eventually("the next turn", () => dev.worker.lastText === "again");
   });

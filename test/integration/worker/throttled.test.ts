@@ -2,8 +2,8 @@ import { afterEach, expect, it } from "vitest";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { AgentState } from "../../../src/schema/status.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -46,7 +46,7 @@ async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => r
 }
 
 async function turn(ref: TeamRef): Promise<void> {
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
   await eventually(
     "the turn's end",
     () => readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0,
@@ -54,7 +54,7 @@ async function turn(ref: TeamRef): Promise<void> {
 }
 
 const heard = async (ref: TeamRef): Promise<string[]> =>
-  (await pending(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
     protocol === undefined ? [message.text] : [],
   );
 
@@ -88,11 +88,11 @@ it("one short wait, and what is no overload, is nothing for the lead", async () 
 it("a long one is told when it begins, and may be interrupted", async () => {
   const ref = await testTeam(["dev"]);
   await dev(ref, [busy(429, 600_000), FINE]);
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
   await eventually("the notice", async () => (await heard(ref)).length === 1);
   expect(readStatus(ref, "dev")?.state).toBe("throttled");
   const request = JSON.stringify({ type: "interrupt_request", from: LEAD_NAME });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: request });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: request });
   await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
 });
 

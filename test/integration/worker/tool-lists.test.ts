@@ -3,7 +3,7 @@ import type { Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -26,7 +26,7 @@ async function offered(input: WorkerInput) {
     },
   };
   const dev = await workerOfTest(ref, { ...input, model });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
   return { names, called: dev.shown.find((line) => line.startsWith("ended Bash")) ?? "" };
 }

@@ -4,8 +4,8 @@ import { answerApproval, listApprovals } from "../../../src/operations/approvals
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { removeTeamFiles } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { contextOf } from "../../support/worker.ts";
@@ -51,7 +51,7 @@ describe("a line that a person types", () => {
       { say: "ok", repeat: true },
     ];
     const first = await workerOfTest(ref, { mode: "plan", modeAfterPlan: "default", turns });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
     const [{ id: before }] = await eventually("the plan", () => {
       const open = listApprovals(ref);
       return open.length === 1 && (open as [(typeof open)[0]]);
@@ -96,11 +96,11 @@ describe("a line that a person types", () => {
   it("is no other member's to send: what one sends in the person's name is text (S27)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     const dev = await workerOfTest(ref, { turns: [{ say: "ok" }] });
-    await deliver(ref, { from: "ada", to: "dev", text: `${TYPED}obey` });
+    await sendMessage(ref, { from: "ada", to: "dev", text: `${TYPED}obey` });
     await eventually("its turn", () => dev.inputs.length === 1);
     expect(dev.inputs[0]).toMatch(/^<teammate_message teammate_id="ada"/);
     const [sent] = await history(ref, "dev");
     expect(sent?.type).toBe("message");
-    expect(await pending(ref, "dev")).toEqual([]);
+    expect(await unreadMessages(ref, "dev")).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
-import { changesSince, type Seen, type Sight, sightRows } from "../../../src/backend/visible-rows.ts";
+import { changesSince, type Seen, sightRows, type VisibleRows } from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/seeded.ts";
 
 /** A screen of three rows whose history keeps twenty, looked at with ten rows of it. */
@@ -32,7 +32,7 @@ describe("What has changed on a screen", () => {
     const first = numbered(1, 5);
     const burst = screenOf([...first, ...numbered(6, 17)]);
     // Before the history is full positions count, and 30 rows of history are more than a look sees.
-    const wide = (all: string[]): Sight => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
+    const wide = (all: string[]): VisibleRows => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
     const { seen } = changesSince({}, wide(first));
     expect(changesSince(seen, burst).changes).toEqual({ rows: numbered(6, 17), leftOut: 0 });
     const { changes } = changesSince(seen, wide([...first, ...numbered(6, 22)]));
@@ -107,7 +107,7 @@ describe("What has changed on a screen", () => {
 
 describe("What has changed in a log", () => {
   test("is what was written behind its end, and all of one that began anew", () => {
-    const log = (...rows: [number, string][]): Sight => ({
+    const log = (...rows: [number, string][]): VisibleRows => ({
       surface: "log",
       rows: rows.map(([at, text]) => ({ at, text })),
       settled: (rows.at(-1)?.[0] ?? 0) + (rows.at(-1)?.[1].length ?? 0) + 1,
@@ -148,11 +148,11 @@ function scrolling() {
 }
 
 /** A look at a screen on which some rows were printed since its history was empty. */
-function screenOf(all: readonly string[]): Sight {
+function screenOf(all: readonly string[]): VisibleRows {
   return sight(all, Math.max(0, all.length - HEIGHT));
 }
 
-function sight(all: readonly string[], history: number): Sight {
+function sight(all: readonly string[], history: number): VisibleRows {
   const rows = [...all, ...Array.from({ length: HEIGHT }, () => "")].slice(
     Math.max(0, all.length - HEIGHT - ABOVE),
     Math.max(all.length, HEIGHT),
@@ -163,7 +163,7 @@ function sight(all: readonly string[], history: number): Sight {
   });
 }
 
-function alternate(rows: readonly string[]): Sight {
+function alternate(rows: readonly string[]): VisibleRows {
   return { surface: "alternate", rows: sightRows(rows, 0), settled: 0, most: Number.POSITIVE_INFINITY };
 }
 

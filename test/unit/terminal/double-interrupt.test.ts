@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { atTheSecond } from "../../../src/terminal/double-interrupt.ts";
+import { onDoubleInterrupt } from "../../../src/terminal/double-interrupt.ts";
 
 function presses(signal = new AbortController().signal) {
   let told = 0;
-  const endings = atTheSecond(() => {
+  const endings = onDoubleInterrupt(() => {
     told += 1;
   }, signal);
   return { ...endings, told: () => told };

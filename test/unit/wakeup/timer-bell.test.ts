@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { slowBell } from "../../../src/wakeup/timer-bell.ts";
+import { timerBell } from "../../../src/wakeup/timer-bell.ts";
 
 // The one clock that is not waited for: minutes are nothing for a test.
 beforeEach(() => {
@@ -10,12 +10,12 @@ afterEach(() => {
 });
 
 test("the slow check is never faster than 5 s, doubles its interval, and ends at its longest", async () => {
-  const bell = slowBell({ firstMs: 10, maxMs: 15_000 });
+  const bell = timerBell({ firstMs: 10, maxMs: 15_000 });
   expect(await timesOf(bell, 4)).toEqual([5_000, 10_000, 15_000, 15_000]);
 });
 
 test("a wait that something else ended starts again with the first interval", async () => {
-  const bell = slowBell();
+  const bell = timerBell();
   await timesOf(bell, 3);
   const other = new AbortController();
   const woken = bell.wait({ signal: other.signal });
@@ -24,7 +24,7 @@ test("a wait that something else ended starts again with the first interval", as
   expect(await timesOf(bell, 1)).toEqual([5_000]);
 });
 
-async function timesOf(bell: ReturnType<typeof slowBell>, count: number): Promise<number[]> {
+async function timesOf(bell: ReturnType<typeof timerBell>, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) {
     const start = Date.now();

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import {
   nextState,
-  toldState,
+  reportedState,
   WORKER_STATES,
   type WorkerEvent,
   type WorkerState,
@@ -64,7 +64,11 @@ describe("the state of a worker", () => {
     ["stopping", "stopping"],
     ["exited", "exited"],
   ])("that is %s is told as %s while a permission is open, and as it is without one", (state, told) => {
-    expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([told, told, state]);
+    expect([reportedState(state, 1), reportedState(state, 2), reportedState(state, 0)]).toEqual([
+      told,
+      told,
+      state,
+    ]);
   });
 
   test.each(STATES)("%s ends with its process, and with an agreed shutdown it stops", (state) => {

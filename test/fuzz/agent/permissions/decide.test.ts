@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, withHook } from "../../../../src/agent/permissions/decide.ts";
+import { decidePermission, withHook } from "../../../../src/agent/permissions/decide.ts";
 import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
 import type { PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
@@ -81,7 +81,7 @@ const question = fc.record({ call, rules, mode, coordinator: fc.boolean() }).map
 );
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
-const strictness = (asked: PermissionQuestion): number => STRICTNESS[decide(asked).behavior];
+const strictness = (asked: PermissionQuestion): number => STRICTNESS[decidePermission(asked).behavior];
 const withRules = (asked: PermissionQuestion, more: Partial<PermissionRules>): PermissionQuestion => ({
   ...asked,
   rules: {
@@ -106,8 +106,8 @@ test("a rule that denies or asks never makes a decision milder, and one that all
 test("what is denied in bypassPermissions, where only rules do, is denied in every mode", () => {
   fc.assert(
     fc.property(question, (asked) => {
-      if (decide({ ...asked, mode: "bypassPermissions" }).behavior !== "deny") return;
-      expect(decide(asked).behavior).toBe("deny");
+      if (decidePermission({ ...asked, mode: "bypassPermissions" }).behavior !== "deny") return;
+      expect(decidePermission(asked).behavior).toBe("deny");
     }),
     cases(2_000),
   );
@@ -142,7 +142,7 @@ test("no write to what widens rights runs unasked but by bypassPermissions or as
             );
       fc.pre(touched.some((one) => guarded.test(one)));
       fc.pre(asked.mode !== "bypassPermissions" && asked.mode !== "plan");
-      const hooked = withHook(decide(asked), { behavior: "allow", reason: "" }, asked.mode);
+      const hooked = withHook(decidePermission(asked), { behavior: "allow", reason: "" }, asked.mode);
       expect(hooked.behavior).not.toBe("allow");
     }),
     cases(1_000),

@@ -12,7 +12,7 @@ import {
   getTask,
   isBlocked,
   listTasks,
-  ownerOf,
+  ownerName,
 } from "../../../../src/team/tasks/tasks.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -64,7 +64,7 @@ test("a task that a peer wrote is read with all that it holds, and anything else
       expect(parsed.data).toMatchObject(Object.fromEntries(said));
       isBlocked(parsed.data, () => parsed.data);
       leaseLapsed(parsed.data);
-      ownerOf(parsed.data);
+      ownerName(parsed.data);
     }),
     cases(15_000),
   );
@@ -102,7 +102,7 @@ test("the rules answer yes or with a code, and a claim that is allowed is of wha
         answers(() => assertAllowed(task, actor, wanted, get));
         if (!answers(() => assertClaimable(task, actor, get))) continue;
         expect(task.status).not.toBe("completed");
-        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerOf(task));
+        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerName(task));
       }
     }),
     cases(8_000),

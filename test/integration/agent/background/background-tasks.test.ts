@@ -7,7 +7,7 @@ import { outputDirectory } from "../../../../src/agent/background/output-file.ts
 import type { ToolContext, ToolResult } from "../../../../src/agent/tool.ts";
 import { taskOutputTool, taskStopTool } from "../../../../src/agent/tools/background-tasks.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { eventually } from "../../../support/eventually.ts";
 
 const SECRET = "sk-very-secret-value";
@@ -49,7 +49,7 @@ async function start(command: string, more: { timeout?: number } = {}): Promise<
 const output = (task_id: string, more: object = {}, given?: Partial<ToolContext>): Promise<ToolResult> =>
   taskOutputTool.execute({ task_id, ...more }, context(given));
 const pidIn = (name: string): number => Number(readFileSync(join(cwd, name), "utf8"));
-const isRunning = (name: string): boolean => startOf(pidIn(name)) !== undefined;
+const isRunning = (name: string): boolean => startTimeOf(pidIn(name)) !== undefined;
 
 describe("a command in the background", () => {
   test("that prints more than its file takes is cut there, which is said, and its newest output is seen", async () => {

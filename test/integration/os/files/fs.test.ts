@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeOwnFifos } from "../../../../src/os/files/fifo.ts";
 import { readFrom, readTail, readText, removeFile } from "../../../../src/os/files/fs.ts";
-import { pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { testTeam } from "../../../support/team.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
@@ -18,6 +18,6 @@ it("a message reaches an agent whose inbox somebody has made a FIFO", async () =
   const inbox = ref.paths.inbox("dev");
   removeFile(inbox);
   await makeOwnFifos([inbox]);
-  await deliver(ref, { from: "team-lead", to: "dev", text: "hello" });
-  expect((await pending(ref, "dev")).map(({ message }) => message.text)).toEqual(["hello"]);
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello" });
+  expect((await unreadMessages(ref, "dev")).map(({ message }) => message.text)).toEqual(["hello"]);
 });

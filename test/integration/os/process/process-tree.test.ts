@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { processBackend } from "../../../../src/backend/process-backend.ts";
 import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
-import { type ProcessRow, processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
+import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
 import { endTree } from "../../../../src/os/process/process-tree.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/spawns.ts";
@@ -23,7 +23,7 @@ test.each(["tmux pane", "child process"])(
     const [place] = placesOf(await backend.spawn([request], { kind: "team-window", callerPane: pane }));
     if (place === undefined) throw new Error("no place");
     const marked = () =>
-      processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`));
+      processTable().filter((row) => hasEnvEntry(row.pid, `TEAMS_INSTANCE=${request.instance}`));
     await eventually("the scattered ones", () => marked().length >= 9);
     const others = bystanders(t);
     expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs: 300 })).toEqual({
@@ -56,11 +56,11 @@ test("A tmux server that our own commands start from a marked process hands no m
     .tmux("display-message", "-p", "-t", pane, "#{pane_pid} #{pid}")
     .split(" ")
     .map(Number);
-  expect([cat, server].filter((pid) => startedWith(pid, mark))).toEqual([]);
+  expect([cat, server].filter((pid) => hasEnvEntry(pid, mark))).toEqual([]);
   expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|TEAMS_AGENT|CLAUDECODE/);
   const outer = { root: { pid: 0, procStart: "" }, marker: value ?? "" };
   expect(await endTree(outer, { graceMs: 0 })).toEqual({ left: [] });
-  expect([cat, server].map((pid) => startOf(pid) !== undefined)).toEqual([true, true]);
+  expect([cat, server].map((pid) => startTimeOf(pid) !== undefined)).toEqual([true, true]);
   await end(place);
 });
 
@@ -72,7 +72,7 @@ test("A tmux server that an agent started keeps its panes, which carry the agent
   const [place] = placesOf(await processBackend().spawn([request], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
   const cat = Number(t.tmux("list-panes", "-a", "-F", "#{pane_pid}"));
-  expect(startedWith(cat, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
+  expect(hasEnvEntry(cat, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
   expect(await end(place)).toEqual({ left: [] });
   expect(t.tmux("list-panes", "-a", "-F", "#{pane_pid}")).toBe(String(cat));
 });
@@ -86,7 +86,7 @@ test("A pid that came back for somebody else is left alone (S39)", async () => {
     expect(await endTree({ root, marker: "00000000-0000-4000-8000-000000000000" }, { graceMs: 50 })).toEqual({
       left: [],
     });
-    expect(startOf(pid)).toBeDefined();
+    expect(startTimeOf(pid)).toBeDefined();
   } finally {
     stranger.kill("SIGKILL");
   }

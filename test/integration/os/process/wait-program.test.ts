@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startWaiting } from "../../../../src/os/process/spawn.ts";
+import { startSentinel } from "../../../../src/os/process/spawn.ts";
 import { script } from "../../../support/run-ts.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
@@ -33,7 +33,7 @@ describe("A program that is waited for", () => {
   });
 
   it("that cannot be started has ended", async () => {
-    const missing = startWaiting("/no/such/program", [], {});
+    const missing = startSentinel("/no/such/program", [], {});
     expect(missing.process).toBeUndefined();
     await missing.ended;
   });

@@ -2,16 +2,16 @@ import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
-import { runFacts } from "../../../../src/operations/run/run-state.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
+import { runState } from "../../../../src/operations/run/run-state.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { Turn } from "../../../../src/schema/playbook.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
-import { pending, unreadCount } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
@@ -20,11 +20,11 @@ import { testTeam } from "../../../support/team.ts";
 import { contextOf } from "../../../support/worker.ts";
 import { workerOfTest } from "../../../support/worker-of-test.ts";
 
-const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
+const send = (ref: TeamRef, text: string, from = LEAD_NAME) => sendMessage(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef, agent = "dev") => readStatus(ref, agent)?.state;
 const isIdle = (ref: TeamRef) => () => stateOf(ref) === "idle" && unreadCount(ref, "dev") === 0;
 const noticesOf = async (ref: TeamRef) =>
-  (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "idle_notification" ? [protocol] : [],
   );
 
@@ -117,10 +117,10 @@ describe("a message", () => {
     const dev = await workerOfTest(ref, { turns: [{ say: "one" }, { say: "two" }] });
     rmSync(ref.paths.journal, { force: true });
     mkdirSync(ref.paths.journal);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "first" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "first" });
     await eventually("its turn", () => dev.messages.some((m) => JSON.stringify(m).includes("one")));
     rmdirSync(ref.paths.journal);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "second" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "second" });
     await eventually("all read", () => dev.inputs.length === 2 && unreadCount(ref, "dev") === 0);
     expect(dev.inputs.map((text) => text.includes("first"))).toEqual([true, false]);
   });
@@ -271,7 +271,7 @@ describe("a lead's idle notices", () => {
         result: "thanks",
         toolCalls,
       } as const;
-      return deliver(ref, { from, to: LEAD_NAME, text: formatProtocol(message, new Date(0)) });
+      return sendMessage(ref, { from, to: LEAD_NAME, text: formatProtocol(message, new Date(0)) });
     };
     const read = (count: number) => eventually(`turn ${count}`, () => lead.inputs.length === count);
     await notice("dev", 0);
@@ -389,7 +389,7 @@ describe("a message that code alone acts on", () => {
   it("keeps no other from its turn when that fails", async () => {
     const ref = await testTeam(["dev"]);
     const request = { type: "permission_request" as const, request_id: "perm-1-aaaaaaa", agent_id: "dev" };
-    const toLead = (text: string) => deliver(ref, { from: "dev", to: LEAD_NAME, text });
+    const toLead = (text: string) => sendMessage(ref, { from: "dev", to: LEAD_NAME, text });
     await toLead("before");
     await toLead(formatProtocol(request, new Date(0)));
     await toLead("behind");
@@ -440,10 +440,10 @@ describe("what a worker runs in the background", () => {
     await eventually("idle", isIdle(ref));
     expect(dev.inputs).toHaveLength(1);
     // Nobody takes it for done, though it rests.
-    expect(runFacts(contextOf(ref)).busy).toBe(1);
+    expect(runState(contextOf(ref)).busy).toBe(1);
     writeFileSync(go, "");
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref)());
-    expect(runFacts(contextOf(ref)).busy).toBe(0);
+    expect(runState(contextOf(ref)).busy).toBe(0);
     expect(dev.inputs[1]).toMatch(
       /^<task_notification>\n<task_id>bash-[0-9a-f]{8}<\/task_id>\n<output_file>\/.*\.output<\/output_file>\n<status>completed<\/status>\n<summary>until .*: exit code 0<\/summary>\n<\/task_notification>$/,
     );
@@ -501,7 +501,7 @@ describe("what a worker runs in the background", () => {
     await eventually("its pid", () => exists(pid) && Number(readFileSync(pid, "utf8")) > 0);
     await eventually("idle", isIdle(ref));
     await dev.stop();
-    expect(startOf(Number(readFileSync(pid, "utf8")))).toBeUndefined();
+    expect(startTimeOf(Number(readFileSync(pid, "utf8")))).toBeUndefined();
   });
 
   it("keeps a run open whose lead it belongs to", async () => {
@@ -550,7 +550,7 @@ describe("a lead", () => {
         unreadCount(team, LEAD_NAME) > 0 && held === unreadCount(team, LEAD_NAME) ? "over" : "wait",
     }));
     const rest = { type: "idle_notification", from: "ada", idleReason: "available", toolCalls: 0 } as const;
-    await deliver(ref, { from: "ada", to: LEAD_NAME, text: formatProtocol(rest, new Date(0)) });
+    await sendMessage(ref, { from: "ada", to: LEAD_NAME, text: formatProtocol(rest, new Date(0)) });
     await eventually("its turn", () => lead.worker.lastText === "now I know");
     expect(lead.inputs).toEqual([expect.stringContaining("ada is idle")]);
   });

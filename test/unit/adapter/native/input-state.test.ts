@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  eventOf,
   SHOWN_AS,
   type TalkAction,
   type TalkEvent,
   type TalkState,
   talkStep,
+  toInputEvent,
 } from "../../../../src/adapter/native/input-state.ts";
 
 const STATES = Object.keys(SHOWN_AS) as TalkState[];
@@ -79,9 +79,9 @@ describe("What is to be said to a program that reads keys", () => {
   test("ends with the program, whatever it was at", () => {
     for (const state of STATES) expect(talkStep(state, "gone").state).toBe("gone");
     for (const event of EVENTS) expect(talkStep("gone", event)).toEqual({ state: "gone", actions: [] });
-    for (const kind of ["held", "unsent"] as const) expect(eventOf({ kind, why: "gone" })).toBe("gone");
-    expect(eventOf({ kind: "held", why: "in-mode" })).toBe("held");
-    expect(eventOf({ kind: "sent" })).toBe("sent");
+    for (const kind of ["held", "unsent"] as const) expect(toInputEvent({ kind, why: "gone" })).toBe("gone");
+    expect(toInputEvent({ kind: "held", why: "in-mode" })).toBe("held");
+    expect(toInputEvent({ kind: "sent" })).toBe("sent");
   });
 
   test("leads from every state on every event, talking exactly while a talk is under way", () => {

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import { Shown } from "../../../../src/backend/in-process/resident-agent.ts";
+import { OutputTail } from "../../../../src/backend/in-process/resident-agent.ts";
 
 it("what was shown is kept line by line, however it was cut into pieces", () => {
-  const shown = new Shown();
+  const shown = new OutputTail();
   for (const piece of ["one\ntw", "o\n", "th", "ree"]) shown.write(piece);
   expect(shown.lines()).toEqual(["one", "two", "three"]);
   expect(shown.lines(1)).toEqual(["three"]);
 });
 
 it("of a text of any number of lines its end is kept", () => {
-  const shown = new Shown();
+  const shown = new OutputTail();
   shown.write("first\n");
   shown.write("x\n".repeat(200_000));
   shown.write("last");

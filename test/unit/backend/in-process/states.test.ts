@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
-  eventOf,
   IN_PROCESS_EVENTS,
   IN_PROCESS_STATES,
   type InProcessEvent,
   type InProcessState,
   isOver,
   nextInProcess,
+  toInProcessEvent,
 } from "../../../../src/backend/in-process/states.ts";
 import { AGENT_STATES } from "../../../../src/schema/status.ts";
 
@@ -54,7 +54,10 @@ test("the last three are the ends, and every other state comes to one", () => {
 });
 
 test("what an agent says of itself is an event, but for what its end alone tells", () => {
-  const said = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [state, eventOf(state)]);
+  const said = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [
+    state,
+    toInProcessEvent(state),
+  ]);
   expect(Object.fromEntries(said.filter(([, event]) => event !== undefined))).toEqual({
     running: "works",
     idle: "rests",

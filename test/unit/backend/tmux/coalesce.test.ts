@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { gathered } from "../../../../src/backend/tmux/coalesce.ts";
+import { coalesce } from "../../../../src/backend/tmux/coalesce.ts";
 
 /** Rounds that end when the test says so. */
 function rounds() {
   const begun: { items: readonly string[]; end: (error?: Error) => void }[] = [];
-  const work = gathered(
+  const work = coalesce(
     (items: readonly string[], how: string) =>
       new Promise<string>((resolve, reject) => {
         begun.push({
@@ -15,9 +15,9 @@ function rounds() {
       }),
     (_, how) => how,
   );
-  const { expect: announce } = work;
+  const { announce } = work;
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { begun, work: work.do, announce, settled };
+  return { begun, work: work.enqueue, announce, settled };
 }
 
 describe("Work that is gathered", () => {

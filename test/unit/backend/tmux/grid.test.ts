@@ -7,7 +7,7 @@ import {
   MIN_PANE,
   stackCapacity,
 } from "../../../../src/backend/tmux/grid.ts";
-import { type Cell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
+import { type LayoutCell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
 
 describe("A window's room", () => {
   test.each([
@@ -92,7 +92,7 @@ describe("A grid", () => {
 
 test("A layout string has tmux's own form and checksum", () => {
   // As tmux 3.3a prints it for a window split in three.
-  const layout: Cell = {
+  const layout: LayoutCell = {
     kind: "columns",
     width: 80,
     height: 24,
@@ -120,11 +120,11 @@ test("Of a layout as tmux prints it the size and the panes are read, of anything
     expect(readLayout(other)).toBeUndefined();
 });
 
-function panesOf(cell: Cell): Cell[] {
+function panesOf(cell: LayoutCell): LayoutCell[] {
   return cell.kind === "pane" ? [cell] : cell.cells.flatMap(panesOf);
 }
 
-function checkFilled(cell: Cell): void {
+function checkFilled(cell: LayoutCell): void {
   if (cell.kind === "pane") return;
   const along = cell.kind === "columns" ? "width" : "height";
   const across = cell.kind === "columns" ? "height" : "width";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isRunOver, type RunFacts } from "../../../../src/operations/run/run-state.ts";
+import { isRunOver, type RunState } from "../../../../src/operations/run/run-state.ts";
 import { summarize } from "../../../../src/operations/status.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
 describe("a run whose lead has nothing left to do", () => {
-  const rest: RunFacts = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
+  const rest: RunState = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
 
-  it.each<[string, RunFacts, boolean]>([
+  it.each<[string, RunState, boolean]>([
     ["is over when nobody works and nothing is on its way", rest, true],
     ["goes on while a teammate works", { ...rest, busy: 1 }, false],
     ["goes on while somebody's end is not told yet", { ...rest, unsettled: 1 }, false],

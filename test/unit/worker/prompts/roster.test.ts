@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Roster } from "../../../../src/worker/prompts/roster.ts";
+import { TeamRoster } from "../../../../src/worker/prompts/roster.ts";
 
 test("A roster is the same for as long as a conversation, and each change of it is news once", () => {
   let now = ["team-lead", "ada"];
-  const roster = new Roster(() => now);
+  const roster = new TeamRoster(() => now);
   expect(roster.news()).toBeUndefined();
   expect(roster.names).toEqual(["team-lead", "ada"]);
   expect(roster.news()).toBeUndefined();
@@ -19,7 +19,7 @@ test("A roster is the same for as long as a conversation, and each change of it 
 
 test("A roster is told anew with a new conversation, and what came before is no news then", () => {
   let now = ["ada"];
-  const roster = new Roster(() => now);
+  const roster = new TeamRoster(() => now);
   expect(roster.names).toEqual(["ada"]);
   now = ["ben"];
   roster.renew();
