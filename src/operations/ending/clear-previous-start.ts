@@ -1,8 +1,8 @@
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import type { Restart } from "../../schema/start-claim.ts";
+import type { StartClaim } from "../../schema/start-claim.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
-import { tasksToRestore } from "../../team/members/start-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { notifyPending } from "../../team/tasks/notify-owners.ts";
@@ -20,7 +20,7 @@ import { closePlace } from "./settle-ending.ts";
 export async function endPreviousStart(
   ctx: OperationContext,
   name: string,
-  { begun }: Restart,
+  { begun }: StartClaim,
 ): Promise<readonly number[]> {
   const left = await endProcesses(ctx, name);
   if (begun === undefined) return left;
@@ -58,7 +58,7 @@ async function reassignHeldTasks(
 ): Promise<readonly string[]> {
   const { name } = member;
   const given: string[] = [];
-  for (const id of tasksToRestore(member)) {
+  for (const id of readMetadata(member, "tasksToRestore") ?? []) {
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) =>
       current.status === "pending" && ownerName(current) === undefined

@@ -1,6 +1,7 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { claimEnding } from "../../team/members/ending-claims.ts";

@@ -3,18 +3,13 @@ import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import type { Ending, EndingKind } from "../../schema/ending.ts";
+import { withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventId } from "../../team/mailbox/event-message-id.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import {
-  finishEnding,
-  LAST_REPORTED_END,
-  reclaimEnding,
-  unfinishedEndings,
-} from "../../team/members/ending-claims.ts";
-import { withTasksToRestore } from "../../team/members/start-claims.ts";
+import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
@@ -49,9 +44,9 @@ export function processEnding(ctx: OperationContext, taken: Ending): Promise<voi
     else await removeStaleFifos(ref, taken.name);
   };
   const told = (member: TeamMember): TeamMember => {
-    const noticed = { ...member, metadata: { ...member.metadata, [LAST_REPORTED_END]: taken.id } };
+    const noticed = withMetadata(member, { lastReportedEnd: taken.id });
     // One that is at work again has what it had.
-    return taken.how === "restarted" ? noticed : withTasksToRestore(noticed, taken.tasks);
+    return taken.how === "restarted" ? noticed : withMetadata(noticed, { tasksToRestore: taken.tasks });
   };
   return finishEnding(ref, taken, work, (config) => ({
     ...config,

@@ -1,8 +1,8 @@
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
 import { sameName } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 import { clearWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";

@@ -1,11 +1,11 @@
 import { isOfHere } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { launchScriptOf } from "../../team/members/judge-liveness.ts";
 import { lookUpMember } from "../../team/members/members.ts";
-import { startClaimOf } from "../../team/members/start-claims.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -34,7 +34,7 @@ export async function endProcesses(ctx: OperationContext, name: string): Promise
 /** The start of one that was put nowhere, as far as anybody wrote down: whoever did it was killed. */
 function begunStart({ ref }: OperationContext, name: string): string | undefined {
   const member = lookUpMember(readTeam(ref), name);
-  return member && startClaimOf(member)?.instance;
+  return member && readMetadata(member, "startClaim")?.instance;
 }
 
 /**

@@ -2,11 +2,12 @@ import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../../backe
 import { TeamError } from "../../errors.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import type { Restart } from "../../schema/start-claim.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import type { StartClaim } from "../../schema/start-claim.ts";
 import type { ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { lookUpMember } from "../../team/members/members.ts";
-import { releaseStartClaims, startClaimOf } from "../../team/members/start-claims.ts";
+import { releaseStartClaims } from "../../team/members/start-claims.ts";
 import {
   readExit,
   readPlace,
@@ -48,7 +49,7 @@ interface Cleared {
  */
 export async function restartClaimed(
   ctx: OperationContext,
-  claims: ReadonlyMap<string, Restart>,
+  claims: ReadonlyMap<string, StartClaim>,
   backendOf: (member: TeamMember) => Backend | undefined,
   background: ((work: Promise<unknown>) => void) | undefined,
 ): Promise<ReadonlyMap<string, Restarted>> {
@@ -77,9 +78,9 @@ export async function restartClaimed(
 /** Ends what the last starts left. @returns the claims of those whose processes are gone */
 async function freeOf(
   ctx: OperationContext,
-  claims: ReadonlyMap<string, Restart>,
+  claims: ReadonlyMap<string, StartClaim>,
   fail: (name: string, error: Error) => void,
-): Promise<ReadonlyMap<string, Restart>> {
+): Promise<ReadonlyMap<string, StartClaim>> {
   const free = new Map(claims);
   await Promise.all(
     [...claims].map(async ([name, claim]) => {
@@ -100,7 +101,7 @@ function stillThere(name: string, pids: readonly number[]): TeamError {
 }
 
 interface Clearing {
-  readonly claims: ReadonlyMap<string, Restart>;
+  readonly claims: ReadonlyMap<string, StartClaim>;
   readonly backendOf: (member: TeamMember) => Backend | undefined;
   readonly background: ((work: Promise<unknown>) => void) | undefined;
   readonly fail: (name: string, error: Error) => void;
@@ -121,7 +122,11 @@ async function clear(
   for (const [name, claim] of claims) {
     const member = lookUpMember(config, name);
     const backend = member && backendOf(member);
-    if (member === undefined || backend === undefined || startClaimOf(member)?.instance !== claim.instance)
+    if (
+      member === undefined ||
+      backend === undefined ||
+      readMetadata(member, "startClaim")?.instance !== claim.instance
+    )
       continue;
     const last = defined({
       status: readStatus(ref, name),
@@ -192,7 +197,7 @@ function asError(error: unknown): Error {
 /** Gives the claims back. Who was taken out of the team meanwhile does not come back by having been started. */
 async function settle(
   ctx: OperationContext,
-  claims: ReadonlyMap<string, Restart>,
+  claims: ReadonlyMap<string, StartClaim>,
   outcomes: ReadonlyMap<string, SpawnOutcome>,
 ): Promise<void> {
   const started = [...outcomes.values()].flatMap((one) => (one.ok ? [one] : []));

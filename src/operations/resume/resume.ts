@@ -8,17 +8,13 @@ import { envEntryMatcher, processTable } from "../../os/process/process-table.ts
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { unreadCount } from "../../team/mailbox/receive.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { findMember } from "../../team/members/members.ts";
-import {
-  claimStarts,
-  hasStartClaim,
-  releaseStartClaims,
-  startClaimOf,
-} from "../../team/members/start-claims.ts";
+import { claimStarts, hasStartClaim, releaseStartClaims } from "../../team/members/start-claims.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "../context.ts";
@@ -187,7 +183,7 @@ function downOf(
 ): { readonly session: string | undefined } | undefined {
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  const begun = startClaimOf(member);
+  const begun = readMetadata(member, "startClaim");
   const { alive } = judgeLiveness(member, records);
   // A killed process had begun to start one that had no place, as an imported one has none; it has said nothing yet.
   const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
@@ -208,7 +204,7 @@ function begunIn(root: string, id: string | undefined): string | undefined {
 async function adoptBegun(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
   const left = othersOf(ctx).flatMap((member) => {
-    const claim = startClaimOf(member);
+    const claim = readMetadata(member, "startClaim");
     return claim === undefined || hasStartClaim(member) ? [] : [{ name: member.name, claim }];
   });
   const speaks = ({ name, claim }: (typeof left)[number]): boolean =>

@@ -4,6 +4,7 @@ import { entryOf } from "../../os/files/fs.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { removeRun } from "../../team/records/read-records.ts";
@@ -29,8 +30,11 @@ export async function takeLead(ctx: OperationContext, force: boolean): Promise<L
   await updateTeam(ref, (config) => {
     taken = leadOf(config) === before;
     const { leadProcess: _dead, ...rest } = config;
-    const metadata = { ...config.metadata, [SESSION]: config.leadSessionId };
-    return taken ? ({ ...rest, leadSessionId: randomUUID(), metadata } as TeamConfig) : undefined;
+    const next = withMetadata(
+      { ...rest, leadSessionId: randomUUID() },
+      { formerLeadSession: config.leadSessionId },
+    );
+    return taken ? (next as TeamConfig) : undefined;
   });
   // Somebody else was quicker.
   if (!taken) return "yours";
@@ -58,11 +62,13 @@ export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
   await updateTeam(ref, (config) => {
     const lead = leadOf(config);
     if (lead === "process" || lead === "unknown") throw isLed(config, lead);
-    const before = [config.leadSessionId, config.metadata?.[SESSION]].find((id) => isSession(home.root, id));
+    const before = [config.leadSessionId, readMetadata(config, "formerLeadSession")].find((id) =>
+      isSession(home.root, id),
+    );
     if (typeof before === "string") taken = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
-    const metadata = isByHand(config) ? { ...config.metadata, [BY_HAND]: true } : config.metadata;
-    return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
+    const next = isByHand(config) ? withMetadata(config, { ledByPerson: true }) : config;
+    return { ...next, leadProcess, leadSessionId: taken.sessionId };
   });
   closeRequestsOf(ref, LEAD_NAME);
   await endDeadLeadCommands(ctx);
@@ -74,23 +80,16 @@ export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
 export async function restoreManualLead(ref: TeamRef): Promise<void> {
   const own = ownIdentity();
   await updateTeam(ref, (config) => {
-    const { leadProcess, metadata, ...rest } = config;
+    const { leadProcess, ...rest } = config;
     if (leadProcess?.pid !== own.pid || leadProcess.procStart !== own.procStart) return undefined;
-    const { [BY_HAND]: _was, ...kept } = metadata ?? {};
-    return { ...rest, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) } as TeamConfig;
+    return withMetadata(rest, { ledByPerson: undefined }) as TeamConfig;
   });
 }
 
 /** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
-export function isByHand({ leadProcess, metadata }: TeamConfig): boolean {
-  return leadProcess === undefined || metadata?.[BY_HAND] === true;
+export function isByHand(config: TeamConfig): boolean {
+  return config.leadProcess === undefined || readMetadata(config, "ledByPerson") === true;
 }
-
-/** Key in a team's metadata: a person led it before a run did. */
-const BY_HAND = "_byHand";
-
-/** Key in a team's metadata: the session of the lead that a person followed. */
-const SESSION = "_leadSession";
 
 /** Whether there is a conversation of it; an id that is read from a file becomes the name of one. */
 function isSession(root: string, id: unknown): boolean {

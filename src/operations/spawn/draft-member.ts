@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import * as z from "zod/mini";
 import { parseRule } from "../../agent/permissions/rules.ts";
 import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import type { SpawnRequest } from "../../backend/backend.ts";
@@ -14,10 +13,9 @@ import { rootTag } from "../../protocol/paths.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { PROMPT_OVERRIDES, type PromptOverrides, TYPES_DIRECTORY } from "../../schema/member-metadata.ts";
+import { changedMetadata, type PromptOverrides, readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { withLimits } from "../../team/members/budget.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
@@ -124,27 +122,23 @@ function isNoRule(rule: string): boolean {
   return parseRule(rule) === undefined;
 }
 
-/** Key in a member's metadata: the only tools that it has, for when it is started again. */
-const TOOLS = "_tools";
-
 function metadataOf(
   { tools, worktree, budget = {}, words = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
-  const metadata = {
-    ...(tools?.length && { [TOOLS]: tools.slice() }),
-    ...(Object.keys(words).length > 0 && { [PROMPT_OVERRIDES]: maskValue(words, ownSecrets()) }),
-    // A worktree has what is committed alone, and its branch may have another.
-    ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
-    ...(Object.keys(budget).length > 0 && withLimits(undefined, budget)),
-  };
-  return Object.keys(metadata).length === 0 ? undefined : metadata;
+  return changedMetadata(undefined, {
+    tools: tools?.length ? tools.slice() : undefined,
+    promptOverrides: Object.keys(words).length > 0 ? maskValue(words, ownSecrets()) : undefined,
+    // A worktree holds only committed files, and its branch may have another version of the type.
+    typesDirectory: worktree === undefined ? undefined : typesIn,
+    budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
+  });
 }
 
 /** As what a member is started again: what it was spawned with. */
-export function restartInput({ name, allowedTools, disallowedTools, metadata }: TeamMember): SpawnInput {
-  const tools = z.optional(z.array(z.string())).safeParse(metadata?.[TOOLS]);
-  return defined({ name, allowedTools, disallowedTools, tools: tools.success ? tools.data : undefined });
+export function restartInput(member: TeamMember): SpawnInput {
+  const { name, allowedTools, disallowedTools } = member;
+  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { sameName } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { type NewMember, removeMember } from "../../team/members/members.ts";
-import { claimStarts, startClaimOf } from "../../team/members/start-claims.ts";
+import { claimStarts } from "../../team/members/start-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
 import type { OperationContext } from "../context.ts";
 import { endPreviousStart } from "../ending/clear-previous-start.ts";
@@ -16,7 +17,7 @@ export async function takeBackCutOff(ctx: OperationContext, drafts: readonly New
   const { ref } = ctx;
   const isCutOff = (member: TeamMember): boolean =>
     drafts.some(({ name }) => sameName(name, member.name)) &&
-    startClaimOf(member)?.first === true &&
+    readMetadata(member, "startClaim")?.first === true &&
     member.worktreePath === undefined &&
     readStatus(ref, member.name) === undefined &&
     judgeLiveness(member, { status: undefined, place: readPlace(ref, member.name), exit: undefined })

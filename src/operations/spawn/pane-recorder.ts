@@ -1,6 +1,7 @@
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import { type NewPlace, releaseStartClaims, startClaimOf } from "../../team/members/start-claims.ts";
+import { type NewPlace, releaseStartClaims } from "../../team/members/start-claims.ts";
 import type { OperationContext } from "../context.ts";
 
 export interface PaneRecorder {
@@ -21,7 +22,7 @@ export function paneRecorder({ ref }: OperationContext, members: readonly TeamMe
     waiting.clear();
     if (places.size === 0) return;
     const claims = members.flatMap((member) => {
-      const claim = places.has(member.name) ? startClaimOf(member) : undefined;
+      const claim = places.has(member.name) ? readMetadata(member, "startClaim") : undefined;
       return claim === undefined ? [] : [[member.name, claim] as const];
     });
     await releaseStartClaims(ref, new Map(claims), places);

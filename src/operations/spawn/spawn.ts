@@ -3,11 +3,11 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
+import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
-import { startClaimOf, withStartClaim } from "../../team/members/start-claims.ts";
+import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
 import { type OperationContext, requireNoNesting } from "../context.ts";
@@ -117,7 +117,9 @@ async function startDrafts(
   const houses = await Promise.all(housed);
   const ready = houses.filter((one) => one.ok);
   const starts = ready.map(({ member, input }) =>
-    buildStart(ctx, config, member, input, snapshot, { instance: startClaimOf(member)?.instance }),
+    buildStart(ctx, config, member, input, snapshot, {
+      instance: readMetadata(member, "startClaim")?.instance,
+    }),
   );
   const kind = options.placement ?? "team-window";
   const { signal } = options;

@@ -1,14 +1,10 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import type { Ending } from "../../schema/ending.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import {
-  claimEnding,
-  endingId,
-  LAST_REPORTED_END,
-  unfinishedEndings,
-} from "../../team/members/ending-claims.ts";
+import { claimEnding, endingId, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import {
   type AgentExit,
   exitOf,
@@ -40,20 +36,24 @@ import { endDeadLeadWatches } from "../processes/dead-lead.ts";
  */
 export async function claimMissedCrash(
   { ref }: OperationContext,
-  { name, metadata }: TeamMember,
+  member: TeamMember,
 ): Promise<Ending | undefined> {
+  const { name } = member;
   const status = readStatus(ref, name);
   if (status?.before === undefined) return undefined;
   const id = endingId({ ...status, process: status.before });
-  const isTold = (told: unknown): boolean => told === id || told === endingId(status);
-  if (isTold(metadata?.[LAST_REPORTED_END])) return undefined;
+  const isReported = (one: TeamMember): boolean => {
+    const last = readMetadata(one, "lastReportedEnd");
+    return last === id || last === endingId(status);
+  };
+  if (isReported(member)) return undefined;
   const record = readCrash(ref, name);
   const exit = record !== undefined && record.instance === status.instance ? exitOf(record) : null;
   const verb = exit !== null && isWished(exit) ? "ended" : "crashed";
   const news = `${name} ${verb}${exitReason(exit)} and was started again in its pane.${lastLinesOf(exit)}`;
   return claimEnding(ref, { id, name, how: "restarted", news, tasks: [] }, (config) => {
     const known = lookUpMember(config, name);
-    return known === undefined || isTold(known.metadata?.[LAST_REPORTED_END]) ? undefined : config;
+    return known === undefined || isReported(known) ? undefined : config;
   });
 }
 
@@ -167,7 +167,7 @@ export function unnoticedEnd(ctx: OperationContext, member: TeamMember): Unnotic
   if (status === undefined || livenessOfAgent(ctx.ref, member.name, status) !== "dead") return undefined;
   const id = endingId(status);
   const agreed = status.state === "exited" && status.agreedToStop === true && !keepsOnExit(member);
-  return !agreed && member.metadata?.[LAST_REPORTED_END] === id ? undefined : { id, agreed };
+  return !agreed && readMetadata(member, "lastReportedEnd") === id ? undefined : { id, agreed };
 }
 
 /** Whether its launch script still lives and has not written how the agent ended: it is about to, and rings then. */
@@ -195,7 +195,7 @@ async function claimCrash(
   const tasks = [...(unfinished().get(name) ?? [])];
   return claimEnding(ctx.ref, { id, name, how, news, tasks, process: status?.process, place }, (config) => {
     const known = config.members.find((one) => one.name === name);
-    if (known === undefined || known.metadata?.[LAST_REPORTED_END] === id || hasKillClaim(known))
+    if (known === undefined || readMetadata(known, "lastReportedEnd") === id || hasKillClaim(known))
       return undefined;
     const members = config.members.map((one) => (one === known ? { ...one, isActive: false } : one));
     return { ...config, members };

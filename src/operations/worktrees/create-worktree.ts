@@ -6,7 +6,8 @@ import { runCommandGroup } from "../../os/process/command-group.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { WORKTREE, type WorktreeRecord } from "../../schema/worktree.ts";
+import { changedMetadata } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { patchMember } from "../../team/members/members.ts";
 import type { OperationContext } from "../context.ts";
 
@@ -49,7 +50,7 @@ export async function startWorktree(
   const { name } = member;
   let started = member;
   const announce = async (worktree: Worktree): Promise<void> => {
-    const metadata = { ...member.metadata, [WORKTREE]: recordOf(worktree) };
+    const metadata = changedMetadata(member.metadata, { worktree: recordOf(worktree) });
     started = await patchMember(ref, name, { worktreePath: worktree.path, cwd: worktree.cwd, metadata });
   };
   try {

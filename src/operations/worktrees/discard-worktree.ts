@@ -3,8 +3,9 @@ import { GitError } from "../../git/git.ts";
 import { commitsOnNoBranch } from "../../git/worktree.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { defined } from "../../schema/defined.ts";
+import { withMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { WORKTREE, type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { shellWord } from "../../text/shell-quote.ts";
 import type { OperationContext } from "../context.ts";
@@ -31,7 +32,7 @@ export async function setDiscard(
     const members = config.members.map((member) => {
       const worktree = isMeant(member) ? worktreeOf(member) : undefined;
       if (worktree === undefined) return member;
-      return { ...member, metadata: { ...member.metadata, [WORKTREE]: defined({ ...worktree, discard }) } };
+      return withMetadata(member, { worktree: defined({ ...worktree, discard }) });
     });
     return members.every((member, i) => member === config.members[i]) ? undefined : { ...config, members };
   });

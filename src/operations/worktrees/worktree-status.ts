@@ -3,7 +3,8 @@ import { aheadBehind } from "../../git/status.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 

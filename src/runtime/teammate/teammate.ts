@@ -199,8 +199,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     { modelsOf },
     { openSurroundings },
     { openType },
-    { typesDirectory },
-    { promptOverridesOf },
+    { readMetadata, typesDirectory },
     { snapshotOf },
   ] = await Promise.all([
     import("../agent/assemble-agent.ts"),
@@ -208,7 +207,6 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     import("../agent/models.ts"),
     import("../agent/agent-resources.ts"),
     import("../agent/load-agent-types.ts"),
-    import("../../schema/member-metadata.ts"),
     import("../../schema/member-metadata.ts"),
     import("../../operations/spawn/shell-snapshot.ts"),
   ]);
@@ -239,7 +237,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     surroundings,
     agentType: flags.agentType,
     ...own,
-    words: promptOverridesOf(member),
+    words: readMetadata(member, "promptOverrides") ?? {},
     sessionId: self.sessionId,
     settings: live,
     spawn: {},

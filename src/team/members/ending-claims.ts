@@ -1,8 +1,9 @@
 import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { type Ending, ending } from "../../schema/ending.ts";
+import type { Ending } from "../../schema/ending.ts";
 import type { EventOf } from "../../schema/event.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { updateTeam } from "../config/config.ts";
@@ -13,9 +14,6 @@ import { eventSubject } from "./event-subject.ts";
 const CLAIM_TTL_MS = 30_000;
 /** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
 const MOST_TRIES = 3;
-
-/** Key in a member's metadata: the end that was told last, so that it is not told again. */
-export const LAST_REPORTED_END = "_endNoticed";
 
 /** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
 export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
@@ -30,12 +28,7 @@ export type NewEnding = Omit<Ending, "by" | "at" | "tries">;
 
 /** The endings that somebody has begun and nobody finished; a record that does not parse tells nothing. */
 export function unfinishedEndings(config: TeamConfig): Ending[] {
-  const records = config.metadata?._endings;
-  if (!Array.isArray(records)) return [];
-  return records.flatMap((record) => {
-    const parsed = ending.safeParse(record);
-    return parsed.success ? [parsed.data] : [];
-  });
+  return readMetadata(config, "endings") ?? [];
 }
 
 /** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
@@ -144,12 +137,8 @@ function without(config: TeamConfig, ended: string): TeamConfig {
   );
 }
 
-/** A config without any has no trace of them. */
 function withEndings(config: TeamConfig, endings: readonly Ending[]): TeamConfig {
-  const { metadata = {}, ...rest } = config;
-  const { _endings, ...others } = metadata;
-  if (endings.length > 0) return { ...config, metadata: { ...others, _endings: endings } };
-  return Object.keys(others).length === 0 ? (rest as TeamConfig) : { ...config, metadata: others };
+  return withMetadata(config, { endings: endings.length === 0 ? undefined : [...endings] });
 }
 
 function keyOf(ref: TeamRef, id: string): string {

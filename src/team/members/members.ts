@@ -4,8 +4,8 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import type { EventOf } from "../../schema/event.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
@@ -195,13 +195,6 @@ function without(config: TeamConfig, member: TeamMember): TeamConfig {
 export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
   if (config.hiddenPaneIds === undefined) return config;
   return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
-}
-
-/** A member with some of its metadata changed: undefined takes a key away, and a metadata that holds nothing goes too. */
-export function withMetadata(member: TeamMember, change: Readonly<Record<string, unknown>>): TeamMember {
-  const { metadata, ...rest } = member;
-  const kept = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
-  return kept.length === 0 ? (rest as TeamMember) : { ...member, metadata: Object.fromEntries(kept) };
 }
 
 function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {

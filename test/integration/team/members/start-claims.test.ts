@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { readMetadata, withMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { findMember } from "../../../../src/team/members/members.ts";
@@ -9,9 +10,6 @@ import {
   keepsOnExit,
   releaseStartClaims,
   setKeepOnExit,
-  startClaimOf,
-  tasksToRestore,
-  withTasksToRestore,
 } from "../../../../src/team/members/start-claims.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -34,7 +32,10 @@ test("of several who claim at once, each member is one's alone", async () => {
   const isDown = ({ name }: { name: string }) => (name === LEAD_NAME ? undefined : { session: `of-${name}` });
   const all = await Promise.all(Array.from({ length: 8 }, () => claimStarts(ref, isDown)));
   expect(all.flatMap((claims) => [...claims.keys()]).sort()).toEqual(["ada", "bob", "dev"]);
-  expect(startClaimOf(memberIn(ref, "dev"))).toMatchObject({ session: "of-dev", by: { pid: process.pid } });
+  expect(readMetadata(memberIn(ref, "dev"), "startClaim")).toMatchObject({
+    session: "of-dev",
+    by: { pid: process.pid },
+  });
 });
 
 test.each([
@@ -56,7 +57,10 @@ test.each([
 test("whoever's claim was taken over changes nothing any more", async () => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, { ...ownIdentity(), procStart: "1" });
-  const [first, second] = [startClaimOf(memberIn(ref, "dev")), await claimStarts(ref, down("s"))];
+  const [first, second] = [
+    readMetadata(memberIn(ref, "dev"), "startClaim"),
+    await claimStarts(ref, down("s")),
+  ];
   if (first === undefined) throw new Error("There is no claim.");
   const late = await releaseStartClaims(
     ref,
@@ -64,7 +68,7 @@ test("whoever's claim was taken over changes nothing any more", async () => {
     new Map([["dev", { tmuxPaneId: "%7" }]]),
   );
   expect([...late]).toEqual([]);
-  expect(startClaimOf(memberIn(ref, "dev"))?.instance).toBe(second.get("dev")?.instance);
+  expect(readMetadata(memberIn(ref, "dev"), "startClaim")?.instance).toBe(second.get("dev")?.instance);
 });
 
 test("a start that stands leaves no trace but its place; one that failed leaves all as it was", async () => {
@@ -75,7 +79,7 @@ test("a start that stands leaves no trace but its place; one that failed leaves 
     ...config,
     hiddenPaneIds: ["%1", "%9"],
     members: config.members.map((one) =>
-      names.has(one.name) ? withTasksToRestore({ ...one, tmuxPaneId: "%1" }, ["1", "2"]) : one,
+      names.has(one.name) ? withMetadata({ ...one, tmuxPaneId: "%1" }, { tasksToRestore: ["1", "2"] }) : one,
     ),
   }));
   const claims = await claimStarts(ref, ({ name }) => (names.has(name) ? { session: undefined } : undefined));
@@ -84,12 +88,12 @@ test("a start that stands leaves no trace but its place; one that failed leaves 
   expect(memberIn(ref, "dev")).toMatchObject(place);
   expect(memberIn(ref, "dev").metadata).toBeUndefined();
   const ada = memberIn(ref, "ada");
-  expect([ada.tmuxPaneId, keepsOnExit(ada), tasksToRestore(ada), startClaimOf(ada)]).toEqual([
-    "%1",
-    true,
-    ["1", "2"],
-    undefined,
-  ]);
+  expect([
+    ada.tmuxPaneId,
+    keepsOnExit(ada),
+    readMetadata(ada, "tasksToRestore"),
+    readMetadata(ada, "startClaim"),
+  ]).toEqual(["%1", true, ["1", "2"], undefined]);
   expect(readTeam(ref).hiddenPaneIds).toEqual(["%9"]);
 });
 
@@ -103,5 +107,9 @@ test("records that are none tell nothing", async () => {
     })),
   }));
   const dev = memberIn(ref, "dev");
-  expect([startClaimOf(dev), tasksToRestore(dev), keepsOnExit(dev)]).toEqual([undefined, ["2"], false]);
+  expect([readMetadata(dev, "startClaim"), readMetadata(dev, "tasksToRestore"), keepsOnExit(dev)]).toEqual([
+    undefined,
+    ["2"],
+    false,
+  ]);
 });
