@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { formatProtocol } from "../../../src/protocol/messages.ts";
-import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { patchMember } from "../../../src/team/members/members.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import { type TeamEvent, teamEvent } from "../../../../src/schema/event.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 it("a turn leaves the events of all that was done in it, in the agent's name and without a word of it", async () => {
   const ref = await testTeam(["dev"]);

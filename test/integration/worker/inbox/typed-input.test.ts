@@ -1,15 +1,15 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { removeTeamFiles } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { pending, unreadCount } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const TYPED = "[typed by the user]\n";
 

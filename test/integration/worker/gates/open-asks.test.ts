@@ -1,17 +1,21 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals, wholeApproval } from "../../../src/operations/approvals/approvals.ts";
-import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { runFacts } from "../../../src/operations/run/run-state.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import {
+  answerApproval,
+  listApprovals,
+  wholeApproval,
+} from "../../../../src/operations/approvals/approvals.ts";
+import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { runFacts } from "../../../../src/operations/run/run-state.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
 const helper = (description: string, type: string, more: object = {}) => ({

@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { shareRules } from "../../../src/operations/approvals/share-rules.ts";
-import { finishMember } from "../../../src/operations/ending/remove-member.ts";
-import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { setMode } from "../../../src/operations/permission-mode.ts";
-import { escapeBody } from "../../../src/protocol/envelope.ts";
-import { PROTOCOL_TYPES } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../support/two-agents.ts";
-import type { WorkerInput } from "../../support/worker.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { shareRules } from "../../../../src/operations/approvals/share-rules.ts";
+import { finishMember } from "../../../../src/operations/ending/remove-member.ts";
+import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { setMode } from "../../../../src/operations/permission-mode.ts";
+import { escapeBody } from "../../../../src/protocol/envelope.ts";
+import { PROTOCOL_TYPES } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../../support/two-agents.ts";
+import type { WorkerInput } from "../../../support/worker.ts";
 
 /** One row of protocol.md section 4, as real agents bring it about. */
 interface Row {

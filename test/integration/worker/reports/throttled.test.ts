@@ -1,19 +1,19 @@
 import { afterEach, expect, it } from "vitest";
-import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { AgentState } from "../../../src/schema/status.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
+import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { AgentState } from "../../../../src/schema/status.ts";
+import { pending, unreadCount } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
 import {
   type FakeMessagesApi,
   type FakeReply,
   startFakeMessagesApi,
-} from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+} from "../../../support/fake-messages-api.ts";
+import { testTeam } from "../../../support/team.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());

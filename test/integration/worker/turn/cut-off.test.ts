@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { type RunningWorker, startWorker } from "../../support/worker.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { type RunningWorker, startWorker } from "../../../support/worker.ts";
 
 const LONG: Turn[] = [{ say: "half of what is", delayMs: 60_000 }];
 const COMMAND: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];

@@ -2,22 +2,22 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
-import { answerPermission } from "../../../src/operations/approvals/answer-permission.ts";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests/requests.ts";
-import { cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
+import { answerPermission } from "../../../../src/operations/approvals/answer-permission.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { cliIn } from "../../../support/cli.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../../support/worker.ts";
 
 /** A page on the loopback, and how often it was asked for. */
 async function page() {
