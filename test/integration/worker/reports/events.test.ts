@@ -11,7 +11,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { testTeam } from "../../../support/team.ts";
 import { workerOfTest } from "../../../support/worker-of-test.ts";
 
-it("a turn leaves the events of all that was done in it, in the agent's name and without a word of it", async () => {
+it("team events › record each step of a turn without its content", async () => {
   const ref = await testTeam(["dev"]);
   await patchMember(ref, "dev", { agentType: "tester" });
   const usage = { input: 1200, output: 34 };
@@ -74,7 +74,7 @@ const called = (stopReason?: string) => ({
   costUsd: 0,
 });
 
-it("an answer to a question counts as asked", async () => {
+it("team events › record a permission answered in the pane as asked", async () => {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, {
     mode: "default",

@@ -20,26 +20,29 @@ const shows = (running: RunningWorker, begin: string): Promise<unknown> =>
 it.each([
   ["in the middle of the model's answer", LONG, "turn_started"],
   ["in the middle of a tool call", COMMAND, "tool Bash"],
-])("a process that is ended by a signal %s leaves its turn to the next one", async (_where, turns, begun) => {
-  const ref = await testTeam(["dev"]);
-  await deliver(ref, { from: "team-lead", to: "dev", text: "one" });
-  const first = await startWorker(ref, { turns });
-  await shows(first, begun);
-  await eventually("the turn in the journal", async () => (await stateOf(ref)) === "turn_started");
-  expect(await first.stop("SIGTERM")).toBe("stopped");
-  expect(await stateOf(ref)).toBe("turn_started");
-  const transcript = join(ref.home.root, "teams-sessions", "session-dev.jsonl");
-  expect(readFileSync(transcript, "utf8")).not.toContain("The turn was interrupted here");
+])(
+  "interrupted turn › continues in the next process if SIGTERM ended the first one %s",
+  async (_where, turns, begun) => {
+    const ref = await testTeam(["dev"]);
+    await deliver(ref, { from: "team-lead", to: "dev", text: "one" });
+    const first = await startWorker(ref, { turns });
+    await shows(first, begun);
+    await eventually("the turn in the journal", async () => (await stateOf(ref)) === "turn_started");
+    expect(await first.stop("SIGTERM")).toBe("stopped");
+    expect(await stateOf(ref)).toBe("turn_started");
+    const transcript = join(ref.home.root, "teams-sessions", "session-dev.jsonl");
+    expect(readFileSync(transcript, "utf8")).not.toContain("The turn was interrupted here");
 
-  // What the last one played is known by its conversation: the next turn is played now.
-  const second = await startWorker(ref, { turns: [...(turns === COMMAND ? COMMAND : []), ...ANSWER] });
-  await eventually("the turn's end", async () => (await stateOf(ref)) === "done");
-  expect(second.worker.lastText).toBe("the answer");
-  expect(second.inputs).toHaveLength(1);
-  await second.stop("SIGTERM");
-});
+    // The conversation records how far the playbook was played, so the next turn of it follows.
+    const second = await startWorker(ref, { turns: [...(turns === COMMAND ? COMMAND : []), ...ANSWER] });
+    await eventually("the turn's end", async () => (await stateOf(ref)) === "done");
+    expect(second.worker.lastText).toBe("the answer");
+    expect(second.inputs).toHaveLength(1);
+    await second.stop("SIGTERM");
+  },
+);
 
-it("a process that a person ends with Ctrl-C leaves no turn behind", async () => {
+it("interrupted turn › is over if the user ended the process with Ctrl-C", async () => {
   const ref = await testTeam(["dev"]);
   await deliver(ref, { from: "team-lead", to: "dev", text: "one" });
   const first = await startWorker(ref, { turns: LONG });
