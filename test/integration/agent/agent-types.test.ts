@@ -67,14 +67,14 @@ describe("agent type files", () => {
     ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
     ["an invalid model name", type("name: x\nmodel: a b"), "cannot be a model's name"],
     ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
-  ])("with %s are reported and hide no other file", async (_title, text, flaw) => {
+  ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({
       "root/agents/a-good.md": type("name: good"),
       "root/agents/bad.md": text,
       "root/agents/z-better.md": type("name: better"),
     });
     const found = await agentTypesIn(root, project);
-    expect(found.flaws).toEqual([expect.stringContaining(flaw)]);
+    expect(found.flaws).toEqual([expect.stringContaining(problem)]);
     expect(found.flaws[0]).toContain(join(root, "agents/bad.md"));
     expect(custom(found).map(({ name }) => name)).toEqual(["good", "better"]);
   });

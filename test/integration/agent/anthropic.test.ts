@@ -197,7 +197,7 @@ describe("anthropicModel, failures", () => {
     headers,
   });
 
-  test("retries 429 and 529 after the delay the server names", async () => {
+  test("retries 429 and 529 after the delay that the server names", async () => {
     const { events, slept } = await play(
       await serve([
         busy(429, "rate_limit_error", { "retry-after": "7" }),

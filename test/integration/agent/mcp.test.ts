@@ -45,7 +45,7 @@ function local(env: Record<string, string> = {}) {
   return { entry, lines: () => readFileSync(log, "utf8").trim().split("\n") };
 }
 
-describe("connectServers, a stdio server", () => {
+describe("connectServers with a stdio server", () => {
   it("provides its tools under names the model API accepts, and returns their results", async () => {
     const { entry } = local();
     const { names, call, tools, failures } = await connect({ "my server": entry });
@@ -107,7 +107,7 @@ describe("connectServers, a stdio server", () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  it("gets the variables its entry names, but not the API key", async () => {
+  it("passes the variables that its entry names, but not the API key", async () => {
     const { entry, lines } = local({ GREETING: `${variable("WHO:-nobody")}-${variable("PLACE")}` });
     await connect({ one: entry }, { variables: { PLACE: "here", ANTHROPIC_API_KEY: "sk-secret" } });
     expect(lines()).toEqual([expect.stringMatching(/^started \d+ nobody-here no key$/)]);
@@ -153,7 +153,7 @@ describe("connectServers, a stdio server", () => {
   });
 });
 
-describe("connectServers, a server that cannot start", () => {
+describe("connectServers with a server that cannot start", () => {
   it.each([
     ["a missing program", { command: "/no/such/server", args: [], env: {} }, /ENOENT/],
     [
@@ -182,7 +182,7 @@ describe("connectServers, a server that cannot start", () => {
   });
 });
 
-it("connectServers, an HTTP server › provides its tools and receives the headers of its entry", async () => {
+it("connectServers with an HTTP server › provides its tools and sends the headers of its entry", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));
   onTestFinished(close);

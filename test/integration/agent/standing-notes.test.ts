@@ -22,7 +22,7 @@ function files(texts: Readonly<Record<string, string>>) {
 const nothing = () => false;
 
 /** Returns the read check of an agent with these rules that works in `cwd`. */
-const keptBy =
+const deniedBy =
   (rules: Partial<PermissionRules>, cwd: string): IsKeptBack =>
   (path, base) =>
     [cwd, base].some((at) => isKeptBack(path, { rules: { ...NO_RULES, ...rules }, workingDirs: [at] }));
@@ -124,7 +124,7 @@ describe("loadMemory and memorySection", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, keptBy(rules, cwd));
+    const { files: found, flaws } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
     expect(flaws).toHaveLength(5);
@@ -135,7 +135,7 @@ describe("loadMemory and memorySection", () => {
 
   it("loads no file if a Read rule is malformed", () => {
     const { root, cwd, home } = files({ "project/CLAUDE.md": "top", "root/CLAUDE.md": "mine" });
-    expect(loadMemory({ root, cwd, home }, keptBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
+    expect(loadMemory({ root, cwd, home }, deniedBy({ deny: ["Read(.env"] }, cwd))).toMatchObject({
       files: [],
       flaws: [expect.stringContaining("root"), expect.stringContaining("project")],
     });
@@ -200,7 +200,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/open/SKILL.md": "Open.",
     });
     const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
-    const { skills, flaws } = loadSkills(root, project, keptBy(rules, project));
+    const { skills, flaws } = loadSkills(root, project, deniedBy(rules, project));
     expect(skills.map(({ name }) => name)).toEqual(["open"]);
     expect(flaws).toHaveLength(2);
   });

@@ -84,7 +84,7 @@ describe("Read tool", () => {
     writeFileSync(at("binary"), Buffer.from([1, 2, 0, 3]));
     put("paper", "%PDF-1.7\n1 0 obj\n");
     execFileSync("mkfifo", [at("pipe")]);
-    const flaws: Record<string, string> = {
+    const problems: Record<string, string> = {
       "photo.PNG": "is an image",
       binary: "is a binary file",
       paper: "is a binary file",
@@ -92,10 +92,10 @@ describe("Read tool", () => {
       ".": "is a directory",
       nothing: "does not exist",
     };
-    for (const [file_path, flaw] of Object.entries(flaws)) {
+    for (const [file_path, problem] of Object.entries(problems)) {
       expect(await use(readTool, { file_path })).toMatchObject({
         isError: true,
-        content: expect.stringContaining(flaw),
+        content: expect.stringContaining(problem),
       });
     }
   });
@@ -226,8 +226,11 @@ describe("Edit tool", () => {
     ["an old_string that does not occur", "x", { old_string: "z", new_string: "y" }, "does not occur"],
     ["a new_string equal to old_string", "x", { old_string: "x", new_string: "x" }, "the same"],
     ["an empty old_string", "x", { old_string: "", new_string: "x" }, "empty"],
-  ])("refuses %s and changes nothing", async (_, text, change, flaw) => {
-    expect(await edit(text, change)).toMatchObject({ isError: true, content: expect.stringContaining(flaw) });
+  ])("refuses %s and changes nothing", async (_, text, change, problem) => {
+    expect(await edit(text, change)).toMatchObject({
+      isError: true,
+      content: expect.stringContaining(problem),
+    });
     expect(now()).toBe(text);
   });
 

@@ -30,7 +30,7 @@ describe.each(SHELLS)("end of an agent, launch script run by %s as sh", (shell) 
 /** Lets the agent exit with 3, and waits for the prompt in its pane. */
 async function crash(run: Launched): Promise<void> {
   run.type("exit 3");
-  await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+  await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
   expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
 }
 
@@ -46,7 +46,7 @@ const expectNotification: Record<
 /** Waits until the pane is in the expected state. */
 const expectPane: Record<EndingCase["pane"], (run: Launched, program: number) => Promise<unknown>> = {
   held: async (run) => {
-    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+    await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
     // Earlier input is not handled late.
     run.tmux("send-keys", "-t", run.pane, "-l", "still held");
     await eventually("an echo", () => run.screen().includes("still held"));

@@ -41,7 +41,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
   test("keeps a crashed pane open, restarts on r and Enter, and closes on q and Enter", async () => {
     const run = await launched(shell);
     run.type("exit 3");
-    await eventually("the epitaph", () => run.screen().includes("r + Enter starts it again"));
+    await eventually("the end message", () => run.screen().includes("r + Enter starts it again"));
     expect(run.screen()).toContain("[ended with exit code 3]");
     const first = run.program();
     // Incomplete input is not an answer.
@@ -51,12 +51,12 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     expect(readFileSync(`/proc/${run.program()}/cmdline`, "utf8")).toContain("ready.sh");
     run.type("exit 4");
     await eventually("the second crash", () => run.exit()?.code === 4);
-    await eventually("the second epitaph", () => run.screen().includes("[ended with exit code 4]"));
+    await eventually("the second end message", () => run.screen().includes("[ended with exit code 4]"));
     const second = run.program();
     run.type("r");
     await eventually("a third start", () => run.program() !== second && !existsSync(run.paths.exit));
     process.kill(run.program(), "SIGKILL");
-    await eventually("the third epitaph", () => run.screen().includes("[ended by SIGKILL]"));
+    await eventually("the third end message", () => run.screen().includes("[ended by SIGKILL]"));
     await eventually("its record", () => run.exit()?.code === 137);
     expect(run.exit()?.lastLines.join("\n")).not.toContain("[ended by");
     run.type("q");
@@ -72,9 +72,9 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     });
     const first = run.program();
     run.type("exit 3");
-    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+    await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
     run.type("what now?");
-    await eventually("what else to press", () => run.screen().includes("r or q, and Enter."));
+    await eventually("the second prompt", () => run.screen().includes("r or q, and Enter."));
     // One Ctrl-C more than was needed to end it.
     run.tmux("send-keys", "-t", run.pane, "C-c", "r", "Enter");
     await eventually("another start", () => run.program() !== first);
@@ -106,7 +106,7 @@ describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
     });
     expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
     expect(run.exit()?.lastLines).toContain("fatal: on the other screen");
-    await eventually("the epitaph", () => run.screen().includes("r + Enter"));
+    await eventually("the end message", () => run.screen().includes("r + Enter"));
     expect(run.tmux("display-message", "-p", "-t", run.pane, "#{alternate_on}")).toBe("0");
     expect(run.screen()).toContain("fatal: on the other screen");
   });

@@ -38,7 +38,7 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
     sent += 1;
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
     await eventually(
-      "its rest",
+      "the idle state",
       () => dev.inputs.length === sent && readStatus(ref, "dev")?.state === "idle",
     );
     return dev.messages.flatMap(({ content }) =>
@@ -143,7 +143,7 @@ describe("settings changed while an agent runs", () => {
     user({ permissions: { allow: ["Bash(touch a)"] } });
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
     await eventually("the call", () => made("a"));
-    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("the idle state", () => readStatus(ref, "dev")?.state === "idle");
     expect(listApprovals(ref)).toEqual([]);
     expect(dev.inputs).toHaveLength(2);
   });

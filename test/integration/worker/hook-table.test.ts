@@ -33,19 +33,19 @@ type Effect =
   /** The event is prevented, and the model reads why. */
   | "refused"
   /** The model reads the text, with the result or as its next turn. */
-  | "told"
+  | "added"
   /** The turn ends. */
   | "ends";
 
 const TABLE: Readonly<Record<HookEvent, Readonly<Record<Answer, Effect>>>> = {
   PreToolUse: row("continues", "refused", "shown", "shown", "refused", "ends"),
-  PostToolUse: row("continues", "told", "shown", "shown", "told", "ends"),
+  PostToolUse: row("continues", "added", "shown", "shown", "added", "ends"),
   TaskCreated: row("continues", "refused", "shown", "shown", "refused", "refused"),
   TaskCompleted: row("continues", "refused", "shown", "shown", "refused", "refused"),
   SubagentStart: row("reads", "shown", "shown", "shown", "shown", "shown"),
-  SubagentStop: row("continues", "told", "shown", "shown", "told", "continues"),
-  Stop: row("continues", "told", "shown", "shown", "told", "continues"),
-  TeammateIdle: row("continues", "told", "shown", "shown", "told", "continues"),
+  SubagentStop: row("continues", "added", "shown", "shown", "added", "continues"),
+  Stop: row("continues", "added", "shown", "shown", "added", "continues"),
+  TeammateIdle: row("continues", "added", "shown", "shown", "added", "continues"),
 };
 
 function row(...effects: readonly [Effect, Effect, Effect, Effect, Effect, Effect]): Record<Answer, Effect> {
@@ -91,7 +91,7 @@ const HAPPENED: Readonly<Record<HookEvent, (cwd: string, tasks: readonly string[
 };
 
 /** Effects after which the model has the text of the hook. */
-const HEARD: ReadonlySet<Effect> = new Set<Effect>(["refused", "told", "ends"]);
+const READ_BY_MODEL: ReadonlySet<Effect> = new Set<Effect>(["refused", "added", "ends"]);
 const AT_REST: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "TeammateIdle"]);
 
 /** Notices for the user: one for each result except success. */
@@ -125,25 +125,28 @@ describe.each(Object.keys(TABLE) as HookEvent[])("%s hook", (event) => {
         settings: { hooks: { [event]: [{ matcher, hooks: [hook] }] } },
       });
       await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-      await eventually("its rest", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
+      await eventually(
+        "the idle state",
+        () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle",
+      );
 
       const results = dev.messages.flatMap(({ content }) =>
         content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
       );
-      const heard = [...results, ...dev.inputs.slice(1)].join("\n");
+      const read = [...results, ...dev.inputs.slice(1)].join("\n");
       const tasks = listTasks(ref).map(({ status }) => status);
       const effect = TABLE[event][answer];
       expect({
         happened: HAPPENED[event](dev.cwd, tasks),
-        objection: heard.includes("objection"),
-        printed: heard.includes("printed"),
+        objection: read.includes("objection"),
+        printed: read.includes("printed"),
         turns: dev.inputs.length,
         after: existsSync(join(dev.cwd, "after")),
       }).toEqual({
         happened: effect !== "refused" && !(effect === "ends" && event === "PreToolUse"),
-        objection: HEARD.has(effect),
+        objection: READ_BY_MODEL.has(effect),
         printed: effect === "reads",
-        turns: effect === "told" && AT_REST.has(event) ? 2 : 1,
+        turns: effect === "added" && AT_REST.has(event) ? 2 : 1,
         after: event.endsWith("ToolUse") && effect !== "ends",
       });
       const notices = dev.shown.filter((line) => line.startsWith(`hook ${event}: `)).join("\n");

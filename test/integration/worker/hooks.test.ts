@@ -36,7 +36,7 @@ async function working(commands: Commands, input: WorkerInput = {}) {
 const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state === "idle";
 const rested = (ref: TeamRef, dev: RunningWorker) =>
-  eventually("its rest", () => dev.inputs.length > 0 && isIdle(ref));
+  eventually("the idle state", () => dev.inputs.length > 0 && isIdle(ref));
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const results = ({ messages }: RunningWorker): string[] =>
   messages.flatMap(({ content }) =>

@@ -305,7 +305,8 @@ describe("compaction with an unusable summary", () => {
     for (const request of api.requests) expectValidRequest(request);
     return { asks: api.requests.filter(asksForSummary), next: textsOf(api.requests.at(-1) as FakeRequest) };
   }
-  const flaw = () => events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
+  const missingSummary = () =>
+    events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
 
   test.each<[string, FakeReply]>([
     ["a tool call", tool],
@@ -320,7 +321,7 @@ describe("compaction with an unusable summary", () => {
     expect(textsOf(asks[1] as FakeRequest)).toContain(JSON.stringify(ASK_AGAIN).slice(1, 40));
     expect(next).toContain("SUMMARY");
     expect(next).not.toMatch(/look once more|I cannot|What was ask"/);
-    expect(flaw()).toEqual([undefined]);
+    expect(missingSummary()).toEqual([undefined]);
   });
 
   test("keeps the received messages and reports the reason after two failed attempts", async () => {
@@ -328,7 +329,7 @@ describe("compaction with an unusable summary", () => {
     expect(asks).toHaveLength(2);
     expect(next).toContain("No summary could be made of this part: the model gave none.");
     expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*MANGO-2/);
-    expect(flaw()).toEqual(["the model gave none"]);
+    expect(missingSummary()).toEqual(["the model gave none"]);
   });
 
   test("uses a summary that is truncated twice", async () => {

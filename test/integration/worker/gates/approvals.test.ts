@@ -361,7 +361,7 @@ describe("question of a teammate", () => {
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "the second" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toContain("the second");
-    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("the idle state", () => readStatus(ref, "dev")?.state === "idle");
     await expect(answerApproval(contextOf(ref), request.id, { approve: true })).rejects.toMatchObject({
       code: "ALREADY_ANSWERED",
     });
@@ -657,7 +657,7 @@ describe("shutdown request", () => {
     await eventually("the refusal", async () =>
       (await typesTo(ref, LEAD_NAME)).includes("shutdown_rejected"),
     );
-    await eventually("its idleness", () => stateOf(ref) === "idle");
+    await eventually("the idle state", () => stateOf(ref) === "idle");
     expect(readStatus(ref, "dev")?.agreedToStop).toBeUndefined();
     await send(ref, "still there?");
     await eventually("the next turn", () => dev.inputs.length === 2);

@@ -79,7 +79,7 @@ describe("budget of a member", () => {
     expect(await notices(ref)).toHaveLength(2);
   });
 
-  it("lets the turn end that used it up; later messages wait unread", async () => {
+  it("lets the current turn end when it is used up; later messages wait unread", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });

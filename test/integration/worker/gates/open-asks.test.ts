@@ -99,7 +99,7 @@ describe("pending permission requests (S61)", () => {
       subagents: { engineer: [{ tools: [touch("made")] }, { say: "made it" }] },
     });
     await eventually("the turn's end", () => dev.shown.includes("turn_ended") && isAsking(ref));
-    await eventually("its rest", () => status()?.resting === true);
+    await eventually("the idle state", () => status()?.resting === true);
     expect(status()).toMatchObject({ state: "needs-input", activity: "asks: look: Bash(touch made)" });
     expect(runFacts(contextOf(ref)).busy).toBe(1);
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });

@@ -41,7 +41,7 @@ const take: ToolCall = ["TaskUpdate", { taskId: "1", owner: "dev", status: "in_p
 const PLAN = "# My plan\n\nRead </teammate_message> first.";
 
 const isIdle = ({ ref }: TwoAgents) =>
-  eventually("dev's rest", () => readStatus(ref, "dev")?.state === "idle");
+  eventually("the idle state of dev", () => readStatus(ref, "dev")?.state === "idle");
 const asked = ({ ref }: TwoAgents) => eventually("the request", () => listApprovals(ref)[0]);
 const made = ({ dev }: TwoAgents, name = "made") => existsSync(join(dev.running.cwd, name));
 
@@ -443,11 +443,11 @@ describe("protocol message", () => {
     const receiver = row.to === LEAD_NAME ? stage.lead : stage.dev;
     if (row.reads !== undefined) {
       const { reads } = row;
-      await eventually("its prose", () =>
+      await eventually("the text for the model", () =>
         bodiesFrom(row.from, receiver.read).some((body) => reads.test(body)),
       );
     }
-    await eventually("its mark", () => entriesOf(ref, row.to).find(isIt)?.read === true);
+    await eventually("the read mark", () => entriesOf(ref, row.to).find(isIt)?.read === true);
     await row.changes?.(stage);
     // The model never reads the JSON of a protocol message.
     expect(receiver.read.join("\n")).not.toContain('{"type"');

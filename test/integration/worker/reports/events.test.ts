@@ -33,7 +33,7 @@ it("team events › record each step of a turn without its content", async () =>
     );
   const idles = () => own().filter(({ type }) => type === "idle").length;
   await send("begin with the treasure");
-  await eventually("its idleness", () => idles() === 1);
+  await eventually("the idle state", () => idles() === 1);
   await send(formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)));
   await eventually("the mode", () => dev.worker.plan.mode === "acceptEdits");
   await dev.worker.typed("again");

@@ -75,7 +75,7 @@ const notices = async (ref: TeamRef) => (await noticesOf(ref)).map(({ result }) 
 const reasons = async (ref: TeamRef) => (await noticesOf(ref)).map(({ failureReason }) => failureReason);
 
 describe("killed worker (S21)", () => {
-  it("receives messages again, in order, that it had read but not recorded", async () => {
+  it("receives messages again, in order, that were not recorded", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     await send(ref, "two");
@@ -89,7 +89,7 @@ describe("killed worker (S21)", () => {
       "received team-lead: two",
     ]);
     expect(turns(ref)).toEqual([expect.stringMatching(/one[\s\S]*two/)]);
-    await eventually("the mark", () => unreadCount(ref, "dev") === 0);
+    await eventually("the read mark", () => unreadCount(ref, "dev") === 0);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe("killed worker (S21)", () => {
     ["text", "while the model answers", 0],
     ["turn_ended", "after the answer, before the idle notice", 0],
   ])(
-    "at %s (%s) continues the turn and does not receive the messages again",
+    "killed at %s (%s) continues the turn without receiving its messages again",
     async (hold, _where, unread) => {
       const ref = await testTeam(["dev"]);
       await send(ref, "one");

@@ -182,7 +182,7 @@ describe("idle notice", () => {
     const ref = await testTeam(["dev"]);
     await workerOfTest(ref, { turns: [{ say: "all done" }] });
     await send(ref, "begin");
-    await eventually("its idleness", isIdle(ref));
+    await eventually("the idle state", isIdle(ref));
     // The state is idle at the start too, so isIdle also checks that the message was read.
     expect(await noticesOf(ref)).toMatchObject([
       { from: "dev", idleReason: "available", result: "all done", toolCalls: 0 },
