@@ -50,7 +50,7 @@ export const ERROR_EXIT = {
 
 export type ErrorCode = keyof typeof ERROR_EXIT;
 
-export interface TeamErrorOptions {
+interface TeamErrorOptions {
   /** What the person does next; shown under the message. */
   readonly hint?: string;
   /** Facts for scripts, printed with `--json`. */

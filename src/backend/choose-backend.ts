@@ -17,7 +17,7 @@ export interface BackendQuestion {
   readonly available?: readonly BackendType[];
 }
 
-export interface BackendChoice {
+interface BackendChoice {
   readonly backend: BackendType;
   /** One sentence for the person: why this one. */
   readonly why: string;

@@ -23,7 +23,7 @@ export interface ProcessBackendOptions {
   readonly onChildBell?: (instance: string) => void;
 }
 
-export interface ProcessBackend extends Backend {
+interface ProcessBackend extends Backend {
   /** Rings a child that this very process has started; false when there is none of that instance. */
   ringChild(instance: string): boolean;
   /** Lets go of the children's socketpairs; they live on. */
@@ -38,7 +38,7 @@ interface Channel {
 }
 
 /** Says the child which descriptor its end of the socketpair is. */
-export const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
+const BELL_FD_VARIABLE = "TEAMS_BELL_FD";
 const BELL_FD = 3;
 
 /** Teammates without a pane: each a child in a session of its own, its output in a log file. */

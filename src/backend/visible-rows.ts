@@ -1,7 +1,7 @@
 import { fileSize, readFrom, readTail } from "../os/files/fs.ts";
 
 /** One row, and where it stands among all that its surface has shown. */
-export interface VisibleRow {
+interface VisibleRow {
   readonly at: number;
   readonly text: string;
 }

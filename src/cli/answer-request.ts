@@ -14,7 +14,7 @@ import { line } from "../terminal/paint.ts";
 import { textOption } from "./option-values.ts";
 
 /** That what is allowed now is to be allowed always. */
-export interface Always {
+interface Always {
   /** In place of those that the request suggests. */
   readonly rules: readonly string[];
   /** The file that they go into; without it the agent alone keeps them, for as long as it runs. */

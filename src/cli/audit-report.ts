@@ -6,9 +6,9 @@ import { run } from "../os/process/run.ts";
 
 /** The first line of every report that the built-in audit wrote. */
 export const REPORT_MARK = "<!-- written by teams: audit -->";
-export const DEFAULT_REPORT = "AUDIT.md";
+const DEFAULT_REPORT = "AUDIT.md";
 
-export interface AuditQuestion {
+interface AuditQuestion {
   readonly cwd: string;
   /** `--report`; a path from here. */
   readonly report: string | undefined;

@@ -1,6 +1,6 @@
 import type { Command } from "./define-command.ts";
 
-export interface Entry {
+interface Entry {
   /** The heading it stands under in `teams --help`. */
   readonly group: "Teams" | "Teammates" | "Messages" | "Tasks" | "What waits for you" | "This machine";
   readonly load: () => Promise<{ readonly command: Command }>;

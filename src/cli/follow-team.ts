@@ -5,7 +5,7 @@ import { anyBell } from "../wakeup/merged-bell.ts";
 import { timerBell } from "../wakeup/timer-bell.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly signal: AbortSignal;
   /** Milliseconds; without it there is no end but the look's own and the signal's. */
   readonly timeoutMs?: number | undefined;

@@ -12,7 +12,7 @@ const COMMON = "Common options:";
 const OF_TEAMS: readonly string[] = ["team", "as"];
 
 /** Help was asked for: its text. */
-export interface Help {
+interface Help {
   readonly help: string;
 }
 

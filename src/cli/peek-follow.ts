@@ -14,7 +14,7 @@ const POLL_MS = 1_000;
 /** Milliseconds that it takes longer where nothing changed, unless something of the team does meanwhile. */
 const LOOK_LATER = 1_000;
 
-export type PeekEnd =
+type PeekEnd =
   | { readonly kind: "interrupted" }
   /** It had no place of ours from the first. */
   | { readonly kind: "nowhere" }

@@ -39,7 +39,7 @@ async function dispatch(io: Io): Promise<number> {
 }
 
 /** Parses the words behind a command's name and calls its body. */
-export async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
+async function runCommand(command: Command, words: readonly string[], io: Io): Promise<number> {
   if (command.raw && !asksForHelp(words)) {
     const out = openOutput(io, { json: false, quiet: false, verbose: false });
     return (await command.run({ args: {}, options: {}, io: withWords(io, words), out })) ?? EXIT.done;

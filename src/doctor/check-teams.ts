@@ -10,7 +10,7 @@ import { lostMembers, strayFlaws } from "./orphaned-records.ts";
 import { FILE_LOOKS } from "./stale-files.ts";
 import { CONTENT_LOOKS, configFlaw } from "./team-files.ts";
 
-export interface TeamCare {
+interface TeamCare {
   /** Whether what can be mended is. */
   readonly fix: boolean;
   /** The one team to look at, whoever made it: somebody has typed its name, and for `fix` said that it may be changed. */

@@ -23,7 +23,7 @@ export interface TeamsDirectories {
  * Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete, parts of a
  * recording whose run was killed.
  */
-export function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string[] {
+function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
     .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)

@@ -17,7 +17,7 @@ import { checkGit, checkNode, checkShell, checkTmux } from "./programs.ts";
 import { checkInsideTmux, checkIterm2, checkTerminal } from "./terminal.ts";
 import { checkTmuxOptions } from "./tmux-options.ts";
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly env: Env;
   /** As `process.versions.node` has it. */
   readonly nodeVersion: string;

@@ -4,7 +4,7 @@ import { isNoServer, type TmuxServer } from "../tmux/server.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
 /** What the server of the user says of itself, as far as it matters for panes of agents. */
-export interface TmuxView {
+interface TmuxView {
   /** Server, session and window options that hold for all, by name; those of a list joined by commas. */
   readonly options: ReadonlyMap<string, string>;
   /** Commands that run by themselves when panes or windows come, go or change, by hook. */

@@ -6,7 +6,7 @@ import { commitsOnlyOn } from "./status.ts";
 import { knownWorktrees, placeOfBranch } from "./worktree.ts";
 
 /** What was forgotten of a worktree whose directory had been deleted. */
-export interface Forgotten {
+interface Forgotten {
   /** The branch that was made for it went too. */
   readonly branch: boolean;
 }

@@ -29,7 +29,7 @@ export function inMainWorktree(directory: string): string | undefined {
 }
 
 /** Where a directory lies in a repository of git. */
-export interface Checkout {
+interface Checkout {
   /** It is a linked worktree, beside the main one. */
   readonly isLinked: boolean;
   /** Undefined where none is checked out. */

@@ -7,7 +7,7 @@ import type { Bell } from "../wakeup/bell.ts";
 import { openFifoBell } from "../wakeup/fifo-bell.ts";
 import { anyBell } from "../wakeup/merged-bell.ts";
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** Which start is awaited: files of an earlier one say nothing. */
   readonly instance: string;
   /** The agent's name, for the message. */

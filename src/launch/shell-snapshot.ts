@@ -7,7 +7,7 @@ import { runDetached } from "../os/process/spawn.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** `<root>`: the file goes to `<root>/shell-snapshots`. */
   readonly root: string;
   /** The user's shell, a path; bash, zsh and fish are known. */

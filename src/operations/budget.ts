@@ -11,7 +11,7 @@ import { type OperationContext, requireLead } from "./context.ts";
 /** Whether anybody knows what a call of this model costs. */
 export type IsPriced = (model: string) => boolean;
 
-export interface BudgetReport {
+interface BudgetReport {
   /** null for the whole team's. */
   readonly name: string | null;
   readonly limits: BudgetLimits;

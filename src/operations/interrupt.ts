@@ -17,7 +17,7 @@ import { openTreeBell } from "../wakeup/tree-bell.ts";
 import { type OperationContext, requireLead } from "./context.ts";
 
 /** Milliseconds that an agent has to take the request: it does so at once, whatever it is doing. */
-export const INTERRUPT_TIMEOUT = 5_000;
+const INTERRUPT_TIMEOUT = 5_000;
 /** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
 const POLL_MS = 1_000;
 

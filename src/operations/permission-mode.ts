@@ -31,7 +31,7 @@ export function leadsMode({ members }: Pick<TeamConfig, "members">): PermissionM
   return mode === undefined || mode === "delegate" ? "default" : mode;
 }
 
-export interface ModeChange {
+interface ModeChange {
   readonly name: string;
   readonly mode: PermissionMode;
   /** null where nobody had said one. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** In whose name code runs, where several agents live in one process. */
-export interface CurrentAgent {
+interface CurrentAgent {
   /** `name@team`. */
   readonly agentId: string;
   readonly env: Readonly<Record<string, string | undefined>>;

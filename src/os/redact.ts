@@ -63,7 +63,7 @@ export function maskText(text: string, secrets: readonly string[]): string {
 }
 
 /** Masks a text that comes in pieces. */
-export interface SecretStream {
+interface SecretStream {
   /** As much as can be told by now: what may be the start of a secret waits for the next piece. */
   push(piece: string): string;
   /** What still waits, once the text is over. */

@@ -1,7 +1,7 @@
 import type { MessageOf } from "./messages.ts";
 
 /** Where a rule is kept, as peers name it. */
-export const DESTINATIONS = ["session", "userSettings", "projectSettings", "localSettings"] as const;
+const DESTINATIONS = ["session", "userSettings", "projectSettings", "localSettings"] as const;
 export type RuleDestination = (typeof DESTINATIONS)[number];
 
 /** A suggestion or update that adds allow rules (protocol.md section 4). */
@@ -35,7 +35,7 @@ function joined(rule: unknown): readonly string[] {
 }
 
 /** What an answer to a permission request says, whichever of its forms it has. */
-export interface PermissionVerdict {
+interface PermissionVerdict {
   readonly requestId: string;
   readonly allowed: boolean;
   readonly note: string | undefined;

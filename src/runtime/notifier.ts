@@ -9,7 +9,7 @@ import type { TeamRef } from "../team/ref.ts";
 import { gridText } from "../text/terminal-text.ts";
 import type { Notifier } from "./notifying-view.ts";
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly settings: LiveSettings;
   readonly ref: TeamRef;
   /** The agent that waits, or whose side does. */

@@ -19,7 +19,7 @@ export interface Selection {
  * are, `$TEAMS_TEAM`, else the one team of ours. Whether it exists is seen when it is read.
  * @throws TeamError TEAM_NOT_FOUND when there is none, INVALID_INPUT when there are several, INVALID_NAME
  */
-export function resolveTeam(home: Home, env: Env, selection: Selection, addressed?: string): TeamRef {
+function resolveTeam(home: Home, env: Env, selection: Selection, addressed?: string): TeamRef {
   const named = selection.team;
   if (named !== undefined && addressed !== undefined && teamDir(named) !== teamDir(addressed)) {
     throw new TeamError("INVALID_INPUT", `--team says ${named}, the address says ${addressed}.`, {
@@ -69,7 +69,7 @@ export function deciderOf(env: Env): "person" | "model" {
  * The member who acts: the agent in whose shell this runs, else `--as`, else the lead.
  * @throws TeamError NOT_LEAD when an agent would act as somebody else, AGENT_NOT_FOUND
  */
-export function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selection: Selection): string {
+function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selection: Selection): string {
   const own = agentIdentity(env);
   const asked = selection.as === undefined ? undefined : splitAddress(selection.as);
   if (own === undefined)
@@ -126,7 +126,7 @@ export function memberByAddress(ref: TeamRef, config: TeamConfig, address: strin
 }
 
 /** A word that may name a team or a member (`kill`, `attach`). */
-export type TeamOrMember =
+type TeamOrMember =
   | { readonly kind: "team"; readonly open: OpenTeam }
   | { readonly kind: "member"; readonly open: OpenTeam; readonly member: TeamMember };
 

@@ -11,7 +11,7 @@ import { anyBell } from "../wakeup/merged-bell.ts";
 import { socketBell } from "../wakeup/socket-bell.ts";
 import { timerBell } from "../wakeup/timer-bell.ts";
 
-export interface WorkerBellOptions {
+interface WorkerBellOptions {
   /** Hears why its FIFOs, which had gone, could not be made anew. */
   problem(error: unknown): void;
   /** Descriptor of the socket pair's end that a parent which stays has handed on. */

@@ -10,7 +10,7 @@ export const COLORS = ["blue", "green", "yellow", "purple", "orange", "pink", "c
 
 export const permissionMode = z.enum(PERMISSION_MODES);
 
-export const BACKEND_TYPES = ["tmux", "in-process", "iterm2", "process"] as const;
+const BACKEND_TYPES = ["tmux", "in-process", "iterm2", "process"] as const;
 export type BackendType = (typeof BACKEND_TYPES)[number];
 
 const memberFields = z.looseObject({

@@ -1,5 +1,5 @@
 /** `T` without the keys that were left out: to a strict optional field `undefined` is no value. */
-export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 

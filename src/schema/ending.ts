@@ -7,7 +7,7 @@ import { worktreeRecord } from "./worktree.ts";
  * How an end is told: an agreed or forced one is for good, of the others the member stays; one that `restarted` is at work
  * again already, as somebody has seen to in its pane.
  */
-export const ENDING_KINDS = ["shutdown", "killed", "dismissed", "crashed", "exited", "restarted"] as const;
+const ENDING_KINDS = ["shutdown", "killed", "dismissed", "crashed", "exited", "restarted"] as const;
 export type EndingKind = (typeof ENDING_KINDS)[number];
 
 /**

@@ -7,18 +7,18 @@ export const SYSTEM_NAME = "system";
 /** Who a person's words to an agent are from: what is typed in its pane, an answer. */
 export const PERSON_NAME = "user";
 /** Names that no spawned member may have (protocol.md section 1). */
-export const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
+const RESERVED_NAMES: readonly string[] = [LEAD_NAME, SYSTEM_NAME, PERSON_NAME];
 /** Longest name of a team or an agent, in characters. */
-export const MAX_NAME = 64;
+const MAX_NAME = 64;
 
 declare const brand: unique symbol;
 type Brand<B extends string> = string & { readonly [brand]: B };
 /** A team's name in the form that directories and ids hold. */
 export type TeamDir = Brand<"TeamDir">;
 /** A member's name as its user wrote it, checked. */
-export type AgentName = Brand<"AgentName">;
+type AgentName = Brand<"AgentName">;
 /** `<name>@<team>`. */
-export type AgentId = Brand<"AgentId">;
+type AgentId = Brand<"AgentId">;
 
 /**
  * The directory form of a team's name: every character outside `[A-Za-z0-9]` as `-`, lower case.

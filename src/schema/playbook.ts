@@ -32,7 +32,7 @@ const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
 };
 
 /** What is wrong with a text that is no JSON, in plain words. */
-export function jsonFlaw(code: ParseErrorCode): string {
+function jsonFlaw(code: ParseErrorCode): string {
   return JSON_FLAWS[code];
 }
 
@@ -52,11 +52,7 @@ const KINDS: Readonly<Record<string, string>> = {
  * @param node what stands there; undefined when nothing does
  * @param fields those that there are where an issue speaks of one too many
  */
-export function fieldFlaw(
-  issue: z.core.$ZodIssue,
-  node: Node | undefined,
-  fields: readonly string[],
-): string {
+function fieldFlaw(issue: z.core.$ZodIssue, node: Node | undefined, fields: readonly string[]): string {
   if (issue.code === "unrecognized_keys") {
     return notAmong("field", issue.keys[0] ?? "", fields);
   }
@@ -76,7 +72,7 @@ export function fieldFlaw(
 }
 
 /** That a name is none of those there are, with the one that was meant or else all of them. */
-export function notAmong(what: string, name: string, names: readonly string[]): string {
+function notAmong(what: string, name: string, names: readonly string[]): string {
   const [near] = nearestNames(name, names);
   const rest = near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`;
   return `there is no ${what} ${JSON.stringify(name)}; ${rest}`;
@@ -151,7 +147,7 @@ function isRegexp(source: string): boolean {
 }
 
 /** What a playbook is held against beyond its form. */
-export interface PlaybookNames {
+interface PlaybookNames {
   /** The tools that there are. */
   readonly tools: readonly string[];
   /** Agents that are to play: each needs a list of its own, or `*`. */

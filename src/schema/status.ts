@@ -16,7 +16,7 @@ export const AGENT_STATES = [
   "crashed",
   "unknown",
 ] as const;
-export const agentState = z.enum(AGENT_STATES);
+const agentState = z.enum(AGENT_STATES);
 export type AgentState = z.infer<typeof agentState>;
 
 export const tokenCount = z.object({

@@ -8,7 +8,7 @@ import type { Settings } from "./settings-schema.ts";
 import { trustIn } from "./trust.ts";
 
 /** The servers of tools that count for an agent, and what is wrong with others. */
-export interface McpConfig {
+interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
   /** One sentence each, which names the file and the server. */
   readonly flaws: readonly string[];

@@ -24,7 +24,7 @@ const trustFile = z.looseObject({
 });
 
 /** A directory that somebody was asked about, or said something of. */
-export interface TrustRecord {
+interface TrustRecord {
   readonly directory: string;
   readonly trusted: boolean;
   readonly at: number;

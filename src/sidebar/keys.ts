@@ -13,7 +13,7 @@ export type Action =
   | "back"
   | "close";
 
-export interface KeyBinding {
+interface KeyBinding {
   readonly action: Action;
   /** As blessed names them. */
   readonly keys: readonly string[];

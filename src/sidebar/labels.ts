@@ -5,7 +5,7 @@ import { TONE } from "../text/colors.ts";
 import { cells, displayWidth, gridText } from "../text/terminal-text.ts";
 import type { MemberStatus, TaskView, TeamStatus } from "./data.ts";
 
-export interface StateLook {
+interface StateLook {
   readonly sign: string;
   /** What is said where the agent says nothing itself. */
   readonly word: string;

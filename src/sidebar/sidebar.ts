@@ -8,7 +8,7 @@ import type { Line } from "./spans.ts";
 import { type Answer, click, press, type SidebarState, START, type Step, write } from "./state.ts";
 import { frame } from "./view-model.ts";
 
-export interface SidebarOptions {
+interface SidebarOptions {
   /** Reads what is to be shown. TEAM_NOT_FOUND ends the sidebar; any other failure is shown and the next ring tries again. */
   load(): Promise<SidebarData>;
   /** Rings when something that `load` reads may have changed; it is subscribed already, and the sidebar closes it. */
@@ -23,7 +23,7 @@ export interface SidebarOptions {
 }
 
 /** What a person can do from the sidebar. What one of them throws is shown in its bottom line. */
-export interface SidebarActions {
+interface SidebarActions {
   /** Shows a member's pane to the person; where it cannot, a sentence that says what to do instead. */
   focus(member: string): Promise<string | undefined>;
   /** Hides a member's pane, or shows it again; a sentence that says which. */
@@ -33,7 +33,7 @@ export interface SidebarActions {
 }
 
 /** How it ended: by a person or the signal, or because the team is no more. */
-export type SidebarEnd = "closed" | "team-gone";
+type SidebarEnd = "closed" | "team-gone";
 
 /** Between two readings; a burst of rings within it is one. Ten drawings a second are more than anybody reads. */
 const GAP_MS = 100;

@@ -29,7 +29,7 @@ export function line(spans: readonly Span[], target?: SidebarTarget): Line {
   return target === undefined ? { spans } : { spans, target };
 }
 
-export function widthOf(spans: readonly Span[]): number {
+function widthOf(spans: readonly Span[]): number {
   return spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 

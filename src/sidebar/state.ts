@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 /** What the world is asked for by a key. */
-export type Effect =
+type Effect =
   | { readonly kind: "focus" | "hide"; readonly member: string }
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "close" };

@@ -17,7 +17,7 @@ import {
 import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
 import { type SidebarState, type SidebarTarget, sameTarget, selectedTarget } from "./state.ts";
 
-export interface ScreenSize {
+interface ScreenSize {
   readonly width: number;
   readonly height: number;
 }

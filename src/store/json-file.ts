@@ -39,7 +39,7 @@ export function readRecordFile<T>(path: string, schema: z.core.$ZodType<T>): T |
   return "flaw" in read ? undefined : read.value;
 }
 
-export interface JsonChange<T> {
+interface JsonChange<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
   /** What is thrown when the file is not there. */

@@ -4,7 +4,7 @@ import { appendLines, linesBackwards } from "../os/files/lines.ts";
 
 const NEWLINE = 0x0a;
 
-export interface AppendOptions {
+interface AppendOptions {
   /** Whether the lines are on the disk before this returns; off by default, since a killed process loses nothing that it has written. */
   readonly sync?: boolean;
 }
@@ -19,7 +19,7 @@ export function appendJsonLines(path: string, values: readonly unknown[], option
   appendLines(path, lines, options.sync ?? false);
 }
 
-export interface JsonLines<T> {
+interface JsonLines<T> {
   readonly lines: T[];
   /** Where the next read begins: behind the last whole line. */
   readonly offset: number;
@@ -46,7 +46,7 @@ export function readTextLines(
   return { texts: texts.filter((line) => line.trim() !== ""), offset: fromOffset + end + 1 };
 }
 
-export interface BackwardReading {
+interface BackwardReading {
   /** Text that every wanted line holds as it stands: a line without it is not even parsed. */
   readonly holding?: string;
   /** Bytes from the end that are read at most; without it all, if need be. */

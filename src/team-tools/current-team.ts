@@ -13,7 +13,7 @@ import type { TeamToolContext } from "./context.ts";
 export type LeadTool = (context: TeamToolContext & { readonly led: LedTeam }) => AnyTool;
 
 /** What a lead says of the team that it is to lead. */
-export interface TeamWords {
+interface TeamWords {
   readonly name: string;
   readonly description?: string | undefined;
   /** The lead's own. */
@@ -21,7 +21,7 @@ export interface TeamWords {
 }
 
 /** What a deletion came to. */
-export interface Deletion {
+interface Deletion {
   /** Its files stay. */
   readonly kept: boolean;
   readonly worktrees: readonly WorktreeEnd[];

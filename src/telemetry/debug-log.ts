@@ -9,7 +9,7 @@ import { wantsDebugLog } from "./debug-flag.ts";
 import { appendBounded } from "./rotating-log.ts";
 
 /** What an agent decided and why, one line each, with no secret in it. */
-export interface DebugLog {
+interface DebugLog {
   readonly path: string;
   /** Of several lines one is made. Never throws: the log is no part of what it tells of. */
   note(text: string): void;

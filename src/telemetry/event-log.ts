@@ -6,7 +6,7 @@ import type { NewEvent } from "../schema/event.ts";
 import { appendBounded } from "./rotating-log.ts";
 
 /** Whose log it is; a team as its reference has it. */
-export interface EventLog {
+interface EventLog {
   readonly team: string;
   readonly paths: { readonly events: string };
 }

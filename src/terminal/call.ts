@@ -59,7 +59,7 @@ type OptionValue<O extends OptionSpec> = O extends { readonly value: string }
 
 type Options<O extends OptionSpecs> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
-export type CommonOptions = Options<typeof COMMON_OPTIONS>;
+type CommonOptions = Options<typeof COMMON_OPTIONS>;
 
 /** What a command's body is called with. */
 export interface Call<

@@ -24,7 +24,7 @@ export interface TypingRow {
   resume(): void;
 }
 
-export interface TypingRowOptions {
+interface TypingRowOptions {
   /** Writes to the terminal. */
   out(text: string): void;
   /** Columns of the terminal now. */

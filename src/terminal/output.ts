@@ -19,7 +19,7 @@ export interface Output {
   note(text: string): void;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;

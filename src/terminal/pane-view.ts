@@ -8,7 +8,7 @@ import type { TypingRow } from "./input-row.ts";
 import { eventWriter } from "./pane-events.ts";
 import { excerpt, type Page, type PageOptions, pageOf } from "./pane-writer.ts";
 
-export interface PaneViewOptions extends PageOptions {
+interface PaneViewOptions extends PageOptions {
   readonly name: string;
   /** Rings the terminal's bell when it waits for a person, who may look elsewhere. */
   readonly rings?: boolean;
@@ -19,7 +19,7 @@ export interface PaneViewOptions extends PageOptions {
 }
 
 /** Who is at work here, for the first lines of a pane. */
-export interface PaneHeader {
+interface PaneHeader {
   readonly team: string;
   readonly agentType?: string | undefined;
   readonly model?: string | undefined;

@@ -9,10 +9,10 @@ import {
 import { wordFlow, wrapRow } from "../text/word-wrap.ts";
 
 /** What a row belongs to; where it changes, an empty row stands between. */
-export type Block = "start" | "text" | "tool" | "message" | "notice";
+type Block = "start" | "text" | "tool" | "message" | "notice";
 
 /** A pane that is written on from top to bottom, and never drawn over. */
-export interface Paper {
+interface Paper {
   /** Starts a block in a line of its own, with an empty one above it where the kind changes. */
   begin(block: Block): void;
   row(text: string): void;
@@ -31,7 +31,7 @@ export type Ink = number | "bold" | undefined;
 export type Paint = (ink: Ink, text: string) => string;
 
 /** @param width columns of the terminal now; Infinity where nobody wraps */
-export function paper(write: (text: string) => void, width: () => number): Paper {
+function paper(write: (text: string) => void, width: () => number): Paper {
   const words = wordFlow(width);
   let last: Block = "start";
   let atLineStart = true;

@@ -7,7 +7,7 @@ import { signalProcess } from "../os/process/process-table.ts";
 import type { Io } from "./io.ts";
 
 /** This process's side of {@link Io}, and its end. */
-export interface ProcessIo extends Io {
+interface ProcessIo extends Io {
   /** Resolves when everything written has left this process. */
   flushed(): Promise<void>;
   /** Whether output was lost (a full disk), so that this process has failed whatever else it did. */

@@ -5,7 +5,7 @@ import type { Io } from "./io.ts";
 import { painter, wantsColors } from "./paint.ts";
 
 /** What a user or script is told of a failure. */
-export interface Failure {
+interface Failure {
   /** One of protocol.md section 9, or `INTERNAL` for a defect of ours. */
   readonly code: string;
   readonly message: string;

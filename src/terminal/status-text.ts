@@ -191,7 +191,7 @@ export function statusLine({ team, members, tasks, approvals }: TeamStatus): str
 }
 
 /** Since when an agent at work that gives no sign of life is stuck: milliseconds since the epoch. */
-export interface StuckSince {
+interface StuckSince {
   readonly now: number;
   readonly stuckAfterMs: number;
 }

@@ -3,7 +3,7 @@ import { type Painted, shown } from "./paint.ts";
 
 export type Cell = string | number | Painted;
 
-export interface TableOptions {
+interface TableOptions {
   /** Columns of the terminal: the last column is cut to fit. Without it nothing is cut. */
   readonly columns?: number | undefined;
   /** Indexes of columns that stand at the right: figures. */

@@ -7,7 +7,7 @@ export function wrapRow(row: string, width: number): string[] {
 }
 
 /** Text that comes in pieces, broken at blanks as it comes: the word that may go on is held back. */
-export interface WordFlow {
+interface WordFlow {
   /** What can be shown by now. */
   push(piece: string): string;
   /** The rest; the next piece begins a line. */

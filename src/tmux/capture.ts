@@ -4,7 +4,7 @@ import { either } from "./keys.ts";
 import { isNoServer, type TmuxServer } from "./server.ts";
 
 /** A pane, and the condition under which it is the one that is meant, as for `onlyIf`. */
-export interface CaptureTarget {
+interface CaptureTarget {
   readonly pane: PaneId;
   readonly condition: string;
 }

@@ -9,7 +9,7 @@ export type BatchLine = TmuxCommand | { readonly chain: readonly TmuxCommand[] }
  * newline inside quotes would swallow the blanks behind it), and so does `~`, which is a home also within quotes.
  * @throws RangeError for a NUL, which no argument can hold
  */
-export function quote(word: string): string {
+function quote(word: string): string {
   if (word.includes("\0")) throw new RangeError("An argument of tmux cannot hold a NUL.");
   const escaped = word.replace(/[\\"$]/g, "\\$&").replace(/[\x01-\x1f\x7f~]/g, octal);
   return `"${escaped}"`;

@@ -20,7 +20,7 @@ export type TmuxErrorKind =
  * How much of a call was done when it failed: `nothing` may be tried again as it is, after `some` and `unknown` one has to
  * look first.
  */
-export type Done = "nothing" | "some" | "unknown";
+type Done = "nothing" | "some" | "unknown";
 
 export interface TmuxFailure {
   readonly kind: TmuxErrorKind;

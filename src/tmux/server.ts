@@ -21,7 +21,7 @@ export type TmuxSocket = { readonly name: string } | { readonly path: string } |
 /** A tmux call that takes longer than this hangs: a healthy one takes two milliseconds. */
 const CALL_TIMEOUT_MS = 15_000;
 
-export interface TmuxServerOptions {
+interface TmuxServerOptions {
   readonly socket?: TmuxSocket;
   /** The environment of the clients, and of a server that one of them starts, which hands it on to every later pane. */
   readonly env: Env;
@@ -32,7 +32,7 @@ export interface TmuxServerOptions {
   readonly run?: typeof runProgram;
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   /** Whether a missing server is started. */
   readonly start?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface BatchOptions {
   readonly serverPid?: number | undefined;
 }
 
-export interface BatchResult {
+interface BatchResult {
   /** What the commands printed, in order. */
   readonly lines: readonly string[];
   /** The same as it came, with the empty lines. */

@@ -2,7 +2,7 @@ import type { Bell, WaitOptions } from "./bell.ts";
 import { type FifoBell, openFifoBell, ring } from "./fifo-bell.ts";
 import { holdLifeline } from "./lifeline.ts";
 
-export interface LastingBellOptions {
+interface LastingBellOptions {
   /** Paths of the FIFOs. */
   readonly bell: string;
   readonly lifeline: string;

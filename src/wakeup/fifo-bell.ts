@@ -21,7 +21,7 @@ export function alsoRing(path: string, ring: () => void): () => void {
 }
 
 /** Rings what stands beside a FIFO. @returns whether there was anything */
-export function ringAlso(path: string): boolean {
+function ringAlso(path: string): boolean {
   const rings = others.get(path);
   for (const ring of rings ?? []) ring();
   return rings !== undefined;

@@ -5,7 +5,7 @@ import type { Bell } from "./bell.ts";
 const LEAST_MS = 5_000;
 const MOST_MS = 60_000;
 
-export interface SlowBellOptions {
+interface SlowBellOptions {
   /** Milliseconds until the first check; never below 5 s. */
   readonly firstMs?: number;
   /** Milliseconds that the growing interval ends at. */

@@ -3,7 +3,7 @@ import { ProcessEndingAbort } from "../agent/turn/turn-abort.ts";
 /** Why a worker ended by itself. */
 export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
 
-export interface LifeOptions {
+interface LifeOptions {
   readonly role: "teammate" | "lead";
   /** Ends the worker from outside. */
   readonly signal: AbortSignal;

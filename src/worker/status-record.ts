@@ -30,7 +30,7 @@ export interface StatusKeeper {
   watches(serverWatches: readonly ServerWatchRecord[]): void;
 }
 
-export type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
+type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
   Partial<
     Pick<
       StatusRecord,

@@ -18,7 +18,7 @@ const LOOKS = { first: 20, growth: 1.6, most: 500 };
 const DRAIN_MS = 80;
 
 /** Whether a program waits as it did: the same words, its cursor at the same place. */
-export function isSameScreen(one: Screen, other: Screen): boolean {
+function isSameScreen(one: Screen, other: Screen): boolean {
   return (
     one.alternate === other.alternate &&
     one.cursor.x === other.cursor.x &&

@@ -39,7 +39,7 @@ export type TalkAction =
   /** The message is the program's now: take it out of the inbox. */
   | "delivered";
 
-export interface TalkStep {
+interface TalkStep {
   readonly state: TalkState;
   readonly actions: readonly TalkAction[];
 }

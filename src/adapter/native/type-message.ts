@@ -20,7 +20,7 @@ export type Talk =
    */
   | { readonly kind: "unsent"; readonly why: KeptBack | "unseen"; readonly typed?: Screen };
 
-export interface TalkOptions {
+interface TalkOptions {
   /** The screen at the program's idle signal ({@link screenOf}): only into this very one anything is typed. */
   readonly idleScreen: Screen;
   /** Path whose queue lock keeps two talks to one pane apart. */
@@ -30,7 +30,7 @@ export interface TalkOptions {
   readonly bounds?: TalkBounds;
 }
 
-export interface TalkBounds {
+interface TalkBounds {
   /** Milliseconds within which a program shows what was pasted. */
   readonly echoMs: number;
   /** Milliseconds after the first change within which its screen comes to rest. */

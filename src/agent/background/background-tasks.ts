@@ -5,10 +5,10 @@ import { fileSize, readTail } from "../../os/files/fs.ts";
 import { maskText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
 
-export type TaskStatus = "running" | "completed" | "failed" | "killed";
+type TaskStatus = "running" | "completed" | "failed" | "killed";
 
 /** How work in the background ended. */
-export interface TaskEnd {
+interface TaskEnd {
   readonly status: Exclude<TaskStatus, "running">;
   /** One line for a model: `exit code 1`. */
   readonly how: string;
@@ -48,7 +48,7 @@ interface Task {
   told: boolean;
 }
 
-export interface BackgroundOptions {
+interface BackgroundOptions {
   readonly cwd: string;
   /** Values that are masked in what is written (`secretsOf`). */
   readonly secrets: readonly string[];

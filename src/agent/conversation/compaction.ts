@@ -15,7 +15,7 @@ import {
   withoutThinking,
 } from "./trim-messages.ts";
 
-export interface CompactionInput {
+interface CompactionInput {
   readonly model: Model;
   /** As the next call of the model would be sent: the summary is asked for behind the same prompt, which its cache holds. */
   readonly request: ModelRequest;

@@ -6,7 +6,7 @@ import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
 import { compactionPoint, tokensOf, tokensOfText } from "./trim-messages.ts";
 
-export interface WindowOptions {
+interface WindowOptions {
   readonly model: Model;
   readonly memory: Conversation;
   /** The next call of the model as it would be made now. */
@@ -17,7 +17,7 @@ export interface WindowOptions {
 }
 
 /** How a compaction ended that did not succeed. */
-export type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
+type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
 
 /** Part of a conversation that its server may take when it said no more than that all was too long. */
 const LESS = 0.75;

@@ -28,7 +28,7 @@ export function noSummary(why: string, said: readonly string[]): string {
   return [lost, "# What was said to you in this part, the newest of it", ...said].join("\n\n");
 }
 
-export interface SummaryParts {
+interface SummaryParts {
   readonly summary: string;
   /** The input that the present turn began with, where it is not among what follows. */
   readonly request?: string | undefined;

@@ -10,7 +10,7 @@ import type { ConversationMessage } from "../model/model.ts";
 import { addSpent, NOTHING_SPENT } from "./call-model.ts";
 
 /** What a line of the conversation's file holds beside its time. */
-export type TranscriptEntry =
+type TranscriptEntry =
   | {
       readonly type: "user";
       readonly message: Extract<ConversationMessage, { role: "user" }>;
@@ -44,7 +44,7 @@ export interface LearnedWindow {
 }
 
 /** A conversation as its file tells it. */
-export interface Restored {
+interface Restored {
   readonly messages: readonly ConversationMessage[];
   readonly handledKeys: ReadonlySet<string>;
   /** Of those, the ones that the newest turn began with. */
@@ -75,7 +75,7 @@ export interface Transcript {
   append(entry: TranscriptEntry): void;
 }
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   readonly sessionId: string;
   /** Values that are masked in every line (`secretsOf`). */
   readonly secrets?: readonly string[];

@@ -39,7 +39,7 @@ export interface HookOutcome {
 const MAX_OUTPUT = 1024 * 1024;
 
 /** Set for a hook's command: a `teams` in it starts no hooks of the same event, or they would never end. */
-export const HOOK_VARIABLE = "TEAMS_HOOK";
+const HOOK_VARIABLE = "TEAMS_HOOK";
 
 /** The commands that a person's settings want to be run at certain moments (protocol.md section 7). */
 export class Hooks {

@@ -13,14 +13,14 @@ const MAX_DESCRIPTION = 2_000;
 const MAX_DATA = 100_000;
 
 /** What a server's tool answers, as far as it is looked at. */
-export const callAnswer = z.looseObject({
+const callAnswer = z.looseObject({
   content: z._default(z.array(z.looseObject({ type: z.string() })), []),
   structuredContent: z.optional(z.unknown()),
   isError: z.optional(z.boolean()),
 });
 
 /** Calls a server's tool by the name that the server knows. */
-export type CallTool = (
+type CallTool = (
   name: string,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,

@@ -13,7 +13,7 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  * A server with every `${NAME}` and `${NAME:-default}` in its texts replaced. Pure.
  * @throws Error that names a variable which is not set and has no default
  */
-export function expandServer(server: McpServer, env: Env): McpServer {
+function expandServer(server: McpServer, env: Env): McpServer {
   const text = (value: string): string => expandText(value, env);
   const all = (values: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]));
@@ -49,7 +49,7 @@ export interface McpOptions {
   readonly startTimeoutMs?: number;
 }
 
-export interface McpServers {
+interface McpServers {
   readonly tools: readonly AnyTool[];
   /** Ends the programs that were started; when it returns they are gone. */
   close(): Promise<void>;

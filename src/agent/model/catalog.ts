@@ -1,7 +1,7 @@
 import type { TokenCount } from "../../schema/tokens.ts";
 
 /** US dollars for a million tokens. */
-export interface Rates {
+interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;

@@ -33,7 +33,7 @@ export function errorResult(toolUseId: string, content: string): ToolResultBlock
 export const INTERRUPTED = "[The turn was interrupted here.]";
 
 /** What a conversation shows of its newest turn. */
-export interface NewestTurn {
+interface NewestTurn {
   /** The last text of the model in it. */
   readonly text: string;
   readonly toolCalls: number;

@@ -19,7 +19,7 @@ export type ToolResultBlock = {
   readonly shown?: { readonly summary: string; readonly display: string };
 };
 /** A block of the vendor's that must go back as it came (thinking and its signature). */
-export type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };
+type OpaqueBlock = { readonly type: "opaque"; readonly value: unknown };
 export type UserBlock = TextBlock | ToolResultBlock;
 export type AssistantBlock = TextBlock | ToolUseBlock | OpaqueBlock;
 

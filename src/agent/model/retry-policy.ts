@@ -25,7 +25,7 @@ export function retryAfterMs(
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-export interface FailedTry {
+interface FailedTry {
   readonly kind: ModelFailure;
   /** How many tries there were, this one included. */
   readonly attempt: number;

@@ -47,7 +47,7 @@ function named({ tool, served }: RuleSubject): NamedTool {
 }
 
 /** How far rules allow a call. */
-export type Allowance =
+type Allowance =
   /** `whole`: by the tool's name alone, whatever it is called with. */
   | { readonly rules: readonly string[]; readonly whole: boolean }
   /** What of a command no rule allows. */

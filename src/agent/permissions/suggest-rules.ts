@@ -4,7 +4,7 @@ import { hostPattern } from "./host-rules.ts";
 import { isInside } from "./protected-paths.ts";
 import type { RedirectedFile, ShellLine } from "./shell-line.ts";
 
-export interface SuggestionFor {
+interface SuggestionFor {
   readonly tool: string;
   readonly access: ToolAccess;
   readonly line?: ShellLine | undefined;

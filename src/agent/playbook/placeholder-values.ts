@@ -11,7 +11,7 @@ export function turnAt(playbook: Playbook, position: string): Turn | undefined {
 }
 
 /** Facts of the newest message, not of a tool's result. */
-export function newestOrigin(messages: readonly ConversationMessage[]): InputOrigin | undefined {
+function newestOrigin(messages: readonly ConversationMessage[]): InputOrigin | undefined {
   const newest = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return newest?.role === "user" ? newest.origin : undefined;
 }

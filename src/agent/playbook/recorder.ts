@@ -10,7 +10,7 @@ const LONGEST_MS = 600_000;
 /** Shorter ones than a person notices are left out, in milliseconds. */
 const SHORT_MS = 50;
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly run: RunFacts;
   /** Takes each turn as soon as the model has said it. */
   readonly record: (turn: Turn) => void;

@@ -17,7 +17,7 @@ import { type Choice, chooseTurn, MAX_ERRORS, openShutdown } from "./choose-turn
 import { playbookLookup } from "./placeholder-values.ts";
 import { fillInput, fillText, type Lookup } from "./placeholders.ts";
 
-export interface ScriptedOptions {
+interface ScriptedOptions {
   readonly playbook: Playbook;
   /** Whose list is played, before the list `*`. */
   readonly agent: string;

@@ -2,7 +2,7 @@
 const PLAIN = /^[A-Za-z0-9@%+:,./_-]+$/;
 
 /** The text as one word of a POSIX shell. */
-export function quoteWord(text: string): string {
+function quoteWord(text: string): string {
   return PLAIN.test(text) ? text : alwaysQuoted(text);
 }
 

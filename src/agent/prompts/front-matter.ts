@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 
-export interface Document {
+interface Document {
   /** The front matter; empty where there is none. */
   readonly matter: Readonly<Record<string, unknown>>;
   /** What stands behind it. */

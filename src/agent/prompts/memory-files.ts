@@ -6,12 +6,12 @@ import { isInside } from "../permissions/protected-paths.ts";
 import { readTextFile } from "../tools/text-file.ts";
 
 /** A file of standing notes to every agent. */
-export interface MemoryFile {
+interface MemoryFile {
   readonly path: string;
   readonly text: string;
 }
 
-export interface MemoryFiles {
+interface MemoryFiles {
   /** The user's first, then from the project's top down to the working directory. */
   readonly files: readonly MemoryFile[];
   /** One sentence for each that was not read as it asks for. */

@@ -12,14 +12,14 @@ import type { IsReadDenied } from "./memory-files.ts";
 import { skillDirectories } from "./skill-directories.ts";
 
 /** Something that somebody wrote down how to do. */
-export interface Skill {
+interface Skill {
   readonly name: string;
   readonly description: string;
   /** Its `SKILL.md`; what it names lies beside it. */
   readonly path: string;
 }
 
-export interface Skills {
+interface Skills {
   readonly skills: readonly Skill[];
   /** One sentence for each that cannot be used. */
   readonly flaws: readonly string[];

@@ -34,7 +34,7 @@ export interface GrepMatch {
 
 export type GrepOutcome = { readonly matches: readonly GrepMatch[] } | { readonly flaw: string };
 
-export interface GrepContext {
+interface GrepContext {
   readonly env: Env;
   readonly signal: AbortSignal;
 }

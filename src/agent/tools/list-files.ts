@@ -9,7 +9,7 @@ import { run } from "../../os/process/run.ts";
 const MAX_FILES = 200_000;
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-export interface ListContext {
+interface ListContext {
   readonly env: Env;
   readonly signal: AbortSignal;
 }

@@ -16,7 +16,7 @@ const IMAGES: ReadonlySet<string> = new Set(
   ".png .jpg .jpeg .gif .webp .bmp .ico .tif .tiff .heic .avif .psd".split(" "),
 );
 
-export type TextFile =
+type TextFile =
   | { readonly text: string; readonly look: FileLook; readonly flaw?: undefined }
   /** Why it is not read, as one sentence. */
   | { readonly flaw: string; readonly missing: boolean };

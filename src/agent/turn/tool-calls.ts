@@ -8,7 +8,7 @@ import { isCutInput } from "../model/wire-response.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
 import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
-export interface ToolRun extends CallRights {
+interface ToolRun extends CallRights {
   /** Whether the answer that makes the calls was cut at its longest. */
   readonly isCut: boolean;
   readonly tools: readonly AnyTool[];
@@ -31,7 +31,7 @@ export interface RanTools {
 }
 
 /** Characters of one result that a model reads; what is longer is cut with a word about it. */
-export const MAX_TOOL_RESULT = 100_000;
+const MAX_TOOL_RESULT = 100_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before it.";
 const CUT_OFF = "Interrupted before it ended.";

@@ -33,7 +33,7 @@ export interface TurnResult {
 export type TurnBegun = Pick<TurnResult, "text" | "toolCalls">;
 
 /** What a turn runs on; its input stands in the memory. */
-export interface TurnParts {
+interface TurnParts {
   readonly model: Model;
   readonly memory: Conversation;
   readonly window: Window;

@@ -21,7 +21,7 @@ import {
 } from "./resident-agent.ts";
 import { type InProcessEvent, isOver, nextInProcess, toInProcessEvent } from "./states.ts";
 
-export interface InProcessOptions {
+interface InProcessOptions {
   /** Without it nobody can be started: a single command's process ends. */
   readonly runWorker?: RunWorker;
   /** Milliseconds within which a teammate has to announce itself. */

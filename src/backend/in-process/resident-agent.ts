@@ -30,7 +30,7 @@ export class OutputTail {
 }
 
 /** What reaches a worker from within its process, besides its mail. */
-export interface WorkerHands {
+interface WorkerHands {
   typed(line: string): Promise<void>;
   /** @returns whether a turn was running */
   interrupt(): boolean;

@@ -39,7 +39,7 @@ const ANY: Row = {
 };
 
 /** State × event → state; what is not listed leaves the state as it is (architecture.md rule 9). */
-export const IN_PROCESS_TABLE: Readonly<Record<InProcessState, Row>> = {
+const IN_PROCESS_TABLE: Readonly<Record<InProcessState, Row>> = {
   pending: { ...ANY, works: "active", rests: "idle" },
   active: { ...ANY, rests: "idle", asks: "awaiting-approval" },
   idle: { ...ANY, works: "active", asks: "awaiting-approval" },

@@ -20,7 +20,7 @@ export interface Taker {
 }
 
 /** The start of one agent, put down for a program that iTerm2 runs. */
-export interface Handover {
+interface Handover {
   /** What iTerm2 is to run. */
   readonly words: readonly string[];
   /**

@@ -25,7 +25,7 @@ export interface It2 {
   close(session: string): Promise<void>;
 }
 
-export interface It2Options {
+interface It2Options {
   readonly env: Env;
   readonly run?: typeof run;
 }

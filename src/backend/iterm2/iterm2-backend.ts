@@ -13,7 +13,7 @@ import { sightRows } from "../visible-rows.ts";
 import { putDown, SESSION_VARIABLES, type Taker } from "./handover.ts";
 import { type It2, it2Driver } from "./it2-cli.ts";
 
-export interface Iterm2Options {
+interface Iterm2Options {
   readonly env: Env;
   /** Milliseconds within which a teammate has to announce itself. */
   readonly readyTimeoutMs?: number;

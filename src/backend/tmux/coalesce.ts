@@ -1,4 +1,4 @@
-export interface Coalesced<Item, How, Result> {
+interface Coalesced<Item, How, Result> {
   enqueue(items: readonly Item[], how: How): Promise<Result>;
   /** Says that somebody is about to come with items. @returns to be called once they have come, or come no more */
   announce(): () => void;

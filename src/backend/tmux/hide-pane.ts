@@ -51,7 +51,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
   });
 }
 
-export interface ShowOptions {
+interface ShowOptions {
   /** Panes of the members that follow this one: it stands before them. */
   readonly later?: readonly string[];
   /** Told which window it stands in. */

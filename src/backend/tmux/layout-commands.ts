@@ -22,7 +22,7 @@ export function layoutOf(tag: string | undefined): LayoutName {
 }
 
 /** A window of ours as it will be when the commands run. */
-export interface ArrangedWindow {
+interface ArrangedWindow {
   readonly id: WindowId;
   readonly size: PaneSize;
   readonly panes: number;

@@ -5,7 +5,7 @@ import { onlyIf } from "../../tmux/keys.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { isInstance, isOfStart, TAG } from "./pane-tags.ts";
 
-export interface PaneState {
+interface PaneState {
   readonly state: string;
   /** What it works on: `#3 #5`; empty for nothing. */
   readonly task: string;

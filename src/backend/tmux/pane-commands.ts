@@ -24,10 +24,7 @@ export interface MadePane {
 }
 
 /** The requests of each host, in order. */
-export function assign(
-  plan: PanePlan,
-  requests: readonly SpawnRequest[],
-): readonly (readonly SpawnRequest[])[] {
+function assign(plan: PanePlan, requests: readonly SpawnRequest[]): readonly (readonly SpawnRequest[])[] {
   let next = 0;
   return plan.hosts.map(({ count }) => {
     const part = requests.slice(next, next + count);

@@ -28,7 +28,7 @@ import { evenStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
 import { leaveWindow } from "./team-window.ts";
 import { noteZoom, restoreZoom } from "./zoom.ts";
 
-export interface TmuxPaneOptions {
+interface TmuxPaneOptions {
   /** The server that new panes go to; existing ones are looked for on the server of their record. */
   readonly server: TmuxServer;
   readonly env: Env;

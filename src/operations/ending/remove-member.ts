@@ -15,7 +15,7 @@ import { awaitEndingDone, processEnding } from "./settle-ending.ts";
 export type Unfinished = () => ReadonlyMap<string, readonly string[]>;
 
 /** How a member left: the word that stands in `former`. */
-export type LeavingKind = "shutdown" | "killed" | "dismissed";
+type LeavingKind = "shutdown" | "killed" | "dismissed";
 
 const SENTENCE: Readonly<Record<LeavingKind, string>> = {
   shutdown: "has shut down.",

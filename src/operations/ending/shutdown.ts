@@ -22,7 +22,7 @@ import { removeEndedMember } from "./remove-member.ts";
 /** Milliseconds that `shutdown` waits for agreement and end (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
 
-export type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
+type ShutdownOutcome = "approved" | "rejected" | "timed_out" | "gone";
 
 export interface ShutdownReport {
   readonly name: string;

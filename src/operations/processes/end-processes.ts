@@ -13,7 +13,7 @@ import type { OperationContext } from "../context.ts";
 const GRACE = 2_000;
 
 /** One start of an agent, as its records have it. */
-export interface Started {
+interface Started {
   readonly place?: PlaceRecord | undefined;
   readonly process?: ProcessIdentity | undefined;
   /** Where there is no place. */

@@ -23,7 +23,7 @@ import { type LeadOutcome, takeLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
 import { type Restarted, restartClaimed } from "./restart-members.ts";
 
-export interface ResumeOptions {
+interface ResumeOptions {
   /** Where those live that are started again; where they lived without it. */
   readonly mode?: TeammateMode;
   /** Whether the caller stays, and can hold agents in its own process; one that ends by default. */

@@ -8,7 +8,7 @@ import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
 
-export interface EndRunOptions {
+interface EndRunOptions {
   /** Milliseconds for the asking; then signals. */
   readonly timeoutMs: number;
   /** The files stay, so that the team can be looked at or taken up again. */

@@ -46,7 +46,7 @@ export async function takeLead(ctx: OperationContext, force: boolean): Promise<L
 }
 
 /** Who leads a team from now on in a process of its own, and what it knows of it. */
-export interface TakenLead {
+interface TakenLead {
   /** The conversation of the lead before it, or a new one. */
   readonly sessionId: string;
   readonly isNew: boolean;

@@ -51,7 +51,7 @@ export function spawnModel(
 }
 
 /** What a spawner says of a teammate's rights, and what it may say. */
-export interface WantedRights {
+interface WantedRights {
   readonly name: string;
   readonly permissionMode?: PermissionMode | undefined;
   readonly allowedTools?: readonly string[] | undefined;

@@ -4,7 +4,7 @@ import { entryOf } from "../../os/files/fs.ts";
 import type { OperationContext } from "../context.ts";
 
 /** Says to an agent where its shell commands find the user's shell environment. */
-export const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
+const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
 
 export interface ShellSnapshot {
   /** Known before it is there: until then, commands run without it. */

@@ -34,10 +34,7 @@ import { endDeadLeadWatches } from "../processes/dead-lead.ts";
  * with what it had; of several such in a row only the last is known.
  * @returns undefined when there is none, or it was told
  */
-export async function claimMissedCrash(
-  { ref }: OperationContext,
-  member: TeamMember,
-): Promise<Ending | undefined> {
+async function claimMissedCrash({ ref }: OperationContext, member: TeamMember): Promise<Ending | undefined> {
   const { name } = member;
   const status = readStatus(ref, name);
   if (status?.before === undefined) return undefined;
@@ -153,7 +150,7 @@ export function isLed({ ref }: Pick<OperationContext, "ref">): boolean {
   return leadProcess !== undefined && livenessOf(leadProcess) === "alive";
 }
 
-export interface UnnoticedEnd {
+interface UnnoticedEnd {
   /** Names this very end, as `endOf` does. */
   readonly id: string;
   /** It ended because it had agreed to, and leaves the team. */

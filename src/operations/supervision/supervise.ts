@@ -8,7 +8,7 @@ import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { lookAtTasks } from "./task-notifications.ts";
 import { ServerEnds, type ServerEndsOptions } from "./tmux-server-exits.ts";
 
-export interface SuperviseOptions {
+interface SuperviseOptions {
   readonly signal: AbortSignal;
   /** A member's end, told once. */
   onEnd(end: NoticedEnd): void;

@@ -9,7 +9,7 @@ import { readTeam } from "../../team/config/config.ts";
 import type { OperationContext } from "../context.ts";
 
 /** How far a member's worktree is from where it began; what `status --git` adds. */
-export interface WorktreeStatus {
+interface WorktreeStatus {
   /** null while its HEAD is detached. */
   readonly branch: string | null;
   /** Commits that it has and the branch that it began from lacks (of a branch that is gone: the commit), and the other way round. */

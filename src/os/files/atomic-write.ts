@@ -15,7 +15,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
 import { makePrivateDir, PRIVATE_DIR, PRIVATE_FILE, temporaryBeside, writeNew } from "./fs.ts";
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Of the new file, whatever the umask, 0600 by default; `umask` for a file of the user's, which is as the umask says. */
   readonly mode?: number | "umask";
   /** Whether the bytes and the name are on the disk before this returns; on by default. */

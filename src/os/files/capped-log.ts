@@ -4,7 +4,7 @@ import { maskText, ownSecrets } from "../redact.ts";
 import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
 import { writeNow } from "./standard-output.ts";
 
-export interface LogBounds {
+interface LogBounds {
   /** Bytes from which on a log is cut. */
   readonly most: number;
   /** Bytes at its end that stay, from the next line's beginning. */

@@ -6,7 +6,7 @@ import { systemCode, TeamError } from "../../errors.ts";
 const BYTE = Buffer.from("\n");
 
 /** A FIFO of ours that this process has open, non-blocking. */
-export interface OpenFifo {
+interface OpenFifo {
   readonly fd: number;
   /** Whether its path still leads to it: another may have been made under that name, or none be there. */
   isInPlace(): boolean;

@@ -17,7 +17,7 @@ import { isSystemError, messageOf, TeamError } from "../../errors.ts";
 import { fileSize, makePrivate, PRIVATE_FILE, readFrom, temporaryBeside } from "./fs.ts";
 
 /** The first bytes of a file that only grows: what was there at one moment, read later. */
-export interface FileStart {
+interface FileStart {
   readonly path: string;
   readonly length: number;
 }

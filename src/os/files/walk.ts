@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-export interface WalkOptions {
+interface WalkOptions {
   /** Names of directories that are not entered. */
   readonly skip: ReadonlySet<string>;
   /** After so many files it ends. */

@@ -22,7 +22,7 @@ const KILL_WAIT_MS = 2000;
 /** How often the process table is read while processes are expected to end. */
 const POLL_MS = 25;
 
-export interface TreeRoot {
+interface TreeRoot {
   /** The launch script: what the place runs. */
   readonly root: { readonly pid: number; readonly procStart: string };
   /** The process that an agent in process lives in: its marked descendants belong to the tree too. */
@@ -134,7 +134,7 @@ export function treeMembers(
  * Processes in the table that a command started. Pure except for `marked`. A tmux server that the command started
  * passes the mark to every later pane of the user, so the server and its descendants are excluded.
  */
-export function commandMembers(
+function commandMembers(
   table: readonly ProcessRow[],
   pid: number,
   marked: (pid: number) => boolean,

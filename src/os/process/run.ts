@@ -12,7 +12,7 @@ export interface ProgramResult {
   readonly failure?: "not-found" | "timed-out" | "aborted" | "output-limit";
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly input?: string | Uint8Array;
   readonly env?: Env;
   readonly cwd?: string;

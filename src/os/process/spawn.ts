@@ -9,7 +9,7 @@ import { PRIVATE_FILE, setFileMode } from "../files/fs.ts";
 import { identityOf } from "./identity.ts";
 import { signalProcess } from "./process-table.ts";
 
-export interface DetachedOptions {
+interface DetachedOptions {
   readonly cwd: string;
   /** The whole environment: nothing of this process is added. */
   readonly env: Env;
@@ -18,7 +18,7 @@ export interface DetachedOptions {
 }
 
 /** A program in a session of its own, which outlives this process. */
-export interface DetachedProcess {
+interface DetachedProcess {
   readonly pid: number;
   /** Our end of the anonymous socketpair that the child has as descriptor 3. It does not keep this process alive. */
   readonly channel: Socket;

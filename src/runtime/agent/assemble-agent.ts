@@ -44,7 +44,7 @@ import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING } from "./recording.ts";
 import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
 
-export interface AgentParts extends SharedParts {
+interface AgentParts extends SharedParts {
   readonly role: "teammate" | "lead";
   readonly model: Model;
   readonly agentType: string;

@@ -30,7 +30,7 @@ export async function agentTypesIn(root: string, directory: string): Promise<Age
 }
 
 /** The types that count for an agent, the notes of its own, and where those of a project lie. */
-export interface OwnType {
+interface OwnType {
   readonly types: readonly AgentType[];
   readonly notes: Notes | undefined;
   readonly notesIn: string;
@@ -39,7 +39,7 @@ export interface OwnType {
 }
 
 /** Whose type it is, where it works, and what it may read. */
-export interface TypeOf {
+interface TypeOf {
   readonly name: string;
   readonly root: string;
   readonly cwd: string;

@@ -21,7 +21,7 @@ export interface RunResult {
 }
 
 /** How far a lead in a session of its own has come. */
-export type LeadReport =
+type LeadReport =
   /** With who writes the rest: one that was killed never does. */
   | { readonly kind: "started"; readonly process: ProcessIdentity }
   | { readonly kind: "ended"; readonly result: RunResult }

@@ -11,17 +11,17 @@ import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
 /** What a person can type in a lead's pane besides words to it, and what each does. */
-export const LEAD_COMMANDS = {
+const LEAD_COMMANDS = {
   status: "members, what they do, what waits for you",
   tasks: "the task list",
   delegate: "the lead only coordinates; once more, and it works itself again (also Shift+Tab)",
   exit: "ends the team, in order, and the run (also Ctrl-D, or Ctrl-C twice)",
   help: "these lines",
 } as const;
-export type LeadCommand = keyof typeof LEAD_COMMANDS;
+type LeadCommand = keyof typeof LEAD_COMMANDS;
 
 /** What a typed line is. */
-export type TypedLine =
+type TypedLine =
   | { readonly kind: "message" }
   | { readonly kind: "command"; readonly command: LeadCommand }
   /** Begins as a command does and is none that there is: nobody is told of it. */

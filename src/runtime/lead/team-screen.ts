@@ -19,7 +19,7 @@ import {
   type ViewFacts,
 } from "./team-view.ts";
 
-export interface LeadScreenOptions {
+interface LeadScreenOptions {
   readonly ref: TeamRef;
   /** Who can be looked at. */
   readonly inside: InProcessBackend;

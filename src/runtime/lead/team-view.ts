@@ -107,7 +107,7 @@ export function settledView(
   return first === undefined ? LEAD_VIEW : { at: "list", selected: first.name, back: 0 };
 }
 
-export interface Frame {
+interface Frame {
   /** As many as the screen has at most, none wider than it. */
   readonly rows: readonly string[];
   /** The cursor's column in the last row; undefined where nothing is typed. */
@@ -115,7 +115,7 @@ export interface Frame {
 }
 
 /** What a frame is drawn on. */
-export interface Canvas {
+interface Canvas {
   readonly width: number;
   readonly height: number;
   readonly paint: Paint;

@@ -11,7 +11,7 @@ import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
-export function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {
+function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
@@ -36,7 +36,7 @@ function modeInFile(ref: TeamRef): PermissionMode | undefined {
   }
 }
 
-export interface TeamWatch {
+interface TeamWatch {
   /** Another team stands in the place of the one that was watched. */
   again(): Promise<void>;
   end(): Promise<void>;

@@ -6,7 +6,7 @@ import { prepareTeammate } from "./become-ready.ts";
 import { runTeammate } from "./teammate.ts";
 
 /** How what teammates show in their lead's process is drawn. */
-export interface InsideScreen {
+interface InsideScreen {
   /** Columns of the lead's terminal now. */
   width(): number;
   /** No colours. */

@@ -25,7 +25,7 @@ import { ArchiveReceiver, type Received, type Stage } from "./unpack.ts";
 /** Bytes out of the compression: two histories as long as one may be. */
 const MOST_BYTES = 8 * 1024 ** 3;
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Another name than the one it had. */
   readonly name?: string | undefined;
   /** Take the next free of name, name-2, … where it exists. */

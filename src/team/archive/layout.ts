@@ -18,7 +18,7 @@ export const IN_ARCHIVE = {
 } as const;
 
 /** What a file of an archive is. */
-export type ArchivedKind =
+type ArchivedKind =
   | "manifest"
   | "config"
   | "log"

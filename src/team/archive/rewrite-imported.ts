@@ -11,7 +11,7 @@ import { withoutLease } from "../tasks/lease.ts";
  * Who an imported agent was: nobody. Its process may live, here or on another machine, as the original's, and must
  * neither keep the copy from being judged dead nor ever be ended with it. No process starts at this moment.
  */
-export const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
+const NOBODY: ProcessIdentity = { pid: 1, procStart: "imported" };
 
 /**
  * A config for the copy of a team: its own name and ids, no lead's process, no places or worktrees of the original, which the

@@ -30,7 +30,7 @@ import { teamNotFound } from "./team-not-found.ts";
  * Whether a team whose config cannot be read is ours: our version stands in its text where we write it, or an agent of ours ran in
  * it. To be asked by every command, so the text is not parsed.
  */
-export function wasOurs(ref: TeamRef, text: string): boolean {
+function wasOurs(ref: TeamRef, text: string): boolean {
   return /^ {2}"schemaVersion": "\d/m.test(text) || hasRunOurs(ref);
 }
 

@@ -15,7 +15,7 @@ import { appendJournal, journalled } from "./journal.ts";
 /** Hears in one sentence of what was repaired or set aside. */
 export type Warn = (sentence: string) => void;
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly warn?: Warn | undefined;
   /** Called once the new entries are in the file, before anybody else has the lock. */
   readonly written?: () => void;

@@ -11,7 +11,7 @@ const JOURNALLED_BYTES = 256 * 1024;
 /** How far back the state of a message is looked for: some ten thousand messages of the whole team, read in hundredths of a second. */
 const STATE_BYTES = 4 * 1024 * 1024;
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Whether the lines are on the disk before this returns. */
   readonly sync?: boolean;
   /** Values that no file of ours may hold; by default those that this process was started with. */
@@ -110,7 +110,7 @@ function* linesTo(
 }
 
 /** What the journal knows of one message. */
-export interface JournalledMessage {
+interface JournalledMessage {
   readonly id: string;
   readonly to: string;
   readonly state: DeliveryState;

@@ -8,7 +8,7 @@ import { appendJournal, journalled } from "../inbox/journal.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** A message on its way into an inbox. */
-export interface Posting {
+interface Posting {
   readonly message: InboxMessage;
   readonly sender: EventOf;
   /** Its id stands for an event: whoever else has told of that has sent this message. */

@@ -16,7 +16,7 @@ export type MessageView = InboxMessage & {
   readonly state: DeliveryState;
 };
 
-export interface HistoryFilter {
+interface HistoryFilter {
   readonly unread?: boolean;
   readonly from?: string;
   /** Milliseconds since the epoch. */
@@ -25,14 +25,14 @@ export interface HistoryFilter {
   readonly all?: boolean;
 }
 
-export function fits(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
+function fits(view: MessageView, { unread, from, since }: HistoryFilter): boolean {
   if (unread && view.read) return false;
   if (from !== undefined && !sameName(splitAddress(view.from).name, splitAddress(from).name)) return false;
   return since === undefined || timeOf(view) >= since;
 }
 
 /** Milliseconds since the epoch; 0 where it says no time. */
-export function timeOf({ timestamp }: InboxMessage): number {
+function timeOf({ timestamp }: InboxMessage): number {
   return Date.parse(timestamp) || 0;
 }
 

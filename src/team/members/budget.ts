@@ -76,12 +76,12 @@ export async function setLimits(ref: TeamRef, name: string | undefined, limits: 
 }
 
 /** Part of a budget that is left alone: past it lead and person are told, while there is time to act. */
-export const WARN_AT = 0.8;
+const WARN_AT = 0.8;
 
 export type BudgetLevel = "within" | "near" | "spent";
 
 /** How far a budget is used, by the limit that is nearer. */
-export interface BudgetUse {
+interface BudgetUse {
   readonly level: BudgetLevel;
   /** 1 is all of it. */
   readonly share: number;

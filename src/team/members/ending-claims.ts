@@ -32,7 +32,7 @@ export function unfinishedEndings(config: TeamConfig): Ending[] {
 }
 
 /** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
-export function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
+function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
   if (underWay.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
   if (by.pid === own.pid && by.procStart === own.procStart) return true;

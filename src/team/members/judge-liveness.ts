@@ -13,7 +13,7 @@ export interface AgentExit {
   readonly lastLines: readonly string[];
 }
 
-export interface Verdict {
+interface Verdict {
   readonly state: AgentState;
   /** null: not to be judged from here (a foreign peer, another machine's process), or about to be put somewhere. */
   readonly alive: boolean | null;

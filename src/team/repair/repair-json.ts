@@ -7,7 +7,7 @@ import { keepBroken } from "../../store/quarantine.ts";
 import { changeInTeam } from "../config/team-lock.ts";
 import type { TeamRef } from "../ref.ts";
 
-export interface JsonRepair<T> {
+interface JsonRepair<T> {
   readonly path: string;
   readonly schema: z.core.$ZodType<T>;
   /** What can be saved of a broken text; undefined when nothing can. */

@@ -12,7 +12,7 @@ import { livenessOfAgent, readPlace } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** A FIFO that belongs to nobody any more. */
-export interface StaleFifo {
+interface StaleFifo {
   readonly path: string;
   /** The member whose processes have ended; undefined when no member has this directory. */
   readonly member: string | undefined;

@@ -7,7 +7,7 @@ import type { TeamRef } from "../ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
 
 /** What is told of an answer. */
-export type DeliveredAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
+type DeliveredAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
   /** Where the rules are kept that it makes; with the asker alone, for as long as it runs, if not given. */
   readonly destination?: RuleDestination;
 };

@@ -16,7 +16,7 @@ import {
   readableTask,
 } from "./tasks.ts";
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Refuse when the claimer has something unfinished. */
   readonly exclusive?: boolean;
 }

@@ -4,7 +4,7 @@ import type { TeamRef } from "../ref.ts";
 import { changeLinks } from "./dependency-journal.ts";
 import { filesOf, findTask, getTask, lockTasks } from "./tasks.ts";
 
-export interface TaskLinks {
+interface TaskLinks {
   readonly id: string;
   /** Tasks that wait for this one. */
   readonly addBlocks?: readonly string[];

@@ -10,7 +10,7 @@ const assignment = z.object({ id: z.string(), to: z.string(), by: z.string() });
 const completion = z.object({ told: z.number(), reopened: z.number(), by: z.optional(z.string()) });
 
 /** A new owner that has not been told yet; `id` is the message's. */
-export type Assignment = z.infer<typeof assignment>;
+type Assignment = z.infer<typeof assignment>;
 
 /** The keys of a task's metadata that nobody sets but us. */
 export const OWN_KEYS: ReadonlySet<string> = new Set(["_lease", "_assigned", "_completion"]);

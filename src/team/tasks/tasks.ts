@@ -263,7 +263,7 @@ export function lockTasks<T>(ref: TeamRef, work: (held: Held) => T | Promise<T>)
   });
 }
 
-export function taskNotFound(ref: TeamRef, id: string): TeamError {
+function taskNotFound(ref: TeamRef, id: string): TeamError {
   return new TeamError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in ${ref.team}.`, {
     hint: "teams task list shows them.",
     details: { reason: "task_not_found", taskId: id },

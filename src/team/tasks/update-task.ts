@@ -28,7 +28,7 @@ export interface TaskGate {
 }
 
 /** What it is told of the task, as it is to be. */
-export type TaskFacts = Pick<Task, "id" | "subject" | "description">;
+type TaskFacts = Pick<Task, "id" | "subject" | "description">;
 
 /**
  * Adds a task; an owner other than the actor is told.

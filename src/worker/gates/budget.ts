@@ -20,7 +20,7 @@ import type { Queue } from "../turn-queue.ts";
 import type { WorkerView } from "../view.ts";
 
 /** A budget of which nothing is left. */
-export interface SpentBudget {
+interface SpentBudget {
   /** `10,120 of 10,000 tokens` */
   readonly text: string;
   /** What a person is to know, and how it goes on. */
@@ -28,7 +28,7 @@ export interface SpentBudget {
 }
 
 /** Looks after the budgets that bind an agent, and tells lead and person of each of the two marks once. */
-export class BudgetLimit {
+class BudgetLimit {
   readonly #ref: TeamRef;
   readonly #name: string;
   readonly #tell: (text: string) => void;
@@ -98,7 +98,7 @@ function sentenceOf(
   return `${whose} has used up its budget (${text}): ${who} until there is more. A person gives it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }
 
-export interface BudgetPauseOptions {
+interface BudgetPauseOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly reports: Pick<TeamNotifications, "guarded">;

@@ -1,7 +1,7 @@
 import type { Hooks } from "../../agent/hooks/hooks.ts";
 import type { HookEvent } from "../../agent/hooks/settings.ts";
 
-export interface RestGateOptions {
+interface RestGateOptions {
   readonly hooks: Hooks;
   /** The lead has no `TeammateIdle`. */
   readonly role: "teammate" | "lead";

@@ -14,7 +14,7 @@ import type { StatusKeeper } from "../status-record.ts";
 import type { ShownAsk, WorkerView } from "../view.ts";
 
 /** What a person's line says to a call that waits for a permission. */
-export interface TypedAnswer {
+interface TypedAnswer {
   readonly word: "yes" | "no" | "always";
   /** Goes to the model with the answer; empty without one. */
   readonly note: string;
@@ -34,7 +34,7 @@ export function readTypedAnswer(line: string): TypedAnswer | undefined {
   return word && { word, note: (marked === undefined ? rest : (note ?? "")).trim() };
 }
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly ref: TeamRef;
   readonly agent: string;
   readonly color?: string | undefined;

@@ -21,7 +21,7 @@ import {
 import type { StatusKeeper } from "../status-record.ts";
 import type { WorkerView } from "../view.ts";
 
-export interface PlanGateOptions {
+interface PlanGateOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly color?: string | undefined;

@@ -6,7 +6,7 @@ import { operand } from "../../text/shell-quote.ts";
 import type { WorkerView } from "../view.ts";
 import type { PlanApproval } from "./plan-approval.ts";
 
-export interface GivenAnswersOptions {
+interface GivenAnswersOptions {
   readonly ref: TeamRef;
   readonly plan: PlanApproval;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export class UndeliveredAnswers {
   }
 }
 
-export interface QuestionsOptions {
+interface QuestionsOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly role: "teammate" | "lead";

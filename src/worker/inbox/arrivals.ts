@@ -13,7 +13,7 @@ import { isNews, type Queue, type ShutdownRequests } from "../turn-queue.ts";
 import { type AtOnceParts, handleControlMessage } from "./control-messages.ts";
 import { InboxReader } from "./inbox-reader.ts";
 
-export interface InboundMessagesOptions
+interface InboundMessagesOptions
   extends Pick<WorkerParts, "ref" | "name" | "bell" | "signal" | "onSilent">,
     Omit<AtOnceParts, "onSilent"> {
   readonly queue: Queue;

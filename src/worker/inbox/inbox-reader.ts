@@ -4,7 +4,7 @@ import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../
 import type { TeamRef } from "../../team/ref.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 
-export interface MailOptions {
+interface MailOptions {
   readonly ref: TeamRef;
   readonly agent: string;
   readonly bell: Bell;

@@ -11,7 +11,7 @@ import type { Questions } from "../gates/questions.ts";
 import type { WorkerView } from "../view.ts";
 import type { InboundMessages } from "./arrivals.ts";
 
-export interface TypingOptions {
+interface TypingOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly desk: Pick<PermissionRequests, "isOpen" | "typed">;

@@ -9,7 +9,7 @@ export interface TeamFacts {
   readonly taskDirectory: string;
 }
 
-export interface TeammateFacts extends TeamFacts {
+interface TeammateFacts extends TeamFacts {
   /** Where its plan goes, as long as it is in plan mode. */
   readonly planFile: string | undefined;
 }
@@ -55,7 +55,7 @@ else refuse it and say why.${plan}`;
  * When the run of a lead ends: `alone` and `goal` with its last words, `alone` with nobody to ask meanwhile; `open` when the
  * person who types goals ends it.
  */
-export type RunKind = "alone" | "goal" | "open";
+type RunKind = "alone" | "goal" | "open";
 
 export interface LeadFacts extends TeamFacts {
   readonly run: RunKind;

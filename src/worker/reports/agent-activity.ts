@@ -12,7 +12,7 @@ const LONG_WAIT_MS = 5_000;
 const BUSY: ReadonlySet<number | undefined> = new Set([429, 529]);
 
 /** When the lead is to hear that a model's server lets an agent wait: once for each time that it does (S36). */
-export class ThrottleNotice {
+class ThrottleNotice {
   #waits = 0;
   #told = false;
 
@@ -77,7 +77,7 @@ function factsOf(event: AgentEvent): EventFacts | undefined {
   }
 }
 
-export interface AgentNewsOptions {
+interface AgentNewsOptions {
   readonly status: StatusKeeper;
   readonly events: EventRecorder;
   readonly view: WorkerView;

@@ -11,7 +11,7 @@ import { patchMember } from "../../team/members/members.ts";
 import { recordTurnStart } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
-export interface TeamReportsOptions {
+interface TeamReportsOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly color?: string | undefined;

@@ -28,7 +28,7 @@ export function idleReason(outcome: TurnSummary["outcome"]): string {
 }
 
 /** What was done besides, as far as a notice tells it. */
-export interface WorkDone {
+interface WorkDone {
   /** `[to ada] found it`: the newest message to a peer. */
   readonly peerSummary?: string | undefined;
   /** The newest task that was completed. */

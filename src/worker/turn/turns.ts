@@ -26,7 +26,7 @@ import {
 } from "./interrupted-turn.ts";
 import { composeTurn } from "./turn-input.ts";
 
-export interface TurnEndOptions {
+interface TurnEndOptions {
   readonly role: "teammate" | "lead";
   readonly queue: Queue;
   readonly work: WorkSinceIdle;
@@ -42,7 +42,7 @@ export interface TurnEndOptions {
 }
 
 /** What follows from the end of a turn: whether the agent rests, and who hears of it. */
-export class TurnEnd {
+class TurnEnd {
   readonly #options: TurnEndOptions;
   #text = "";
   #failure: string | undefined;
@@ -118,7 +118,7 @@ function saidNothing({ outcome, text, toolCalls }: TurnSummary): boolean {
   return outcome === "completed" && text === "" && toolCalls === 0;
 }
 
-export interface TurnsOptions extends TurnEndOptions {
+interface TurnsOptions extends TurnEndOptions {
   readonly ref: TeamRef;
   readonly name: string;
   /** The file of its conversation. */
