@@ -50,7 +50,6 @@ const CHUNKS = {
   start: [
     "src/terminal/process-io.ts",
     "src/cli/program.ts",
-    "src/team/home.ts",
     "src/os/process/identity.ts",
     "src/os/uuid.ts",
     "src/os/files/watch.ts",
@@ -73,7 +72,6 @@ const CHUNKS = {
     "src/team/mailbox/receive.ts",
     "src/protocol/render.ts",
     "src/protocol/permission-messages.ts",
-    "src/team/members/budget.ts",
     "src/team/members/budget.ts",
   ],
   mail: ["src/cli/commands/inbox.ts"],

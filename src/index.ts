@@ -3,7 +3,7 @@
  * processes directly; there is no server to connect to.
  *
  *   const env = processEnv();
- *   const home = homeOf(env);
+ *   const home = teamsHome(env);
  *   const { ref } = await createTeam(home, systemClock, { name: "review", cwd: process.cwd() });
  *   await addTask(ref, "team-lead", { subject: "Find every TODO" });
  */
@@ -41,7 +41,6 @@ export type { AgentState } from "./schema/status.ts";
 export type { Task, TaskStatus } from "./schema/task.ts";
 export type { TokenCount } from "./schema/tokens.ts";
 export { listTeams, readTeam, type TeamEntry } from "./team/config/config.ts";
-export { teamsHome } from "./team/home.ts";
 export { history, type MessageView } from "./team/mailbox/history.ts";
 export { type InboxEntry, markAsRead, unreadCount, unreadMessages } from "./team/mailbox/receive.ts";
 export {
@@ -50,7 +49,7 @@ export {
   type OutgoingMessage,
   sendMessage,
 } from "./team/mailbox/send.ts";
-export { type Home, type TeamRef, teamRef } from "./team/ref.ts";
+export { type Home, type TeamRef, teamRef, teamsHome } from "./team/ref.ts";
 export { claimTask } from "./team/tasks/claim-task.ts";
 export { getTask, listTasks, type NewTask } from "./team/tasks/tasks.ts";
 export { addTask, updateTask } from "./team/tasks/update-task.ts";

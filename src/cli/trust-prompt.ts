@@ -1,7 +1,7 @@
 import { systemClock } from "../os/clock.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { setTrust, trustIn } from "../settings/trust.ts";
-import { teamsHome } from "../team/home.ts";
+import { teamsHome } from "../team/ref.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 

@@ -3,9 +3,8 @@ import type { Env } from "../os/env.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
 import { listTeams, readTeam } from "../team/config/config.ts";
-import { teamsHome } from "../team/home.ts";
 import { findMember } from "../team/members/members.ts";
-import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
+import { type Home, type TeamRef, teamRef, teamsHome } from "../team/ref.ts";
 import { operand, optionWords } from "../text/shell-quote.ts";
 
 /** What the options of a command say about team and actor. */

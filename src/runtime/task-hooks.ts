@@ -6,7 +6,7 @@ import {
   readSettingsText,
   userFile,
 } from "../settings/settings-files.ts";
-import { eventSubject } from "../team/members/event-subject.ts";
+import { eventSubject } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TaskGate } from "../team/tasks/update-task.ts";
 import { recordEvent } from "../telemetry/event-log.ts";

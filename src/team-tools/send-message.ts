@@ -8,9 +8,8 @@ import { requestShutdown } from "../operations/ending/shutdown.ts";
 import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
-import { recipientOf } from "../team/mailbox/recipients.ts";
 import { broadcast, sendMessage } from "../team/mailbox/send.ts";
-import { findMember } from "../team/members/members.ts";
+import { findMember, recipientOf } from "../team/members/members.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
 /** Longest message, in characters (protocol.md section 8). */

@@ -1,4 +1,7 @@
-import { type TeamPaths, teamPaths } from "../protocol/paths.ts";
+import type { Env } from "../os/env.ts";
+import { rootDirectory, runtimeDirectory } from "../os/files/app-directories.ts";
+import { realPathOf } from "../os/files/real-path.ts";
+import { runtimeOfRoot, type TeamPaths, teamPaths } from "../protocol/paths.ts";
 import { type TeamDir, teamDir } from "../schema/names.ts";
 import type { Remembered } from "../store/read-cache.ts";
 
@@ -35,4 +38,10 @@ export function readCached<T>(
   read: () => T | undefined,
 ): T | undefined {
   return remembered === undefined ? read() : remembered.of(path, read);
+}
+
+/** Root and runtime directory by the environment. Nothing is made. */
+export function teamsHome(env: Env): Home {
+  const root = realPathOf(rootDirectory(env));
+  return { root, runtime: runtimeOfRoot(runtimeDirectory(env), root) };
 }

@@ -6,7 +6,7 @@ import { replaceRecordLink } from "../os/files/symlink-record.ts";
 import { maskText, secretsOf } from "../os/redact.ts";
 import { debugPath } from "../protocol/paths.ts";
 import { wantsDebugLog } from "./debug-flag.ts";
-import { appendBounded } from "./rotating-log.ts";
+import { appendBounded } from "./event-log.ts";
 
 /** What an agent decided and why, one line each, with no secret in it. */
 interface DebugLog {

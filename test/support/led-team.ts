@@ -7,8 +7,7 @@ import { type SpawnedTeammate, spawnTeammates } from "../../src/operations/spawn
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
-import { teamsHome } from "../../src/team/home.ts";
-import type { TeamRef } from "../../src/team/ref.ts";
+import { type TeamRef, teamsHome } from "../../src/team/ref.ts";
 import { type PrivateTmux, privateTmux } from "./tmux-server.ts";
 import { contextOf } from "./worker.ts";
 

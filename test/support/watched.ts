@@ -1,11 +1,10 @@
 import { ownIdentity, startTimeOf } from "../../src/os/process/identity.ts";
 import type { PlaceRecord } from "../../src/schema/status.ts";
 import { createTeamFiles } from "../../src/team/config/config.ts";
-import { teamsHome } from "../../src/team/home.ts";
 import { addMembers } from "../../src/team/members/members.ts";
 import { writePlace } from "../../src/team/records/read-records.ts";
 import { prepareRun } from "../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../src/team/ref.ts";
+import { type TeamRef, teamsHome } from "../../src/team/ref.ts";
 import { eventually } from "./eventually.ts";
 import { placeIn } from "./keys.ts";
 import type { PrivateTmux } from "./tmux-server.ts";

@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createTeamFiles } from "../../../src/team/config/config.ts";
-import { teamsHome } from "../../../src/team/home.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
+import { type TeamRef, teamRef, teamsHome } from "../../../src/team/ref.ts";
 import type { Place } from "../figure.ts";
 
 const made = new Set<string>();

@@ -3,7 +3,7 @@ import { systemClock } from "../../os/clock.ts";
 import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";

@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { EVENT_TYPES, type TeamEvent, teamEvent } from "../../schema/event.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { openLineFeed } from "../../store/tail.ts";
-import { olderLog } from "../../telemetry/rotating-log.ts";
+import { olderLog } from "../../telemetry/event-log.ts";
 import { eventText } from "../../terminal/event-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { follow } from "../follow-team.ts";

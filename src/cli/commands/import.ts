@@ -6,7 +6,7 @@ import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/archive/import-team.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";

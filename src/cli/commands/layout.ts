@@ -6,7 +6,7 @@ import { operationContext } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import { listTeams } from "../../team/config/config.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";

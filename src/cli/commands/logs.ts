@@ -9,7 +9,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { parseJsonLine } from "../../store/jsonl.ts";
 import { type LineFeed, openLineFeed } from "../../store/tail.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import { olderLog } from "../../telemetry/rotating-log.ts";
+import { olderLog } from "../../telemetry/event-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { conversationLog } from "../../terminal/conversation-log.ts";
 import { wantsColors } from "../../terminal/paint.ts";

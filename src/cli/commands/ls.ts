@@ -1,5 +1,5 @@
 import { listTeams } from "../../team/config/config.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import { table } from "../../terminal/table.ts";
 import { defineCommand } from "../define-command.ts";
 

@@ -23,7 +23,7 @@ import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { pricesIn } from "../../settings/prices.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Call } from "../../terminal/call.ts";
 import type { Io } from "../../terminal/io.ts";

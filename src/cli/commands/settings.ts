@@ -3,7 +3,7 @@ import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "../../os/clock.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
 import { listTrust, setTrust } from "../../settings/trust.ts";
-import { teamsHome } from "../../team/home.ts";
+import { teamsHome } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { table } from "../../terminal/table.ts";

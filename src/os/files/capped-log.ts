@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { systemCode } from "../../errors.ts";
 import { maskText, ownSecrets } from "../redact.ts";
-import { isMissing, PRIVATE_FILE, removeFile } from "./fs.ts";
-import { writeNow } from "./standard-output.ts";
+import { isMissing, PRIVATE_FILE, removeFile, writeNow } from "./fs.ts";
 
 interface LogBounds {
   /** Bytes from which on a log is cut. */

@@ -8,7 +8,7 @@ import { listDir } from "../../os/files/fs.ts";
 import { withoutCredentials } from "../../os/redact.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import { eventOfNow } from "../../team/members/event-subject.ts";
+import { eventOfNow } from "../../team/members/members.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { readDenialsOf } from "./read-denials.ts";
 

@@ -11,7 +11,6 @@ import { agentFileName } from "../../protocol/paths.ts";
 import { type Playbook, playbook, type Turn, turn } from "../../schema/playbook.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { appendJsonLines, readJsonLines } from "../../store/jsonl.ts";
-
 /** Names the directory into which each agent of a recorded run writes its turns. */
 export const RECORDING = "TEAMS_RECORDING";
 

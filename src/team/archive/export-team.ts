@@ -8,7 +8,7 @@ import { ARCHIVE_VERSION, type ArchiveManifest } from "../../schema/archive.ts";
 import { task, watermarkOf } from "../../schema/task.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { corruptFile, readJsonFile } from "../../store/json-file.ts";
-import { olderLog } from "../../telemetry/rotating-log.ts";
+import { olderLog } from "../../telemetry/event-log.ts";
 import { readTeam } from "../config/config.ts";
 import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";

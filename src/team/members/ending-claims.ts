@@ -8,7 +8,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
-import { eventSubject } from "./event-subject.ts";
+import { eventSubject } from "./members.ts";
 
 /** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
 const CLAIM_TTL_MS = 30_000;

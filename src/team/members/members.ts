@@ -1,6 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { replaceFile } from "../../os/files/atomic-write.ts";
+import { livenessOf } from "../../os/process/identity.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import type { EventOf } from "../../schema/event.ts";
@@ -8,11 +9,12 @@ import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
+import { operand } from "../../text/shell-quote.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
 import { setPlanAside } from "../config/plan-files.ts";
 import { lockInTeam } from "../config/team-lock.ts";
 import { dropInbox, resetInbox } from "../inbox/inbox-file.ts";
-import { clearRun } from "../records/read-records.ts";
+import { clearRun, readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
 /** Of those that ended, this many are remembered: enough for a long team's life, and the file stays small. */
@@ -209,4 +211,54 @@ function duplicate(name: string): TeamError {
       hint: "Choose another name, or --unique for the next free one.",
     },
   );
+}
+
+/** Whose event it is, as the team's file has it; of the team alone where it is nobody's. */
+export function eventSubject(ref: TeamRef, config: TeamConfig, name: string | undefined): EventOf {
+  const parentSessionId = config.leadSessionId || undefined;
+  if (name === undefined) return { parentSessionId };
+  return {
+    agentId: `${name}@${ref.team}`,
+    agentType: lookUpMember(config, name)?.agentType,
+    parentSessionId,
+  };
+}
+
+/** The same of the team as it is now. What cannot be read is said elsewhere: the event tells what is known without it. */
+export function eventOfNow(ref: TeamRef, name: string | undefined): EventOf {
+  try {
+    return eventSubject(ref, readTeam(ref), name);
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return name === undefined ? {} : { agentId: `${name}@${ref.team}` };
+  }
+}
+
+/**
+ * The member that a message is for.
+ * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names; RECIPIENT_INACTIVE for one that has ended for good
+ */
+export function recipientOf(config: TeamConfig, address: string): TeamMember {
+  const member = lookUpMember(config, address);
+  if (member !== undefined) return member;
+  const { name, team } = splitAddress(address);
+  const ended = config.former?.findLast((former) => sameName(former.name, name));
+  if (ended !== undefined && (team === undefined || team === config.name)) {
+    throw new TeamError("RECIPIENT_INACTIVE", `${ended.name} has ended (${ended.how}); nothing was sent.`, {
+      hint: `A new one: teams spawn ${operand(ended.name)}`,
+    });
+  }
+  const names = config.members.map((other) => other.name);
+  throw new TeamError(
+    "RECIPIENT_NOT_FOUND",
+    `There is no member ${JSON.stringify(address)} in ${config.name}; nothing was sent.`,
+    { hint: didYouMean(name, names, `Its members: ${names.join(", ")}.`) },
+  );
+}
+
+/** Only of who has our records can it be said that it is down. */
+export function isDown(ref: TeamRef, agent: string, status = readStatus(ref, agent)): boolean {
+  if (status === undefined) return false;
+  if (livenessOf(status.process) === "dead") return true;
+  return status.instance !== undefined && readExit(ref, agent)?.instance === status.instance;
 }

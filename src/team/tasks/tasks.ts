@@ -10,7 +10,7 @@ import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "../config/team-lock.ts";
-import { eventOfNow } from "../members/event-subject.ts";
+import { eventOfNow } from "../members/members.ts";
 import { readCached, type TeamRef } from "../ref.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
 import { withAssignment } from "./pending-notifications.ts";

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import type { EventFacts, EventOf } from "../../schema/event.ts";
-import { eventOfNow } from "../../team/members/event-subject.ts";
+import { eventOfNow } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import type { StatusKeeper } from "../status-record.ts";

@@ -236,7 +236,7 @@ describe("the built program", () => {
     const { directory, teams } = home();
     const script = `
       const api = require(${JSON.stringify(join(dirname(TEAMS), "index.cjs"))});
-      const home = api.homeOf(api.processEnv());
+      const home = api.teamsHome(api.processEnv());
       const input = { name: "made", cwd: process.cwd() };
       api.createTeam(home, api.systemClock, input).then(({ ref }) => api.addTask(ref, "team-lead", { subject: "s", description: "" }));
     `;

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { teamsHome } from "../../../src/team/home.ts";
-import { teamRef } from "../../../src/team/ref.ts";
+import { teamRef, teamsHome } from "../../../src/team/ref.ts";
 import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";

@@ -31,7 +31,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { olderLog } from "../../../src/telemetry/rotating-log.ts";
+import { olderLog } from "../../../src/telemetry/event-log.ts";
 import {
   allOf,
   described,

@@ -11,8 +11,7 @@ import { addMembers, patchMember, removeMember, toFormer } from "../../../src/te
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
-import { olderLog } from "../../../src/telemetry/rotating-log.ts";
+import { olderLog, recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
 import { testTeam } from "../../support/team.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../src/cli/command-list.ts";
 import { type Command, defineCommand } from "../../../src/cli/define-command.ts";
 import { explain } from "../../../src/cli/help.ts";
 import { bind, parseQuickly } from "../../../src/cli/parse-args.ts";
+import { COMMANDS } from "../../../src/cli/program.ts";
 import { TeamError } from "../../../src/errors.ts";
 
 const sample = defineCommand({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../src/cli/command-list.ts";
+import { COMMANDS } from "../../../src/cli/program.ts";
 import { cliIn } from "../../support/cli.ts";
 
 describe("the program", () => {

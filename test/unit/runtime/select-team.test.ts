@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
 import { openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
 import { createTeamFiles } from "../../../src/team/config/config.ts";
-import { teamsHome } from "../../../src/team/home.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
+import { teamsHome } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 async function homeWith(teams: Readonly<Record<string, readonly string[]>>): Promise<Record<string, string>> {

@@ -4,8 +4,7 @@ import { expect, test, vi } from "vitest";
 import { TeamError } from "../../../../src/errors.ts";
 import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
-import { recipientOf } from "../../../../src/team/mailbox/recipients.ts";
-import { findMember, lookUpMember } from "../../../../src/team/members/members.ts";
+import { findMember, lookUpMember, recipientOf } from "../../../../src/team/members/members.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
 
