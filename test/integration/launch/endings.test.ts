@@ -88,8 +88,8 @@ const HEARD = { bell: "bell", lifeline: "lifeline", nothing: "–" };
 const PANE: Record<EndingCase["pane"], string> = {
   held: "stays, says what to press",
   closed: "closes",
-  "goes on": "goes on",
-  "without terminal": "closes; the program goes on",
+  "goes on": "keeps running",
+  "without terminal": "closes; the program keeps running",
   "starts again": "starts the program again",
 };
 
@@ -98,7 +98,7 @@ function table(): string {
     const of = one.of === ENDINGS[i - 1]?.of ? "" : `| **${OF[one.of]}** | | | | |\n`;
     return `${of}| ${one.what} | ${recordOf(one)} | ${HEARD[one.heard]} | ${stateOf(one)} | ${PANE[one.pane]} |`;
   });
-  const head = "| What happens | Written down | Heard by | State | Pane |\n| --- | --- | --- | --- | --- |";
+  const head = "| What happens | Recorded | Noticed by | State | Pane |\n| --- | --- | --- | --- | --- |";
   return `${head}\n${rows.join("\n")}`;
 }
 
