@@ -20,7 +20,7 @@ export function layerViolations(sources) {
 }
 
 /**
- * Checks the folder table of docs/architecture.md against the floors and the folders of src/.
+ * Checks the folder table of docs/architecture.md against the floors and the folders of src/, and its file names.
  * @param {string} markdown rows are `| floor | places | what they hold |`, places in backticks
  * @param {Iterable<string>} files paths below src/
  * @returns {string[]} one sentence for each difference
@@ -36,7 +36,12 @@ export function documentViolations(markdown, files) {
   const present = new Set([...files].map((file) => (file.includes("/") ? path.posix.dirname(file) : file)));
   for (const folder of present) if (folder.includes("/")) present.add(folder.split("/")[0]);
   const where = "docs/architecture.md";
+  const paths = new Set(files);
+  const named = [...markdown.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)*\.ts)`/g)].map(([, file]) => file);
   return [
+    ...[...new Set(named)]
+      .filter((file) => !paths.has(file))
+      .map((file) => `${where} names ${file}, which does not exist in src/; name the file that replaced it.`),
     ...[...present]
       .filter((place) => !documented.has(place))
       .map((place) => `${where} does not list ${display(place)}; add a row that says what it holds.`),

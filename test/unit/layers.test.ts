@@ -275,5 +275,10 @@ describe("documentViolations", () => {
     expect(documentViolations(table.replace("| 3 |", "| 4 |"), ["errors.ts", "store/lock.ts"])).toEqual([
       "docs/architecture.md puts store/ on floor 4; the gate has it on floor 3.",
     ]);
+    expect(
+      documentViolations(`${table}The lock: \`store/key.ts\`.\n`, ["errors.ts", "store/lock.ts"]),
+    ).toEqual([
+      "docs/architecture.md names store/key.ts, which does not exist in src/; name the file that replaced it.",
+    ]);
   });
 });

@@ -71,7 +71,7 @@ export const ENDINGS: readonly EndingCase[] = [
   { ...dies("SIGINT", 130), what: "Ctrl-C in its pane", end: (run) => keys(run, "C-c") },
   { ...dies("SIGQUIT", 131), what: "Ctrl-\\ in its pane", end: (run) => keys(run, "C-\\") },
   harmless("Ctrl-Z in its pane", "working", (run) => keys(run, "C-z")),
-  harmless("The terminal of an attached client is closed", "working", async (run) => {
+  harmless("The terminal that shows the pane is closed", "working", async (run) => {
     await run.t.attach("=work");
     const pid = Number(run.tmux("list-clients", "-F", "#{client_pid}"));
     signalProcess(pid, "SIGHUP");

@@ -92,8 +92,8 @@ const NOTIFIED_BY = { bell: "bell", lifeline: "lifeline", nothing: "–" };
 const PANE: Record<EndingCase["pane"], string> = {
   held: "stays, shows the keys to press",
   closed: "closes",
-  continues: "continues",
-  "without terminal": "closes; the program continues",
+  continues: "keeps running",
+  "without terminal": "closes; the program keeps running",
   "starts again": "restarts the program",
 };
 
@@ -102,7 +102,7 @@ function table(): string {
     const of = one.of === ENDINGS[i - 1]?.of ? "" : `| **${OF[one.of]}** | | | | |\n`;
     return `${of}| ${one.what} | ${recordOf(one)} | ${NOTIFIED_BY[one.notifiedBy]} | ${stateOf(one)} | ${PANE[one.pane]} |`;
   });
-  const head = "| Event | Exit record | Notified by | State | Pane |\n| --- | --- | --- | --- | --- |";
+  const head = "| Event | Recorded | Noticed by | State | Pane |\n| --- | --- | --- | --- | --- |";
   return `${head}\n${rows.join("\n")}`;
 }
 
