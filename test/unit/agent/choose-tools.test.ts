@@ -16,26 +16,30 @@ const ALL = [
 const FILES = ["Read", "Write", "Edit", "Grep"];
 const COMMANDS = ["Bash", "TaskOutput", "TaskStop"];
 
-// The type's base set, then the whitelist, then minus the blacklist (protocol.md section 8).
+// The type's base set, then the whitelist, minus the blacklist (protocol.md section 8).
 test.each<[string, ToolChoice, readonly string[]]>([
-  ["all without a word", {}, ALL],
-  ["the type's alone", { base: ["Read", "Grep"] }, ["Read", "Grep"]],
-  ["none of a type that has none", { base: [] }, []],
-  ["no more than the type's, whatever is wanted", { base: ["Read"], only: ["Read", "Bash"] }, ["Read"]],
-  ["the wanted of the type's", { base: FILES, only: ["Edit", "Read"] }, ["Read", "Edit"]],
-  ["without what never runs", { base: FILES, only: ["Read", "Write"], without: ["Write"] }, ["Read"]],
-  ["without it though it is wanted", { only: ["Write"], without: ["Write", "Edit"] }, []],
-  ["with what a rule refuses only in part", { base: COMMANDS, without: ["Bash(rm:*)"] }, COMMANDS],
+  ["all tools by default", {}, ALL],
+  ["only the base tools of its type", { base: ["Read", "Grep"] }, ["Read", "Grep"]],
+  ["no tools if its type has none", { base: [] }, []],
+  ["only the wanted tools that its type has", { base: ["Read"], only: ["Read", "Bash"] }, ["Read"]],
+  ["the wanted tools of its type", { base: FILES, only: ["Edit", "Read"] }, ["Read", "Edit"]],
+  ["no tool that is excluded", { base: FILES, only: ["Read", "Write"], without: ["Write"] }, ["Read"]],
+  ["no tool that is both wanted and excluded", { only: ["Write"], without: ["Write", "Edit"] }, []],
+  ["a tool that is excluded only for some calls", { base: COMMANDS, without: ["Bash(rm:*)"] }, COMMANDS],
   [
-    "without what a rule refuses whatever it is called with",
+    "no tool that is excluded for all calls",
     { base: FILES, without: ["Edit(*)"] },
     ["Read", "Write", "Grep"],
   ],
-  ["what looks after commands with them", { only: ["Bash"] }, COMMANDS],
-  ["a server's tools by its name", { only: ["mcp__docs"] }, ["mcp__docs__find", "mcp__docs__get"]],
-  ["a family of tools", { base: ["mcp__*"], without: ["mcp__docs__get"] }, ["mcp__docs__find"]],
-  ["all by a star", { base: ["*"] }, ALL],
-])("an agent has %s", (_title, choice, names) => {
+  ["the tools for background commands along with Bash", { only: ["Bash"] }, COMMANDS],
+  [
+    "all tools of a server by the server's name",
+    { only: ["mcp__docs"] },
+    ["mcp__docs__find", "mcp__docs__get"],
+  ],
+  ["a family of tools by a pattern", { base: ["mcp__*"], without: ["mcp__docs__get"] }, ["mcp__docs__find"]],
+  ["all tools by a star", { base: ["*"] }, ALL],
+])("chooseTools gives an agent %s", (_title, choice, names) => {
   const tools = ALL.map((name) => ({ name }));
   expect(chooseTools(tools, choice).map(({ name }) => name)).toEqual(names);
 });

@@ -15,21 +15,21 @@ test.each([
     "Do it.",
   ],
   ["no front matter", "# Title\n\n---\n\nText", {}, "# Title\n\n---\n\nText"],
-  ["an empty one", "---\n---\nText", {}, "Text"],
-  ["nothing behind it", "---\nname: x\n---", { name: "x" }, ""],
-])("%s", (_, text, matter, body) => {
+  ["empty front matter", "---\n---\nText", {}, "Text"],
+  ["no text after it", "---\nname: x\n---", { name: "x" }, ""],
+])("readDocument reads %s", (_, text, matter, body) => {
   expect(readDocument(text)).toEqual({ matter, body });
 });
 
 test.each([
   ["a list", "---\n- a\n---\n"],
-  ["what is no YAML", "---\nname: [x\n---\n"],
-  ["aliases, which could stand for more than memory holds", "---\na: &a [x]\nb: *a\n---\n"],
-  ["more than names need", `---\na: ${"x".repeat(20_000)}\n---\n`],
-])("%s is refused with a word", (_, text) => {
+  ["invalid YAML", "---\nname: [x\n---\n"],
+  ["aliases, which could expand to more than memory holds", "---\na: &a [x]\nb: *a\n---\n"],
+  ["more front matter than fields need", `---\na: ${"x".repeat(20_000)}\n---\n`],
+])("readDocument rejects %s", (_, text) => {
   expect(() => readDocument(text)).toThrow(/./);
 });
 
-test("a field with one text is that text, and other things are none", () => {
+test("textOfField returns a trimmed text, and undefined for other values", () => {
   expect([textOfField(" a "), textOfField(" "), textOfField(3)]).toEqual(["a", undefined, undefined]);
 });

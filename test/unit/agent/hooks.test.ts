@@ -12,27 +12,31 @@ const ended = (end: Partial<HookEnd>): HookEnd => ({
 });
 const answered = (answer: unknown) => hookResult(ended({ stdout: JSON.stringify(answer) }));
 
-describe("what the end of a hook means", () => {
+describe("hookResult", () => {
   test.each<[string, Partial<HookEnd>, object]>([
-    ["0", { stdout: "fine\n" }, { kind: "success", stdout: "fine" }],
-    ["2", { code: 2, stderr: "not yet\n" }, { kind: "stopped continuation", text: "not yet", ends: false }],
-    ["2 without a word", { code: 2 }, { text: "it gave no reason" }],
-    ["2 with JSON", { code: 2, stdout: `{"decision":"approve"}`, stderr: "no" }, { text: "no" }],
-    ["1", { code: 1, stderr: "oops" }, { kind: "non-blocking error", text: "exit code 1: oops" }],
-    ["127 without a word", { code: 127 }, { kind: "non-blocking error", text: "exit code 127" }],
+    ["exit code 0", { stdout: "fine\n" }, { kind: "success", stdout: "fine" }],
+    [
+      "exit code 2",
+      { code: 2, stderr: "not yet\n" },
+      { kind: "stopped continuation", text: "not yet", ends: false },
+    ],
+    ["exit code 2 without a reason", { code: 2 }, { text: "it gave no reason" }],
+    ["exit code 2 with JSON", { code: 2, stdout: `{"decision":"approve"}`, stderr: "no" }, { text: "no" }],
+    ["exit code 1", { code: 1, stderr: "oops" }, { kind: "non-blocking error", text: "exit code 1: oops" }],
+    ["exit code 127 without a reason", { code: 127 }, { kind: "non-blocking error", text: "exit code 127" }],
     [
       "a signal",
       { code: undefined, signal: "SIGSEGV" },
       { kind: "error while running", text: "was ended by SIGSEGV" },
     ],
-    ["its timeout", { code: undefined, failure: "timed-out" }, { kind: "error while running" }],
+    ["a timeout", { code: undefined, failure: "timed-out" }, { kind: "error while running" }],
     ["an abort", { code: undefined, failure: "aborted" }, { text: "was interrupted" }],
     [
-      "no start",
+      "a failed start",
       { code: undefined, failure: "not-started", message: "ENOENT" },
       { kind: "error while running", text: "could not be started: ENOENT" },
     ],
-  ])("%s", (_, end, expected) => {
+  ])("reads %s", (_, end, expected) => {
     expect(hookResult(ended(end))).toMatchObject(expected);
   });
 
@@ -56,7 +60,7 @@ describe("what the end of a hook means", () => {
       { continue: true, suppressOutput: true },
       { kind: "success", stdout: "" },
     ],
-  ])("%j on stdout is obeyed", (answer, expected) => {
+  ])("obeys %j on stdout", (answer, expected) => {
     expect(answered(answer)).toMatchObject(expected);
   });
 
@@ -68,11 +72,11 @@ describe("what the end of a hook means", () => {
     { updatedInput: null },
     { systemMessage: { text: "x" } },
     { reason: 5 },
-  ])("%j says nothing", (answer) => {
+  ])("ignores %j on stdout", (answer) => {
     expect(answered(answer)).toEqual({ kind: "success", stdout: "" });
   });
 
-  test.each(["{ not JSON", "[1]", `"block"`, "null", "{}{}"])("%j are words", (stdout) => {
+  test.each(["treats %j on stdout as text", "[1]", `"block"`, "null", "{}{}"])("%j are words", (stdout) => {
     expect(hookResult(ended({ stdout }))).toEqual({ kind: "success", stdout });
   });
 
@@ -82,13 +86,13 @@ describe("what the end of a hook means", () => {
     [`{"permissionDecision": "maybe"}`, '"maybe"'],
     [`{"hookSpecificOutput": {"permissionDecision": "Deny"}}`, '"Deny"'],
     [`{"permissionDecision": "allow", "updatedInput": "rm"}`, "updatedInput"],
-  ])("%s may have been a refusal, and is one", (stdout, why) => {
+  ])("treats %s as a refusal, since it may be one", (stdout, why) => {
     const result = hookResult(ended({ stdout }));
     expect(result).toMatchObject({ kind: "stopped continuation", ends: false });
     expect("text" in result && result.text).toContain(why);
   });
 
-  it("may hold another input for the tool", () => {
+  it("can replace the tool's input", () => {
     const other = { command: "ls" };
     expect(answered({ hookSpecificOutput: { permissionDecision: "allow", updatedInput: other } })).toEqual({
       kind: "success",
@@ -98,7 +102,7 @@ describe("what the end of a hook means", () => {
     });
   });
 
-  it("are words that act on no terminal, and fit on one", () => {
+  it("strips control characters from texts and limits their length", () => {
     const result = hookResult(ended({ code: 2, stderr: `\x1b]0;x\x07\x1b[31mred${"x".repeat(50_000)}` }));
     expect(result).toMatchObject({ kind: "stopped continuation" });
     expect("text" in result && result.text.startsWith("redx")).toBe(true);
@@ -106,7 +110,7 @@ describe("what the end of a hook means", () => {
   });
 });
 
-describe("which commands are run", () => {
+describe("hookCommands", () => {
   const setting = (groups: unknown) => hooksSetting.parse({ PreToolUse: groups });
   const command = (line: string, more: object = {}) => ({ type: "command", command: line, ...more });
   const run = (matcher: string | undefined, subject: string) =>
@@ -123,11 +127,11 @@ describe("which commands are run", () => {
     ["mcp__.*__write", "mcp__docs__write", true],
     ["Task.*", "MyTask", false],
     ["([", "Bash", true],
-  ])("matcher %j and %s: %s", (matcher, subject, expected) => {
+  ])("runs matcher %j for tool %s: %s", (matcher, subject, expected) => {
     expect(run(matcher, subject)).toBe(expected);
   });
 
-  it("are those for either of the names that a tool has", () => {
+  it("matches any of a tool's names", () => {
     const groups = [
       { matcher: "Task", hooks: [command("a")] },
       { matcher: "Tas.", hooks: [command("b")] },
@@ -136,7 +140,7 @@ describe("which commands are run", () => {
     expect(hookCommands(setting(groups), "PreToolUse", ["Agent"])).toEqual([]);
   });
 
-  it("are each once, in their order, those that are no command left out", () => {
+  it("returns each command once, in order, and ignores other kinds of hooks", () => {
     const groups = [
       { hooks: [command("a", { timeout: 2 }), { type: "prompt", prompt: "?" }, command("b")] },
       { matcher: "Bash", hooks: [command("a"), { type: "command" }] },
@@ -148,32 +152,32 @@ describe("which commands are run", () => {
     expect(hookCommands(setting(groups), "Stop", [])).toEqual([]);
   });
 
-  it("may belong to events of other programs, which look as they like", () => {
+  it("accepts any value for events of other programs", () => {
     expect(hooksSetting.safeParse({ SessionStart: "x", Notification: [{ hooks: 5 }] }).success).toBe(true);
     expect(hooksSetting.safeParse({ Stop: [{ hooks: "x" }] }).success).toBe(false);
   });
 });
 
-describe("a hook's word on a call", () => {
-  const said = (behavior: "allow" | "deny" | "ask") => ({ behavior, reason: "r" });
+describe("withHook combines a decision and a hook's answer", () => {
+  const decided = (behavior: "allow" | "deny" | "ask") => ({ behavior, reason: "r" });
   test.each<[string, Parameters<typeof withHook>[0], "allow" | "deny" | "ask" | undefined, string]>([
-    ["none", said("ask"), undefined, "ask"],
-    ["a denial of what is allowed", said("allow"), "deny", "deny"],
-    ["a denial of what is asked", said("ask"), "deny", "deny"],
-    ["a question of what is allowed", said("allow"), "ask", "ask"],
-    ["an allowance of what the mode asks", said("ask"), "allow", "allow"],
-    ["an allowance of what a rule asks", { ...said("ask"), guarded: true }, "allow", "ask"],
-    ["an allowance of what is denied", said("deny"), "allow", "deny"],
-    ["a question of what is denied", said("deny"), "ask", "deny"],
+    ["asks if the hook does not answer", decided("ask"), undefined, "ask"],
+    ["denies if a hook denies an allowed call", decided("allow"), "deny", "deny"],
+    ["denies if a hook denies a call that would be asked", decided("ask"), "deny", "deny"],
+    ["asks if a hook asks for an allowed call", decided("allow"), "ask", "ask"],
+    ["allows if a hook allows what the mode would ask", decided("ask"), "allow", "allow"],
+    ["asks if a hook allows what a rule asks for", { ...decided("ask"), guarded: true }, "allow", "ask"],
+    ["denies if a hook allows a denied call", decided("deny"), "allow", "deny"],
+    ["denies if a hook asks for a denied call", decided("deny"), "ask", "deny"],
   ])("%s", (_, decision, hook, expected) => {
-    expect(withHook(decision, hook && said(hook), "default").behavior).toBe(expected);
+    expect(withHook(decision, hook && decided(hook), "default").behavior).toBe(expected);
   });
 
-  test("asks nobody in dontAsk: its question is a refusal there, with its words", () => {
-    expect(withHook(said("allow"), said("ask"), "dontAsk")).toEqual({
+  test("turns a hook's question into a denial in dontAsk mode, with its reason", () => {
+    expect(withHook(decided("allow"), decided("ask"), "dontAsk")).toEqual({
       behavior: "deny",
       reason: "A hook asks: r In dontAsk mode that is a refusal.",
     });
-    expect(withHook(said("allow"), said("allow"), "dontAsk").behavior).toBe("allow");
+    expect(withHook(decided("allow"), decided("allow"), "dontAsk").behavior).toBe("allow");
   });
 });

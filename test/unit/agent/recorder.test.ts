@@ -15,7 +15,7 @@ function message(text: string, requestId?: string): ConversationMessage {
   return { role: "user", content: [{ type: "text", text }], origin };
 }
 
-/** Several messages as one input. */
+/** One input that consists of several messages. */
 function together(...texts: readonly string[]): ConversationMessage {
   const text = formatEnvelopes(texts.map((body) => ({ from: "ada", body })));
   return {
@@ -29,22 +29,22 @@ function request(...messages: ConversationMessage[]): ModelRequest {
   return { system: "", tools: [], messages, planFile: "/home/ada/plans/run-abcd-ada.md" };
 }
 
-describe("what a recorded turn waits for", () => {
+describe("recordedCondition", () => {
   it.each([
-    ["the first input of a conversation: nothing", [message("Plan first.")], undefined],
+    ["has no condition for the first input of a conversation", [message("Plan first.")], undefined],
     [
-      "a message, by its first line",
+      "matches a message by its first line",
       [ANSWER, message("It is (all) done.\nBye.")],
       ["^It\\s+is\\s+\\(all\\)\\s+done\\."],
     ],
-    ["no secret", [ANSWER, message("the open.sesame word")], ["^the\\s+\\S+\\s+word"]],
+    ["hides a secret", [ANSWER, message("the open.sesame word")], ["^the\\s+\\S+\\s+word"]],
     [
-      "each of those that came together, but who is idle",
+      "matches each message of a joint input except idle notifications",
       [ANSWER, together("One.", "ada is idle.\nIt says: x", "Two.")],
       ["^One\\.", "^Two\\."],
     ],
     [
-      "each of those that came together, but how the team has changed",
+      "matches each message of a joint input without the note on team changes",
       [
         ANSWER,
         {
@@ -61,7 +61,7 @@ describe("what a recorded turn waits for", () => {
       ["^One\\."],
     ],
     [
-      "who is idle, where there is nothing else",
+      "matches an idle notification if the input is nothing else",
       [ANSWER, together("ada is idle.")],
       ["^ada\\s+is\\s+idle\\."],
     ],
@@ -70,7 +70,7 @@ describe("what a recorded turn waits for", () => {
     expect(on).toEqual(heard === undefined ? undefined : { heard });
   });
 
-  it("is the result of a tool behind a call", () => {
+  it("waits for the result of a tool after a call", () => {
     const call: ConversationMessage = {
       role: "assistant",
       content: [{ type: "tool_use", id: "1", name: "Bash", input: { command: "ls" } }],
@@ -88,7 +88,7 @@ describe("what a recorded turn waits for", () => {
     ).toBeUndefined();
   });
 
-  it("lets what belongs to one run alone be anything, and nothing else", () => {
+  it("matches any value of what differs between runs, and nothing else", () => {
     const text = `Task #12 of run-abcd is ${RUN.cwd}/x (done?) for plan-1795@ada`;
     const matches = recordedCondition(request(ANSWER, message(text)), RUN)?.heard?.[0] ?? "";
     const pattern = new RegExp(matches, "u");
@@ -98,13 +98,13 @@ describe("what a recorded turn waits for", () => {
   });
 });
 
-describe("a recording that is played", () => {
+describe("a replayed recording", () => {
   const one = { on: { heard: ["^One"] }, tools: [{ name: "Bash", input: { command: "one" } }] };
   const two = { on: { heard: ["^Two"] }, tools: [{ name: "Bash", input: { command: "two" } }] };
-  const words = { on: { heard: ["^(One|Three)"] }, say: "Good." };
+  const answer = { on: { heard: ["^(One|Three)"] }, say: "Good." };
   const both = { on: { heard: ["^Two", "^One"] }, tools: [{ name: "Bash", input: { command: "both" } }] };
 
-  /** The turns that an agent plays while these inputs come, each until nothing fits. */
+  /** The indexes of the turns that an agent plays for these inputs, each until no turn fits. */
   function playedOn(turns: readonly Turn[], inputs: readonly ConversationMessage[]): number[] {
     const playbook = { version: 1 as const, agents: { ada: [{ say: "begun" }, ...turns] } };
     const conversation: ConversationMessage[] = [];
@@ -126,18 +126,18 @@ describe("a recording that is played", () => {
   }
 
   it.each([
-    ["one by one, as they were recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
-    ["together", [one, two], [together("One.", "Two.")], [0, 1, 2]],
-    ["together with what an answer in words is for", [words, two], [together("One.", "Two.")], [0, 2, 1]],
-    ["the other way round", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
-    ["one by one where they had come together", [both], [message("One."), message("Two.")], [0, 1]],
-    ["twice, where it was answered once", [one, one], [message("One.")], [0, 1]],
-    ["not at all", [one], [], [0]],
-  ])("answers each message once, whether they come %s", (_, turns, inputs, positions) => {
+    ["one by one, as recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
+    ["in one input", [one, two], [together("One.", "Two.")], [0, 1, 2]],
+    ["in one input, one of them answered in answer", [answer, two], [together("One.", "Two.")], [0, 2, 1]],
+    ["in another order", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
+    ["one by one, although recorded in one input", [both], [message("One."), message("Two.")], [0, 1]],
+    ["and only once, although recorded twice", [one, one], [message("One.")], [0, 1]],
+    ["and never arrive", [one], [], [0]],
+  ])("answers each message once if the messages come %s", (_, turns, inputs, positions) => {
     expect(playedOn(turns, inputs)).toEqual(positions);
   });
 
-  it("names a request by whose it is, also where several came together and later ones behind them", () => {
+  it("maps request ids by their member, even among several requests and later messages", () => {
     const asked = request(
       together("Plan plan_approval-1@ada@run-abcd", "Plan plan_approval-2@bob@run-abcd"),
       message("Bye.", "shutdown-3@eve"),
@@ -158,7 +158,7 @@ describe("a recorded call", () => {
   const played = request(message("Go.", "plan-88@ada@run-ffff"));
   const place = { cwd: "/other place", env: {} };
 
-  /** What a replay in another place makes of it. */
+  /** The input that a replay in another directory makes of this one. */
   function again(name: string, input: Record<string, unknown>): unknown {
     const [tool] = recordedTools(asked, [{ type: "tool_use", id: "1", name, input }], RUN);
     const lookup = playbookLookup({ version: 1, agents: {} }, { ...played, planFile: "/p.md" }, place);
@@ -168,13 +168,13 @@ describe("a recorded call", () => {
   it.each([
     ["a path below the directory", `${RUN.cwd}/src/a.ts`, "/other place/src/a.ts"],
     ["the directory itself", RUN.cwd, "/other place"],
-    ["one that only begins alike", `${RUN.cwd}-2/a.ts`, `${RUN.cwd}-2/a.ts`],
-    ["one that ends alike", `/mnt${RUN.cwd}`, `/mnt${RUN.cwd}`],
-    ["the plan", "/home/ada/plans/run-abcd-ada.md", "/p.md"],
-    ["the id of what is answered", "plan-77@ada@run-abcd", "plan-88@ada@run-ffff"],
-    ["an address", "ada@run-abcd", "ada"],
-    ["braces of its own", "{{cwd}} and {{ name }} and {{.Go}}", "{{cwd}} and {{ name }} and {{.Go}}"],
-  ])("means in a replay what it meant: %s", (_, recorded, replayed) => {
+    ["a path that only begins like the directory", `${RUN.cwd}-2/a.ts`, `${RUN.cwd}-2/a.ts`],
+    ["a path that only ends like the directory", `/mnt${RUN.cwd}`, `/mnt${RUN.cwd}`],
+    ["the plan file", "/home/ada/plans/run-abcd-ada.md", "/p.md"],
+    ["the id of the answered request", "plan-77@ada@run-abcd", "plan-88@ada@run-ffff"],
+    ["a member's address", "ada@run-abcd", "ada"],
+    ["braces of the original", "{{cwd}} and {{ name }} and {{.Go}}", "{{cwd}} and {{ name }} and {{.Go}}"],
+  ])("is translated to the replay's place: %s", (_, recorded, replayed) => {
     expect(again("Write", { file_path: recorded, list: [{ deep: recorded }] })).toEqual({
       file_path: replayed,
       list: [{ deep: replayed }],
@@ -182,14 +182,14 @@ describe("a recorded call", () => {
   });
 
   it.each([
-    ["a word", `cat ${RUN.cwd}/a.txt`, "cat '/other place'/a.txt"],
-    ["a quoted one", `cat "${RUN.cwd}/a.txt"`, `cat ""'/other place'"/a.txt"`],
-    ["behind a here-document", `cat <<E\n${RUN.cwd}\nE`, `cat <<E\n${RUN.cwd}\nE`],
-  ])("of a shell keeps its words: %s", (_, command, replayed) => {
+    ["an unquoted path", `cat ${RUN.cwd}/a.txt`, "cat '/other place'/a.txt"],
+    ["a quoted path", `cat "${RUN.cwd}/a.txt"`, `cat ""'/other place'"/a.txt"`],
+    ["a here-document, left unchanged", `cat <<E\n${RUN.cwd}\nE`, `cat <<E\n${RUN.cwd}\nE`],
+  ])("of Bash keeps its answer: %s", (_, command, replayed) => {
     expect(again("Bash", { command })).toEqual({ command: replayed });
   });
 
-  it("names a task by the call that made it", () => {
+  it("names a task by the call that created it", () => {
     const made: ConversationMessage[] = [
       message("Go."),
       {
@@ -219,7 +219,7 @@ describe("a recorded call", () => {
   });
 });
 
-it("a recorded text with braces is said as it was", () => {
+it("recordedText keeps a text with braces as it was", () => {
   const text = "Write {{input}}, not {{ input }} or {input}.";
   expect(fillText(recordedText(text), (name) => (name === "open" ? "{{" : "?"))).toBe(text);
 });

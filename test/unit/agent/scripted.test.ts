@@ -20,7 +20,7 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One call of the scripted model, a thousand times as fast as life. */
+/** One call of the scripted model, at a thousand times its real speed. */
 async function call(agents: Agents, messages: readonly ConversationMessage[], options: Options = {}) {
   const { agent = "ada", planFile, signal = new AbortController().signal, env = {} } = options;
   const playbook = parsePlaybook(JSON.stringify({ version: 1, agents }), "test.json");
@@ -55,8 +55,8 @@ const bash = (command: string, as?: string) => ({
   ...(as === undefined ? {} : { as }),
 });
 
-describe("which turn is played", () => {
-  test("turns come in order, each once, and then nothing is said", async () => {
+describe("the choice of a turn", () => {
+  test("plays turns in order, each once, and then says nothing", async () => {
     const agents = { ada: [{ say: "one" }, { say: "two" }] };
     const messages: ConversationMessage[] = [says("a")];
     for (const expected of ["one", "two", ""]) {
@@ -67,7 +67,7 @@ describe("which turn is played", () => {
     }
   });
 
-  test("`on` picks the first unplayed turn that fits the newest input", async () => {
+  test("plays the first unplayed turn whose `on` fits the newest input", async () => {
     const agents = {
       ada: [
         { on: { contains: "stop" }, say: "stopping" },
@@ -79,14 +79,14 @@ describe("which turn is played", () => {
     expect(textOf((await answer(agents, [says("go nowhere")])).message)).toBe("");
   });
 
-  test("an agent's own list goes before the list of all", async () => {
+  test("plays an agent's own list before the list for all", async () => {
     const agents = { "*": [{ say: "anyone" }], ada: [{ on: { contains: "ada" }, say: "ada herself" }] };
     expect(textOf((await answer(agents, [says("hi ada")])).message)).toBe("ada herself");
     expect(textOf((await answer(agents, [says("hi")])).message)).toBe("anyone");
     expect(textOf((await answer(agents, [says("hi ada")], { agent: "bob" })).message)).toBe("anyone");
   });
 
-  test("a tool's result goes on to the next turn, and is what `on` is held against", async () => {
+  test("checks `on` against a tool's result after a call", async () => {
     const agents = {
       ada: [
         { tools: [bash("ls")] },
@@ -100,7 +100,7 @@ describe("which turn is played", () => {
     expect(textOf((await answer(agents, messages)).message)).toBe("found");
   });
 
-  test("a repeated turn is played again and again", async () => {
+  test("plays a repeated turn again and again", async () => {
     const agents = { ada: [{ say: "echo {{input}}", repeat: true }] };
     const messages: ConversationMessage[] = [];
     for (const word of ["a", "b", "c"]) {
@@ -111,14 +111,14 @@ describe("which turn is played", () => {
     }
   });
 
-  test("a model made anew goes on behind what the conversation shows as played", async () => {
+  test("continues after the played turns of the conversation in a new model", async () => {
     const agents = { ada: [{ say: "one" }], "*": [{ say: "two" }] };
     const played: AssistantMessage = { role: "assistant", content: [], turn: "ada/0" };
     const { message } = await answer(agents, [says("a"), played, says("b")]);
     expect(message).toMatchObject({ turn: "*/0", content: [{ text: "two" }] });
   });
 
-  test("a turn that was begun and interrupted is not played again", async () => {
+  test("does not play an interrupted turn again", async () => {
     const agents = { ada: [{ say: "long", delayMs: 600_000 }, { say: "short" }] };
     const controller = new AbortController();
     const begun = call(agents, [says("a")], { signal: controller.signal });
@@ -140,10 +140,10 @@ describe("a shutdown request", () => {
     ["no turn is left", { ada: [] }],
     ["no turn fits", { "*": [{ on: { contains: "hello" }, say: "hi" }] }],
     [
-      "turns without `on` wait for something else",
+      "the turns without `on` belong to other inputs",
       { ada: [{ say: "my work" }, { say: "echo", repeat: true }] },
     ],
-  ])("is approved where %s", async (_, agents) => {
+  ])("is approved if %s", async (_, agents) => {
     const { message, stopReason } = await answer(agents, [request]);
     expect(usesOf(message)).toMatchObject([{ name: "SendMessage", input: approval }]);
     expect(stopReason).toBe("tool_use");
@@ -151,7 +151,7 @@ describe("a shutdown request", () => {
     expect(usesOf((await answer({}, messages)).message)).toEqual([]);
   });
 
-  test("goes to a turn that asks for it, or answers it", async () => {
+  test("is left to a turn that matches or answers it", async () => {
     const asks = { ada: [{ on: { contains: "Shutdown" }, say: "no" }] };
     expect(textOf((await answer(asks, [request])).message)).toBe("no");
     const refusal = {
@@ -168,14 +168,14 @@ describe("a shutdown request", () => {
   });
 });
 
-describe("a shutdown request that came with another message", () => {
+describe("a shutdown request together with another message", () => {
   const joined = says("Hello.\n\nShutdown request s1.", {
     text: "Hello.",
     requestId: "s1",
     shutdown: { requestId: "s1", text: "Shutdown request s1." },
   });
   const approval = { type: "shutdown_response", request_id: "s1", approve: true };
-  /** All calls of the turn, as a team would have it: until an answer calls no tool. */
+  /** Plays all calls of the turn until an answer calls no tool. */
   const played = async (agents: Agents) => {
     const messages: ConversationMessage[] = [joined];
     const uses: unknown[] = [];
@@ -189,13 +189,13 @@ describe("a shutdown request that came with another message", () => {
     }
   };
 
-  test("is approved behind what a turn says that fits the other", async () => {
+  test("is approved after the turn that answers the other message", async () => {
     const { uses, said } = await played({ ada: [{ on: { contains: "Hello" }, say: "hi" }] });
     expect(uses).toEqual([approval]);
     expect(said).toContain("hi");
   });
 
-  test("is approved once the work that a turn begins is over", async () => {
+  test("is approved when the work that a turn begins is done", async () => {
     const work = { on: { contains: "Hello" }, tools: [bash("one")] };
     const more = { on: { tool: "Bash" }, tools: [bash("two")] };
     const { uses } = await played({ ada: [work, more] });
@@ -204,7 +204,7 @@ describe("a shutdown request that came with another message", () => {
     expect(ends.uses).toEqual([{ command: "one" }, approval]);
   });
 
-  test("is answered once, by a turn that is about it", async () => {
+  test("is answered only once by a turn that matches it", async () => {
     const refusal = { ...approval, approve: false, content: "busy" };
     const answers = { on: { contains: "Hello" }, tools: [{ name: "SendMessage", input: refusal }] };
     expect((await played({ ada: [answers, { say: "bye" }] })).uses).toEqual([refusal]);
@@ -212,7 +212,7 @@ describe("a shutdown request that came with another message", () => {
   });
 });
 
-test("a turn about what a tool just gave goes before one that only took note of a message long ago", async () => {
+test("a turn for a new tool result is played before a turn that only matches an earlier message", async () => {
   const texts = ["It is counted.", "ada is idle."].map((body) => ({ from: "ada", body }));
   const joined = says(formatEnvelopes(texts), { text: "ada is idle." });
   const agents = {
@@ -231,20 +231,20 @@ describe("placeholders", () => {
   const filled = async (text: string, messages: readonly ConversationMessage[], options?: Options) =>
     textOf((await answer({ "*": [{ say: text, repeat: true }] }, messages, options)).message);
 
-  test("stand for the newest message, the place and the environment", async () => {
+  test("insert the newest message, its facts and the environment", async () => {
     const hello = says("<hello & all>", { from: "bob", requestId: "r7" });
     const text = "{{input}} {{message.from}} {{request_id}} {{plan_file}} {{cwd}} {{env.WHO}} {{ cwd }}";
     const told = await filled(text, [hello], { planFile: "/p.md", env: { WHO: "me" } });
     expect(told).toBe("<hello & all> bob r7 /p.md /work me /work");
   });
 
-  test("what is inserted is not looked at again, and other braces stay", async () => {
+  test("are not replaced inside inserted text, and other braces stay", async () => {
     expect(await filled("{{input}} {{.Name}} {{}} ${x}", [says("{{cwd}} $&")])).toBe(
       "{{cwd}} $& {{.Name}} {{}} ${x}",
     );
   });
 
-  test("name a tool's result: its data by path, JSON in its text, its whole text", async () => {
+  test("insert a tool's result: its data by path, JSON in its text, or its whole text", async () => {
     const agents = {
       ada: [
         { tools: [bash("a", "plain"), bash("b", "json"), bash("c", "data")] },
@@ -264,7 +264,7 @@ describe("placeholders", () => {
     expect(told).toBe('just text|22|line|{"x":[1]}|{"list":[{"id":1},{"id":22}]}');
   });
 
-  test("the newest result of a name counts", async () => {
+  test("insert the newest result with a name", async () => {
     const agents = {
       ada: [
         { on: { contains: "run" }, tools: [bash("a", "x")], repeat: true },
@@ -280,7 +280,7 @@ describe("placeholders", () => {
     expect(textOf((await answer(agents, [...messages, says("say")])).message)).toBe("new");
   });
 
-  test("one that stands for nothing is an error that names agent, turn and placeholder", async () => {
+  test("without a value fail with agent, turn and placeholder", async () => {
     const agents = { ada: [{ say: "fine" }, { say: "{{nobody.knows}}" }] };
     const played: AssistantMessage = { role: "assistant", content: [], turn: "ada/0" };
     await expect(answer(agents, [says("a"), played, says("b")])).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe("placeholders", () => {
     });
   });
 
-  test("in a command of Bash each is one word; elsewhere it is text", async () => {
+  test("are quoted as one word in a Bash command and inserted unchanged elsewhere", async () => {
     const evil = "a b'; rm -rf / #";
     const tools = [
       { name: "Bash", input: { command: "wc -l {{input}}", description: "{{input}}" } },
@@ -301,10 +301,10 @@ describe("placeholders", () => {
   });
 });
 
-describe("errors", () => {
+describe("errors of a playbook", () => {
   const overloaded = { status: 529, type: "overloaded_error" };
 
-  test("one that passes is told as a retry, as often as it says, and then the turn is played", async () => {
+  test("are reported as retries as often as the turn says, before the turn is played", async () => {
     const events = await call({ ada: [{ error: { ...overloaded, times: 2 }, say: "at last" }] }, [says("a")]);
     const kinds = events.map(({ type }) => type);
     expect(kinds.slice(0, 3)).toEqual(["begun", "retry", "retry"]);
@@ -312,12 +312,12 @@ describe("errors", () => {
     expect(kinds.at(-1)).toBe("message");
   });
 
-  test("one that comes too often is given up", async () => {
+  test("fail the call after too many retries", async () => {
     const endless = call({ ada: [{ error: { ...overloaded, times: 99 } }] }, [says("a")]);
     await expect(endless).rejects.toMatchObject({ kind: "overloaded", status: 529 });
   });
 
-  test("one that does not pass ends the call, and the turn is played when its errors are over", async () => {
+  test("fail the call if they are not retryable, and the turn is played afterwards", async () => {
     const agents = {
       ada: [{ error: { status: 401, type: "authentication_error" }, say: "now" }, { say: "later" }],
     };
@@ -326,14 +326,14 @@ describe("errors", () => {
     expect(textOf((await answer(agents, [says("a"), failed, says("b")])).message)).toBe("now");
   });
 
-  test("a turn that is nothing but an error is over behind it", async () => {
+  test("complete a turn that consists of an error only", async () => {
     const agents = { ada: [{ error: { status: 400, type: "invalid_request_error" } }, { say: "next" }] };
     const failed: AssistantMessage = { role: "assistant", content: [], turn: "ada/0", unfinished: true };
     expect(textOf((await answer(agents, [says("a"), failed, says("b")])).message)).toBe("next");
   });
 });
 
-test("text streams in pieces, and usage is as written", async () => {
+test("text streams in pieces, and usage is as written in the playbook", async () => {
   const events = await call({ ada: [{ say: "one two\n three", usage: { input: 5, output: 7 } }] }, [
     says("a"),
   ]);
@@ -343,7 +343,7 @@ test("text streams in pieces, and usage is as written", async () => {
   expect(events.at(-1)).toMatchObject({ usage: { input: 5, output: 7, cacheRead: 0, cacheWrite: 0 } });
 });
 
-test("an abort ends a delay at once", async () => {
+test("an abort ends a delay immediately", async () => {
   const controller = new AbortController();
   const waiting = call({ ada: [{ delayMs: 600_000 }] }, [says("a")], { signal: controller.signal });
   setImmediate(() => controller.abort());

@@ -15,45 +15,57 @@ const row = (pid: number, ppid: number, more: Partial<ProcessRow> = {}): Process
 });
 
 test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
-  ["descendants", [row(10, 1), row(11, 10), row(12, 11), row(20, 1)], [], new Map(), [10, 11, 12]],
   [
-    "members of its session",
+    "includes its descendants",
+    [row(10, 1), row(11, 10), row(12, 11), row(20, 1)],
+    [],
+    new Map(),
+    [10, 11, 12],
+  ],
+  [
+    "includes processes of its session",
     [row(10, 1), row(13, 1, { sid: 10 }), row(14, 1, { sid: 99 })],
     [],
     new Map(),
     [10, 13],
   ],
   [
-    "marked ones and what is below them",
+    "includes marked processes and their descendants",
     [row(10, 1), row(30, 1), row(31, 30)],
     [30],
     new Map(),
     [10, 30, 31],
   ],
-  ["its session when it is gone itself", [row(13, 1, { sid: 10 }), row(15, 13)], [], new Map(), [13, 15]],
   [
-    "those of its terminal, where sessions are not shown",
+    "includes processes of its session after its root has ended",
+    [row(13, 1, { sid: 10 }), row(15, 13)],
+    [],
+    new Map(),
+    [13, 15],
+  ],
+  [
+    "includes processes of its terminal if sessions are unknown",
     [row(10, 1, { tty: "s1" }), row(16, 1, { tty: "s1" }), row(17, 1, { tty: "s2" }), row(18, 1)],
     [],
     new Map(),
     [10, 16],
   ],
   [
-    "nobody of a terminal that a stranger with its pid has now",
+    "excludes a terminal that now belongs to another process with the same pid",
     [row(10, 1, { procStart: "later", tty: "s1" }), row(16, 1, { tty: "s1" })],
     [],
     new Map(),
     [],
   ],
   [
-    "no stranger that has its pid now",
+    "excludes another process that now has its pid",
     [row(10, 1, { procStart: "later" }), row(11, 10, { sid: 10 })],
     [],
     new Map(),
     [],
   ],
   [
-    "those found before, if they are still the same",
+    "includes processes found earlier if they are still the same",
     [row(40, 1), row(41, 1)],
     [],
     new Map([
@@ -63,25 +75,25 @@ test.each<[string, ProcessRow[], number[], Map<number, string>, number[]]>([
     [40],
   ],
   [
-    "no tmux server, nor the user's panes below it",
+    "excludes a tmux server and the user's panes in it",
     [row(10, 1), row(50, 10, { name: "tmux: server" }), row(51, 50), row(52, 10)],
     [50, 51],
     new Map(),
     [10, 52],
   ],
   [
-    "no marked pane of a tmux server",
+    "excludes marked panes of a tmux server",
     [row(10, 1), row(60, 1, { name: "tmux: server" }), row(61, 60)],
     [60, 61],
     new Map(),
     [10],
   ],
-])("The tree of a process has %s", (_, table, marked, ever, expected) => {
+])("treeMembers %s", (_, table, marked, ever, expected) => {
   const members = treeMembers(table, ROOT, ever, (pid) => marked.includes(pid));
   expect(members.map(({ pid }) => pid).sort()).toEqual(expected);
 });
 
-test("The tree of one that lives in another's process has what is marked below that, be it in a pane, and no more", () => {
+test("treeMembers of an agent in another process includes only marked descendants of that process, even in panes", () => {
   const table = [
     row(60, 1, { name: "tmux: server" }),
     row(61, 60),

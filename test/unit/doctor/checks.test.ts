@@ -23,13 +23,13 @@ import { parseVersion } from "../../../src/tmux/version.ts";
 import { cliIn } from "../../support/cli.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-describe("programs", () => {
+describe("required programs", () => {
   it.each([
     ["20.18.3", "fail"],
     ["20.19.0", "ok"],
     ["24.0.0", "ok"],
     ["18.20.0", "fail"],
-  ])("node %s is %s", (version, level) => {
+  ])("checkNode: Node %s gives %s", (version, level) => {
     expect(checkNode(version).level).toBe(level);
   });
 
@@ -39,11 +39,11 @@ describe("programs", () => {
     ["tmux 3.3a", "ok"],
     ["tmux next-3.6", "ok"],
     ["tmux master", "ok"],
-  ])("%s is %s", (text, level) => {
+  ])("judgeTmux: %s gives %s", (text, level) => {
     expect(judgeTmux(parseVersion(text)).level).toBe(level);
   });
 
-  it("what is not on the PATH is said with how to get it", async () => {
+  it("reports a missing program and says how to install it", async () => {
     const env = { PATH: temporaryDirectory() };
     expect(await checkTmux(env)).toMatchObject({
       level: "fail",
@@ -52,7 +52,7 @@ describe("programs", () => {
     expect(await checkGit(env)).toMatchObject({ level: "warn" });
   });
 
-  it("a shell has to be there, and to be one that can be captured", () => {
+  it("warns about a missing shell and about a shell that it cannot take a snapshot of", () => {
     const directory = temporaryDirectory();
     const shell = (name: string): string => {
       writeFileSync(join(directory, name), "");
@@ -66,8 +66,8 @@ describe("programs", () => {
   });
 });
 
-describe("terminal", () => {
-  it("is judged by TERM and locale where stdout is one", () => {
+describe("checkTerminal", () => {
+  it("judges TERM and the locale only if stdout is a terminal", () => {
     const levels = (env: Record<string, string>, isTerminal = true): readonly string[] =>
       checkTerminal(env, isTerminal).map(({ level }) => level);
     expect(levels({ TERM: "xterm-256color", LANG: "en_US.UTF-8" })).toEqual(["ok", "ok"]);
@@ -79,8 +79,8 @@ describe("terminal", () => {
   });
 });
 
-describe("directories", () => {
-  it("root: made later, written by us, not by others", () => {
+describe("directory checks", () => {
+  it("checkRoot accepts a missing root, warns if others can write to it, and fails on a file", () => {
     const directory = temporaryDirectory();
     const root = join(directory, "a", "b");
     expect(checkRoot(root)).toMatchObject({ level: "ok", text: expect.stringContaining("will be made") });
@@ -99,7 +99,7 @@ describe("directories", () => {
     expect(checkRoot(join(directory, "file")).level).toBe("fail");
   });
 
-  it("runtime: ours alone, and looking at it makes nothing", () => {
+  it("checkRuntime requires a private directory and does not create it", () => {
     const runtime = join(temporaryDirectory(), "teams");
     expect(checkRuntime(runtime)).toMatchObject({
       level: "ok",
@@ -121,8 +121,8 @@ describe("directories", () => {
   });
 });
 
-describe("leftovers", () => {
-  it("are named, and removed with --fix; what lives or is young stays", () => {
+describe("checkLeftovers", () => {
+  it("lists leftovers, removes them with --fix, and keeps whatever is in use or recent", () => {
     const directory = temporaryDirectory();
     const [root, runtime] = [join(directory, "root"), join(directory, "run")];
     const now = Date.parse("2030-01-01");
@@ -140,7 +140,7 @@ describe("leftovers", () => {
     const halves = ["deleted", "new", "leftover"].map((word) =>
       make(join(root, "teams", `.x.${word}-${"0".repeat(8)}-aaaa-bbbb-cccc-${"1".repeat(12)}`), 120),
     );
-    // By a process that has ended, whatever its age; and by this one.
+    // Made by a process that has ended, so its age does not matter; the next one by this live process.
     const dead = ownerRecord().replace(/^\d+/, String(spawnSync("true").pid));
     halves.push(make(join(root, "teams", `.import.new-${dead}`), 0));
     const own = make(join(root, "teams", `.import.new-${ownerRecord()}`), 120);
@@ -166,7 +166,7 @@ describe("leftovers", () => {
 });
 
 describe("model access", () => {
-  it("is judged offline by what is set, and never shows the key", () => {
+  it("checkModel judges the environment and never shows the key", () => {
     expect(checkModel({}).level).toBe("warn");
     const found = checkModel({ ANTHROPIC_API_KEY: "sk-secret" });
     expect(found.level).toBe("ok");
@@ -175,7 +175,7 @@ describe("model access", () => {
     expect(checkModel({ ANTHROPIC_BASE_URL: "http://localhost:1" }).level).toBe("ok");
   });
 
-  it("is judged online by the server's answer", async () => {
+  it("checkModelOnline judges the answer of the server", async () => {
     const server = createServer((request, response) => {
       const good = request.headers["x-api-key"] === "good";
       response.writeHead(good ? 200 : 401).end("{}");
@@ -187,16 +187,16 @@ describe("model access", () => {
       checkModelOnline({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: `${base}/` });
     expect(await ask("good")).toMatchObject({ level: "ok" });
     expect(await ask("bad")).toMatchObject({ level: "fail", text: expect.stringContaining("401") });
-    const nobody = await checkModelOnline({
+    const unreachable = await checkModelOnline({
       ANTHROPIC_API_KEY: "x",
       ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
     });
-    expect(nobody).toMatchObject({ level: "fail", text: expect.stringContaining("cannot be reached") });
+    expect(unreachable).toMatchObject({ level: "fail", text: expect.stringContaining("cannot be reached") });
   });
 });
 
-describe("task lists without a team", () => {
-  it("are named with the command for one; a session's own list is none of them", () => {
+describe("checkTaskLists", () => {
+  it("names each task list without a team and its delete command, but ignores a session's list", () => {
     const root = temporaryDirectory();
     const make = (team: string): string => {
       const list = join(root, "tasks", team);
@@ -220,9 +220,9 @@ describe("task lists without a team", () => {
 });
 
 describe("teams doctor", () => {
-  it("says of each check that it cannot look, and does the others", async () => {
+  it("reports each check that cannot read its files, and still runs the others", async () => {
     const teams = cliIn();
-    // A link to itself stops root as well, which no permission does.
+    // A link to itself makes the root unreadable even for the superuser, whom permissions do not stop.
     symlinkSync(teams.root, teams.root);
     const ended = await teams(["doctor", "--json"]);
     expect(ended).toMatchObject({ code: 1, err: "" });
@@ -239,7 +239,7 @@ describe("teams doctor", () => {
     }
   });
 
-  it("reports each check with its remedy, and ends with 1 when one fails", async () => {
+  it("prints each check with its remedy and exits with 1 if one fails", async () => {
     const teams = cliIn();
     const good = await teams(["doctor", "--json"]);
     const report = good.json<{ ok: boolean; checks: { name: string; level: string }[] }>();

@@ -28,6 +28,6 @@ test.each([
   ],
   ['{"type":"plan_approval_response","requestId":"r","approved":false}', undefined, "rejects the plan"],
   ['{"type":"unknown"}', undefined, '{"type":"unknown"}'],
-])("%j with the summary %j is shown as %j", (text, summary, shown) => {
+])("headlineOf: %j with summary %j gives %j", (text, summary, shown) => {
   expect(headlineOf(text, summary)).toBe(shown);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { addRules, rulesAdded } from "../../../src/protocol/permission-messages.ts";
 
-describe("a permission update", () => {
-  it("is what peers write, and read back as the rules that it was made of", () => {
+describe("permission updates", () => {
+  it("addRules writes the rules in the protocol's form, and rulesAdded reads them back", () => {
     const rules = ["Bash(git log:*)", "Read", "Edit(//tmp/a (1).txt)"];
     const update = addRules(rules, "localSettings");
     expect(update).toEqual({
@@ -31,7 +31,7 @@ describe("a permission update", () => {
     [{ type: "addRules", behavior: "allow", rules: [null, 5, { ruleContent: "ls" }] }, []],
     [null, []],
     [7, []],
-  ])("%j adds %j", (update, rules) => {
+  ])("rulesAdded: %j adds %j", (update, rules) => {
     expect(rulesAdded(update)).toEqual(rules);
   });
 });

@@ -30,8 +30,8 @@ function codeOf(act: () => unknown): string | undefined {
   }
 }
 
-describe("who acts", () => {
-  it("is the lead, --as, or the agent in whose shell this runs, and then nobody else", async () => {
+describe("openTeam", () => {
+  it("acts as the lead, as --as says, or as the agent whose shell runs the command and no other", async () => {
     const env = await homeWith({ alpha: ["dev", "rev"], beta: ["dev"] });
     const actor = (as: string | undefined, agent?: string, team = "alpha"): string =>
       openTeam(agent === undefined ? env : { ...env, TEAMS_AGENT: agent }, { team, as }).actor;
@@ -49,8 +49,8 @@ describe("who acts", () => {
   });
 });
 
-describe("a word that may name a team or a member", () => {
-  it("is the one that there is", async () => {
+describe("resolveTarget", () => {
+  it("resolves a word to the existing team or member with that name", async () => {
     const env = await homeWith({ alpha: ["dev"] });
     const kindOf = (word: string | undefined, team?: string): string => {
       const target = resolveTarget(env, { team }, word);
@@ -65,7 +65,7 @@ describe("a word that may name a team or a member", () => {
     expect(codeOf(() => kindOf("alpha", "alpha"))).toBe("AGENT_NOT_FOUND");
   });
 
-  it("is refused where it names both, with the words that tell them apart", async () => {
+  it("rejects a word that names both a team and a member, and says how to name each", async () => {
     const env = await homeWith({ dev: ["dev"] });
     try {
       resolveTarget(env, {}, "dev");
@@ -78,7 +78,7 @@ describe("a word that may name a team or a member", () => {
     expect(resolveTarget(env, { team: "dev" }, undefined).kind).toBe("team");
   });
 
-  it("is a team also where several are and none is said", async () => {
+  it("resolves a team's name among several teams without --team", async () => {
     const env = await homeWith({ alpha: ["dev"], beta: ["dev"] });
     expect(resolveTarget(env, {}, "beta")).toMatchObject({ kind: "team", open: { ref: { team: "beta" } } });
     expect(codeOf(() => resolveTarget(env, {}, "dev"))).toBe("INVALID_INPUT");

@@ -17,7 +17,7 @@ test.each([
   ["", undefined],
   ["\0\0\0", undefined],
   ["12", undefined],
-])("of %j what is whole is kept", (text, value) => {
+])("salvageJson keeps the complete part of %j", (text, value) => {
   expect(salvageJson(text)).toEqual(value);
 });
 
@@ -33,7 +33,7 @@ const CONFIG = {
   schemaVersion: "1.1.0",
 };
 
-test("a config that is cut anywhere names nobody who was not in it, and nobody under half a name", () => {
+test("salvageConfig on a config that is cut anywhere invents no member and cuts no name", () => {
   const text = JSON.stringify(CONFIG, undefined, 2);
   const names = CONFIG.members.map(({ name }) => name);
   for (let length = 0; length <= text.length; length += 1) {
@@ -44,7 +44,7 @@ test("a config that is cut anywhere names nobody who was not in it, and nobody u
   }
 });
 
-test("a task that is cut anywhere keeps its number, and no field that is half", () => {
+test("salvageTask on a task that is cut anywhere keeps its id and no partial field", () => {
   const task = { subject: "Read it", description: "all of it", status: "in_progress", owner: "dev", id: "7" };
   const text = JSON.stringify(task);
   for (let length = 0; length <= text.length; length += 1) {
@@ -56,13 +56,13 @@ test("a task that is cut anywhere keeps its number, and no field that is half", 
   }
 });
 
-test("of what is nested deeper than the stack nothing is kept", () => {
+test("salvage keeps nothing of text that is nested too deeply", () => {
   for (const text of ["[".repeat(100_000), '{"a":'.repeat(100_000)])
     expect(salvageJson(text)).toBeUndefined();
   expect(salvageConfig(`{"a":${"[".repeat(2_000)}`, "crew")).toBeUndefined();
 });
 
-test("whatever stands in a file, salvage tells or gives up", () => {
+test("salvage never throws for any text", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (broken) => {
       salvageConfig(broken, "crew");

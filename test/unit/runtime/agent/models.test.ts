@@ -15,23 +15,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-it("the names that a playbook's calls are held against are those of the real tools", () => {
+it("tool names in playbook checks equal the names of the real tools", () => {
   expect([...BUILTIN_TOOL_NAMES]).toEqual(builtinTools().map(({ name }) => name));
   const called = (["lead", "teammate"] as const).flatMap((role) =>
-    // Making a tool reads nothing of its context but the role.
+    // Creating a tool reads only the role from its context.
     teamTools({ role } as TeamToolContext).map(({ name }) => name),
   );
   expect(new Set(TEAM_TOOL_NAMES)).toEqual(new Set(called));
 });
 
-it("a playbook with a tool that there is not is refused where it is loaded", () => {
+it("loadPlaybook rejects an unknown tool and suggests the nearest", () => {
   const file = join(place, "play.json");
   const tools = [{ name: "TaskCraete", input: {} }];
   writeFileSync(file, JSON.stringify({ version: 1, agents: { ada: [{ tools }] } }));
   expect(() => loadPlaybook(file)).toThrow("did you mean TaskCreate?");
 });
 
-it("a directory as a playbook is refused with a sentence", () => {
+it("loadPlaybook reports that the path is a directory", () => {
   expect(() => loadPlaybook(place)).toThrow(
     expect.objectContaining({
       code: "INVALID_INPUT",
@@ -40,7 +40,7 @@ it("a directory as a playbook is refused with a sentence", () => {
   );
 });
 
-it.skipIf(process.getuid?.() === 0)("a playbook that may not be read is refused with a sentence", () => {
+it.skipIf(process.getuid?.() === 0)("loadPlaybook reports that the file is not readable", () => {
   const file = join(place, "secret.json");
   writeFileSync(file, "{}");
   chmodSync(file, 0);
@@ -52,7 +52,7 @@ it.skipIf(process.getuid?.() === 0)("a playbook that may not be read is refused 
   );
 });
 
-it("a path through a file, or one that is far too long, is refused with a sentence", () => {
+it("loadPlaybook rejects a path through a file and a path that is too long", () => {
   const file = join(place, "plain");
   writeFileSync(file, "");
   for (const path of [join(file, "play.json"), join(place, "x".repeat(5000))]) {

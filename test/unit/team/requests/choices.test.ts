@@ -10,6 +10,6 @@ test.each([
   [["2", "1"], "1", "1"],
   [["80", "8080"], "the second", "the second"],
   [[], "1", "1"],
-] as const)("of %j %j means %j", (choices, said, meant) => {
+] as const)("chosen: of %j, the answer %j means %j", (choices, said, meant) => {
   expect(chosen(choices, said)).toBe(meant);
 });
