@@ -13,7 +13,7 @@ function thrownBy(call: () => unknown): unknown {
   throw new Error("It did not throw.");
 }
 
-test("a failed call of the system has a code, and an error of ours is none", () => {
+test("systemCode returns the code of a system error, and undefined for a TeamError", () => {
   const missing = thrownBy(() => readFileSync("/nowhere/at/all"));
   expect([systemCode(missing), isSystemError(missing)]).toEqual(["ENOENT", true]);
   const ours = new TeamError("TIMEOUT", "It took too long.", { cause: missing });
@@ -23,7 +23,7 @@ test("a failed call of the system has a code, and an error of ours is none", () 
   }
 });
 
-test("what the system refused has a hint of its own where a file and a directory are mistaken for each other", () => {
+test("systemHint explains a file in place of a directory and the reverse", () => {
   const file = thrownBy(() => readFileSync(`${import.meta.filename}/below`));
   const directory = thrownBy(() => readFileSync(import.meta.dirname));
   expect([systemCode(file), systemHint(file)]).toEqual(["ENOTDIR", expect.stringContaining("TEAMS_HOME")]);
@@ -33,7 +33,7 @@ test("what the system refused has a hint of its own where a file and a directory
   ]);
 });
 
-test("what the system refused is told by the path that the user knows, and by no other", () => {
+test("systemRefusal names only the path that the user knows", () => {
   const directory = mkdtempSync(join(tmpdir(), "tt-errors-"));
   writeFileSync(join(directory, "file"), "");
   const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));

@@ -26,16 +26,16 @@ const printed = fc.oneof(
   fc.string({ unit: "binary" }).map((text) => `{${text}`),
 );
 
-test("whatever a hook prints is one of the four kinds, in words that act on no terminal", () => {
+test("hookResult maps any output to one of its kinds, without control characters", () => {
   fc.assert(
     fc.property(printed, printed, fc.constantFrom(0, 1, 2, 127, 255), (stdout, stderr, code) => {
       const result = hookResult({ code, signal: undefined, stdout, stderr });
       expect(["success", "non-blocking error", "stopped continuation"]).toContain(result.kind);
-      const said =
+      const texts =
         result.kind === "success"
           ? [result.stdout, result.message ?? "", result.permission?.reason ?? ""]
           : [result.text];
-      for (const text of said) expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f]/);
+      for (const text of texts) expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f]/);
       if (code === 2) expect(result.kind).toBe("stopped continuation");
       if (code === 1) expect(result.kind).toBe("non-blocking error");
     }),

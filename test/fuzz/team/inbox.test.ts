@@ -7,11 +7,11 @@ import { deliver } from "../../../src/team/mailbox/send.ts";
 import { cases, json, spoilt, unknownFields } from "../../support/fuzz.ts";
 import { testTeam } from "../../support/team.ts";
 
-// Many cases, on a machine that has much else to do.
+// Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const word = fc.string({ maxLength: 20 });
-/** What every peer writes, with whatever beside it. */
+/** The fields that every program writes, and any others. */
 const valid = fc
   .tuple(
     unknownFields,
@@ -24,7 +24,7 @@ const valid = fc
 const entries = fc.array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: json }), {
   maxLength: 5,
 });
-/** With a last byte that ends them: of a number that was cut nobody can say what it was. */
+/** Objects only: a cut number looks like a whole one. */
 const objects = fc.array(fc.oneof(valid, unknownFields), { maxLength: 5 });
 const formatted = fc
   .tuple(entries, fc.constantFrom(undefined, 2))
@@ -35,7 +35,7 @@ const isMessage = (entry: unknown): boolean =>
     (field) => typeof (entry as Record<string, unknown> | null)?.[field] === "string",
   );
 
-test("an entry is read if it has what every peer writes, whatever else it holds, and with all of that (S24)", () => {
+test("readEntry accepts exactly the entries with the required fields, and keeps all other fields (S24)", () => {
   fc.assert(
     fc.property(fc.oneof(valid, json), (entry) => {
       const message = readEntry(entry);
@@ -53,7 +53,7 @@ test("an entry is read if it has what every peer writes, whatever else it holds,
   );
 });
 
-test("an array that was cut keeps each entry whose last byte is there (S24)", () => {
+test("salvageEntries keeps every complete entry of an array that is cut anywhere (S24)", () => {
   fc.assert(
     fc.property(objects, fc.constantFrom(undefined, 2), fc.nat(), (all, space, at) => {
       const text = JSON.stringify(all, undefined, space);
@@ -68,7 +68,7 @@ test("an array that was cut keeps each entry whose last byte is there (S24)", ()
   );
 });
 
-test("a spoilt array gives what comes before the flaw, and never an exception (S24)", () => {
+test("salvageEntries never throws for a damaged array (S24)", () => {
   fc.assert(
     fc.property(spoilt(formatted), (text) => {
       for (const entry of parseEntries(text) ?? salvageEntries(text)) readEntry(entry);
@@ -77,7 +77,7 @@ test("a spoilt array gives what comes before the flaw, and never an exception (S
   );
 });
 
-test("a spoilt inbox takes a message: what was valid is there, what was not is kept beside it (S24)", async () => {
+test("a damaged inbox accepts a message, keeps its valid entries and quarantines the original (S24)", async () => {
   const ref = await testTeam(["a"]);
   const inbox = ref.paths.inbox("a");
   await fc.assert(
@@ -109,7 +109,7 @@ function originals(inboxes: string): string[] {
     .map((name) => readFileSync(`${inboxes}/${name}`, "utf8"));
 }
 
-test("an inbox that was cut inside of a character is kept as it was, byte for byte (S24)", async () => {
+test("an inbox that is cut within a character is quarantined byte for byte (S24)", async () => {
   const ref = await testTeam(["a"]);
   const bytes = Buffer.from(JSON.stringify([{ from: "b", text: "é😀", timestamp: "t" }]));
   const cuts = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0x80);
@@ -124,23 +124,26 @@ test("an inbox that was cut inside of a character is kept as it was, byte for by
   for (const one of kept) expect(one.equals(bytes.subarray(0, one.length))).toBe(true);
 });
 
-test.each([100, 100_000])("an entry that is nested %i deep blocks no other (S24)", async (depth) => {
-  const ref = await testTeam(["a"]);
-  const entry = { from: "b", text: "one", timestamp: "t" };
-  const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
-  const [one, two] = ["one", "two"].map((text) => JSON.stringify({ ...entry, text }));
-  const nested = `${JSON.stringify({ ...entry, text: "deep" }).slice(0, -1)},"x":${deep}}`;
-  const text = `[${one},${deep},${nested},${two}]`;
-  writeFileSync(ref.paths.inbox("a"), text);
-  await deliver(ref, { from: "b", to: "a", text: "new" });
-  const found = await pending(ref, "a");
-  const texts = found.map(({ message }) => message.text);
-  expect(texts.filter((said) => said !== "deep")).toEqual(["one", "two", "new"]);
-  await acknowledge(
-    ref,
-    "a",
-    found.map(({ key }) => key),
-  );
-  expect(await pending(ref, "a")).toEqual([]);
-  if (!texts.includes("deep")) expect(originals(ref.paths.inboxes)).toContain(text);
-});
+test.each([100, 100_000])(
+  "an inbox entry nested %i levels deep blocks no other entry (S24)",
+  async (depth) => {
+    const ref = await testTeam(["a"]);
+    const entry = { from: "b", text: "one", timestamp: "t" };
+    const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    const [one, two] = ["one", "two"].map((text) => JSON.stringify({ ...entry, text }));
+    const nested = `${JSON.stringify({ ...entry, text: "deep" }).slice(0, -1)},"x":${deep}}`;
+    const text = `[${one},${deep},${nested},${two}]`;
+    writeFileSync(ref.paths.inbox("a"), text);
+    await deliver(ref, { from: "b", to: "a", text: "new" });
+    const found = await pending(ref, "a");
+    const texts = found.map(({ message }) => message.text);
+    expect(texts.filter((said) => said !== "deep")).toEqual(["one", "two", "new"]);
+    await acknowledge(
+      ref,
+      "a",
+      found.map(({ key }) => key),
+    );
+    expect(await pending(ref, "a")).toEqual([]);
+    if (!texts.includes("deep")) expect(originals(ref.paths.inboxes)).toContain(text);
+  },
+);

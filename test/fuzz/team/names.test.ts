@@ -14,7 +14,7 @@ import {
 import { teamRef } from "../../../src/team/ref.ts";
 import { cases } from "../../support/fuzz.ts";
 
-// Many cases, on a machine that has much else to do.
+// Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const root = resolve("/r");
@@ -53,9 +53,9 @@ const name = fc.oneof(
   fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join("")),
   fc.string({ unit: "binary", minLength: 50, maxLength: 80 }),
 );
-/** Of a file's name, so that a lock's, a temporary one's and a broken one's still fit into 255 bytes. */
+/** The longest file name: with the suffix of a lock or a temporary file it still fits into 255 bytes. */
 const LONGEST = 210;
-/** Two that are alike more often than not. */
+/** Two names that are often alike. */
 const pair = fc.oneof(
   fc.tuple(name, name),
   name.map((one) => [one, one.toUpperCase()] as const),
@@ -65,7 +65,7 @@ const pair = fc.oneof(
   name.map((one) => [one, one.normalize("NFD")] as const),
 );
 
-/** The checked name, or undefined when it is refused with a code. */
+/** The result of the check, or undefined if it throws a TeamError. */
 function accepted<T>(check: () => T): T | undefined {
   try {
     return check();
@@ -75,7 +75,7 @@ function accepted<T>(check: () => T): T | undefined {
   }
 }
 
-test("no name, id or address reaches outside of its directory (S44)", () => {
+test("team paths of any name, id or address stay inside their directory (S44)", () => {
   const ref = teamRef(home, "crew");
   fc.assert(
     fc.property(name, (one) => {
@@ -101,7 +101,7 @@ test("no name, id or address reaches outside of its directory (S44)", () => {
   );
 });
 
-test("a team's name is refused, or becomes one plain directory below the root (S44)", () => {
+test("teamDir rejects a name or returns one plain directory below the root (S44)", () => {
   fc.assert(
     fc.property(name, (one) => {
       const directory = accepted(() => teamDir(one));
@@ -114,7 +114,7 @@ test("a team's name is refused, or becomes one plain directory below the root (S
   );
 });
 
-test("two names that are not one have two files, also where the disk knows no case (S55)", () => {
+test("agentFileName gives different names different files, even if the disk ignores case (S55)", () => {
   fc.assert(
     fc.property(pair, ([one, other]) => {
       const both = [one, other].map((each) => accepted(() => agentName(each)));
@@ -125,7 +125,7 @@ test("two names that are not one have two files, also where the disk knows no ca
   );
 });
 
-test("the next free name is no taken one, and is refused by nobody who took the first", () => {
+test("freeName returns a name that is free, and valid if the given name is valid", () => {
   fc.assert(
     fc.property(name, fc.array(name, { maxLength: 3 }), fc.nat({ max: 3 }), (one, others, times) => {
       const taken = [...others];

@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { cases } from "../../support/fuzz.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
 
-/** What a shell, tmux's own language, its formats or its styles would take for their own. */
+/** Text that a shell, tmux's command language, its formats or its styles would interpret. */
 const ODD = [
   ..."'\"\\$`;#{}()[]~%@=&|<>*?!-+:,.^/ \t\n\r",
   ...["\x01", "\x07", "\x1b", "\x1b[201~", "\x7f", "\x80", "\x9b", "\u2028", "\ufeff", "\ufffd", "\ud800"],
@@ -45,17 +45,17 @@ const piece = fc.oneof(
 );
 const word = fc
   .array(piece, { maxLength: 10 })
-  // Bytes are what arrives: half a surrogate pair is none, and a NUL no argument can hold.
+  // Only valid UTF-8 without NUL, which no argument can contain.
   .map((pieces) => Buffer.from(pieces.join("").replaceAll("\0", "")).toString("utf8"));
 const words = (count: number): fc.Arbitrary<string[]> =>
   fc.array(word, { minLength: count, maxLength: count });
 
-/** Writes its arguments, then the variables V0, V1 …, each with a NUL behind it. */
+/** Writes its arguments, then the variables V0, V1 …, each followed by a NUL. */
 const DUMP =
   `for a do printf '%s\\0' "$a"; done >"$OUT"; i=0; while [ $i -lt "$COUNT" ]; do ` +
   `eval "printf '%s\\\\0' \\"\\$V$i\\""; i=$((i+1)); done >>"$OUT"; mv "$OUT" "$OUT.done"`;
 
-/** A window that dumps these arguments and values of its environment. */
+/** A tmux command that opens a window and dumps these arguments and environment values. */
 function dumping(out: string, args: readonly string[], values: readonly string[]): Command {
   return [
     ...["new-window", "-d", "-t", "=work:", "-e", `OUT=${out}`, "-e", `COUNT=${values.length}`],
@@ -65,16 +65,16 @@ function dumping(out: string, args: readonly string[], values: readonly string[]
 }
 
 async function dumped(out: string): Promise<string[]> {
-  await eventually("what arrived", () => existsSync(`${out}.done`), 30_000);
+  await eventually("the dumped values", () => existsSync(`${out}.done`), 30_000);
   return readFileSync(`${out}.done`, "utf8").split("\0").slice(0, -1);
 }
 
-/** Nothing that stood in a word was run: the words would make this file, wherever a shell of theirs stood. */
+/** Asserts that no text was executed: the words would create this file wherever a shell ran them. */
 function expectNothingRan(t: PrivateTmux): void {
   expect([t.home, process.cwd()].filter((dir) => existsSync(join(dir, "OWNED")))).toEqual([]);
 }
 
-describe("10,000 fuzzed words reach a real server byte for byte, and none of it is executed", () => {
+describe("10,000 random words reach a tmux server byte for byte, and none is executed,", () => {
   it("as arguments and environment values of a batch", async () => {
     const t = privateTmux();
     t.session();
@@ -92,7 +92,7 @@ describe("10,000 fuzzed words reach a real server byte for byte, and none of it 
     const t = privateTmux();
     t.session();
     let n = 0;
-    // A call carries some 16 KB.
+    // A call carries about 16 KB.
     const property = fc.asyncProperty(words(50), words(50), async (args, values) => {
       const out = join(t.home, `out-${n++}`);
       await t.server.call(dumping(out, args, values));
@@ -106,7 +106,7 @@ describe("10,000 fuzzed words reach a real server byte for byte, and none of it 
     const t = privateTmux();
     const { pane } = t.session();
     const property = fc.asyncProperty(words(500), async (values) => {
-      // Printed a line each, so without what would part a line.
+      // Printed one per line, so without line breaks.
       const clean = values.map((value) => value.replace(/[\x00-\x1f\x7f]/g, ""));
       const set = clean.map((value, i): Command => ["set-option", "-p", "-t", pane, `@v${i}`, value]);
       const print = clean.map((_, i): Command => ["display-message", "-p", "-t", pane, `<#{@v${i}}>`]);
@@ -118,7 +118,7 @@ describe("10,000 fuzzed words reach a real server byte for byte, and none of it 
     expectNothingRan(t);
   });
 
-  it("as very long ones", async () => {
+  it("as very long words", async () => {
     const t = privateTmux();
     t.session();
     const out = join(t.home, "out");
@@ -130,20 +130,20 @@ describe("10,000 fuzzed words reach a real server byte for byte, and none of it 
   });
 });
 
-describe("Names reach a real server as they are meant, as far as tmux takes them", () => {
-  /** tmux writes a backslash, a control character and what has no width as an escape of its own into a name. */
+describe("random names reach a tmux server as far as tmux accepts them,", () => {
+  /** A name without backslashes, control characters and characters of no width, which tmux escapes. */
   const name = fc
     .array(fc.constantFrom(...ODD), { maxLength: 10 })
     .map((pieces) => `x${pieces.join("").replace(/[\x00-\x1f\x7f-\x9f\\\u2028\ud800]/g, "")}`);
   const names = fc.array(name, { minLength: 250, maxLength: 250 });
-  /** It puts a backslash before what a shell would take for a variable; a hash before a bracket stays doubled, as styles read it. */
+  /** Removes the backslash that tmux puts before a variable, and the doubled hash before a bracket. */
   const bare = (text: string): string => text.replaceAll("\\", "").replaceAll(/#+\[/g, "#[");
 
   it.each([
     ["windows", "rename-window", "#{window_name}", (text: string) => text],
-    // Of a session the two that part a target become underscores.
+    // tmux replaces the two target separators in a session name with underscores.
     ["sessions", "rename-session", "#{session_name}", (text: string) => text.replace(/[:.]/g, "_")],
-  ])("of %s", async (_, verb, format, kept) => {
+  ])("as names of %s", async (_, verb, format, kept) => {
     const t = privateTmux();
     const { pane, session } = t.session();
     const target = verb === "rename-session" ? session : pane;

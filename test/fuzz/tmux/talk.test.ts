@@ -6,7 +6,7 @@ import { cases } from "../../support/fuzz.ts";
 import { keyReader } from "../../support/keys.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
-/** What tmux, its formats, a shell or a terminal would take for something else. */
+/** Text that tmux, its formats, a shell or a terminal would interpret. */
 const HOSTILE = [
   ...[
     "\\",
@@ -46,11 +46,11 @@ const text = fc
     maxLength: 12,
   })
   .map((parts) => parts.join(""))
-  // What is left of it has something to say.
+  // Text must remain after control characters are removed.
   .filter((said) => withoutControls(said).trim() !== "");
 
-describe("Any text to a program that reads keys", () => {
-  test("arrives as it was but for its control characters, as one submission", async () => {
+describe("talk to a program that reads keys", () => {
+  test("submits any text once, unchanged except for control characters", async () => {
     const t = privateTmux();
     t.session();
     const reader = await keyReader(t);
@@ -66,7 +66,7 @@ describe("Any text to a program that reads keys", () => {
         expect(reader.submitted()).toHaveLength(sent);
         expect(reader.submitted().at(-1)).toBe(withoutControls(said).replace(/\n+$/, ""));
       }),
-      // Each is a real talk of some 150 ms.
+      // Each case really types into tmux, for about 150 ms.
       cases(40),
     );
     expect(t.tmux("list-buffers")).toBe("");

@@ -234,8 +234,8 @@ describe("placeholders", () => {
   test("insert the newest message, its facts and the environment", async () => {
     const hello = says("<hello & all>", { from: "bob", requestId: "r7" });
     const text = "{{input}} {{message.from}} {{request_id}} {{plan_file}} {{cwd}} {{env.WHO}} {{ cwd }}";
-    const told = await filled(text, [hello], { planFile: "/p.md", env: { WHO: "me" } });
-    expect(told).toBe("<hello & all> bob r7 /p.md /work me /work");
+    const answered = await filled(text, [hello], { planFile: "/p.md", env: { WHO: "me" } });
+    expect(answered).toBe("<hello & all> bob r7 /p.md /work me /work");
   });
 
   test("are not replaced inside inserted text, and other braces stay", async () => {
@@ -260,8 +260,8 @@ describe("placeholders", () => {
       ...result(c ?? "", "shown", { stdout: "line\n\n", deep: { x: [1] } }).content,
     ];
     messages.push(message, { role: "user", content });
-    const told = textOf((await answer(agents, messages)).message);
-    expect(told).toBe('just text|22|line|{"x":[1]}|{"list":[{"id":1},{"id":22}]}');
+    const answered = textOf((await answer(agents, messages)).message);
+    expect(answered).toBe('just text|22|line|{"x":[1]}|{"list":[{"id":1},{"id":22}]}');
   });
 
   test("insert the newest result with a name", async () => {

@@ -3,7 +3,7 @@ import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
 import { changesSince, type Seen, type Sight, sightRows } from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/seeded.ts";
 
-/** A screen of three rows with a history of at most twenty rows, of which ten are read. */
+/** A screen of three rows and a history of at most twenty rows; a read returns ten history rows. */
 const [HEIGHT, LIMIT, ABOVE] = [3, 20, 10];
 
 describe("changesSince for a screen", () => {

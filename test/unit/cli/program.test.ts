@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/cli/command-list.ts";
 import { cliIn } from "../../support/cli.ts";
 
-describe("the program", () => {
-  it("lists its commands under headings without a command, with help, --help and -h", async () => {
+describe("runProgram", () => {
+  it("lists the commands without a command, and with help, --help and -h", async () => {
     const teams = cliIn();
     const plain = await teams([]);
     expect(plain.code).toBe(0);
@@ -12,7 +12,7 @@ describe("the program", () => {
     for (const words of [["help"], ["--help"], ["-h"]]) expect((await teams(words)).out).toBe(plain.out);
   });
 
-  it("gives the help of one command in three ways", async () => {
+  it("prints the help of a command in three ways", async () => {
     const teams = cliIn();
     const help = await teams(["send", "--help"]);
     expect(help.code).toBe(0);
@@ -24,16 +24,16 @@ describe("the program", () => {
     expect((await teams(["ls", "--help"])).out).not.toMatch(/--as|--team/);
   });
 
-  it("keeps what a command's help says within the width of what is no terminal", async () => {
+  it("keeps every command's help within 80 columns if stdout is not a terminal", async () => {
     const teams = cliIn();
     for (const name of Object.keys(COMMANDS)) {
       const { out } = await teams([...name.split(" "), "--help"]);
-      const [said = ""] = out.split("\nExamples:\n");
-      expect(said.split("\n").filter((row) => row.length > 80)).toEqual([]);
+      const [help = ""] = out.split("\nExamples:\n");
+      expect(help.split("\n").filter((row) => row.length > 80)).toEqual([]);
     }
   });
 
-  it("lists a family of commands", async () => {
+  it("lists the subcommands of a command group", async () => {
     const teams = cliIn();
     const help = await teams(["task"]);
     expect(help.out).toContain("add <subject...>");
@@ -51,21 +51,21 @@ describe("the program", () => {
     [["sned"], "teams send"],
     [["task", "lst"], "teams task list"],
     [["statsu", "--team", "x"], "teams status"],
-  ])("answers %j with the nearest command and exit 2", async (words, nearest) => {
+  ])("rejects %j, suggests the nearest command and exits with 2", async (words, nearest) => {
     const ended = await cliIn()(words);
     expect(ended).toMatchObject({ code: 2, out: "" });
     expect(ended.err).toContain("(INVALID_INPUT)");
     expect(ended.err).toContain(`Did you mean \`${nearest}\`?`);
   });
 
-  it("reads no mistyped option in a team's name that begins with dashes", async () => {
+  it("treats a team name with leading dashes as an operand", async () => {
     const ended = await cliIn()(["delete", "---x"]);
     expect(ended.code).toBe(2);
     expect(ended.err).toContain("-- ---x");
     expect((await cliIn()(["delete", "--forse"])).err).toContain("Did you mean --force?");
   });
 
-  it("takes a team's name for no layout, and says where it goes", async () => {
+  it("rejects a team name as a layout and says where it belongs", async () => {
     const teams = cliIn();
     expect((await teams(["create", "tiles"])).code).toBe(0);
     expect((await teams(["layout", "tiles"])).err).toContain("teams layout grid --team tiles");
@@ -77,7 +77,7 @@ describe("the program", () => {
     { words: ["ls", "--bogus", "--json"], code: "INVALID_INPUT" },
     { words: ["--json", "send"], code: "INVALID_INPUT" },
     { words: ["status", "--json"], code: "TEAM_NOT_FOUND" },
-  ])("says as JSON on stderr what is wrong with $words", async ({ words, code }) => {
+  ])("reports the error of $words as JSON on stderr", async ({ words, code }) => {
     const ended = await cliIn()(words);
     expect(ended.out).toBe("");
     expect(ended.err.trimEnd()).not.toContain("\n");
@@ -86,12 +86,12 @@ describe("the program", () => {
     expect(ended.error().hint).not.toBe("");
   });
 
-  it("does not take --json behind -- for its own", async () => {
+  it("treats --json after -- as an operand", async () => {
     const ended = await cliIn()(["status", "--", "--json"]);
     expect(ended.err).toContain("teams: ");
   });
 
-  it("takes common options before the command too", async () => {
+  it("accepts common options before the command", async () => {
     const teams = cliIn();
     expect((await teams(["--json", "ls"])).json()).toEqual({ teams: [] });
     expect((await teams(["-q", "--as=x", "--json", "task", "list"])).error().code).toBe("TEAM_NOT_FOUND");
@@ -99,7 +99,7 @@ describe("the program", () => {
     expect((await teams(["--team", "a", "task", "list", "--json"])).json()).toEqual({ tasks: [] });
   });
 
-  it("refuses an unknown option before the command, and help on an unknown one", async () => {
+  it("rejects an unknown option before the command, and help on an unknown command", async () => {
     const option = await cliIn()(["--jsn", "ls"]);
     expect(option.code).toBe(2);
     expect(option.err).toContain("Did you mean --json");
@@ -108,7 +108,7 @@ describe("the program", () => {
     expect(help.err).toContain("teams send");
   });
 
-  it("colours on a terminal alone, and not with NO_COLOR", async () => {
+  it("uses colours only on a terminal and without NO_COLOR", async () => {
     const teams = cliIn();
     await teams(["create", "a"]);
     const coloured = async (terminal: boolean, env: Record<string, string>): Promise<boolean> =>

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { REPORT_MARK, reportCheck } from "../../../src/cli/audit-report.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-it("holds an audit to its own report: one that is missing, another run's or somebody else's is none", () => {
+it("reportCheck fails if the report is missing, from another run or by another author", () => {
   const report = join(temporaryDirectory(), "AUDIT.md");
   const check = reportCheck(report, "run-1a2b");
   const failure = expect.objectContaining({ code: "MODEL_ERROR" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newUuid } from "../../../src/os/uuid.ts";
 
-test("each one is another, of the random kind", () => {
+test("newUuid returns different random UUIDs", () => {
   const made = Array.from({ length: 50 }, newUuid);
   expect(new Set(made).size).toBe(50);
   for (const uuid of made)

@@ -7,13 +7,13 @@ import { teamTools } from "../../../src/team-tools/team-tools.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/playbooks.md", import.meta.url), "utf8");
 
-// Making a tool reads nothing of its context but the role.
+// Creating a tool reads only the role from its context.
 const TOOLS = [
   ...builtinTools(),
   ...(["lead", "teammate"] as const).flatMap((role) => teamTools({ role } as TeamToolContext)),
 ];
 
-it("the page on playbooks has one row for each tool, with the fields of its input and which may be left out", () => {
+it("docs/playbooks.md has one row for each tool with its required and optional fields", () => {
   const rows = [...PAGE.matchAll(/^\| `([A-Z]\w+)`[^|]*\| ([^|]*) \|/gm)];
   const written = rows.map(([, name, input = ""]) => [name, fieldsOf(input)]);
   expect(rows).toHaveLength(new Set(TOOLS.map(({ name }) => name)).size);
@@ -22,7 +22,7 @@ it("the page on playbooks has one row for each tool, with the fields of its inpu
   );
 });
 
-/** The fields of a row; what stands in brackets explains the one before. */
+/** The fields of a row; text in brackets explains the field before it. */
 function fieldsOf(cell: string): string[] {
   return [...cell.replace(/\([^)]*\)/g, "").matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field).sort();
 }

@@ -35,8 +35,8 @@ function load(files: Files, directory = temporaryDirectory()): LoadedSettings {
   return loadSettings(root, cwd, managed);
 }
 
-describe("settings", () => {
-  it("have a default for everything", () => {
+describe("loadSettings", () => {
+  it("returns a default for every setting without files", () => {
     expect(load({})).toMatchObject({
       teammateMode: "auto",
       permissions: { allow: [], ask: [], deny: [], additionalDirectories: [] },
@@ -46,7 +46,7 @@ describe("settings", () => {
     });
   });
 
-  it("are the user's, with defaults for what is left out, and what others keep there stays out of the way", () => {
+  it("merges the user's settings with the defaults and ignores unknown fields", () => {
     const settings = load({
       user: {
         teammateMode: "tmux",
@@ -62,7 +62,7 @@ describe("settings", () => {
     });
   });
 
-  it("take of a project that nobody trusts the deny rules alone, and name the rest (S70)", () => {
+  it("takes only deny rules from an untrusted project and names what it ignores (S70)", () => {
     const settings = load({
       user: { permissions: { deny: ["Bash(rm:*)"] } },
       project: {
@@ -84,7 +84,7 @@ describe("settings", () => {
     );
   });
 
-  it("take of it also that it asks, and that it forbids to bypass: what only takes rights away", () => {
+  it("takes ask rules and the ban on bypassing from an untrusted project, since they only restrict", () => {
     const { permissions, ignored } = load({
       project: {
         permissions: { ask: ["Bash(git push:*)"], disableBypassPermissionsMode: "disable" },
@@ -104,7 +104,7 @@ describe("settings", () => {
     expect(undone.permissions.disableBypassPermissionsMode).toBe("disable");
   });
 
-  it("name the other files that a project brings (S70)", () => {
+  it("names other files of an untrusted project (S70)", () => {
     const directory = temporaryDirectory();
     const repo = join(directory, "repo");
     mkdirSync(join(repo, ".claude", "agents"), { recursive: true });
@@ -114,7 +114,7 @@ describe("settings", () => {
     expect(load({}, directory).ignored).toEqual([join(repo, ".mcp.json"), agents]);
   });
 
-  it("take all of a project that is trusted: its own over the user's, the local ones over both", () => {
+  it("takes everything from a trusted project: project before user, local before project", () => {
     const settings = load({
       trusted: true,
       user: {
@@ -143,7 +143,7 @@ describe("settings", () => {
     });
   });
 
-  it("take nothing more of one that somebody said no to, nor by a trust file that cannot be read", () => {
+  it("ignores a project that the user declined, and every project if the trust file is unreadable", () => {
     const project = { permissions: { allow: ["B"] } };
     expect(load({ trusted: false, project }).permissions.allow).toEqual([]);
     const directory = temporaryDirectory();
@@ -152,13 +152,13 @@ describe("settings", () => {
     expect(load({ project }, directory).permissions.allow).toEqual([]);
   });
 
-  it("refuse a trusted project's file that is not what it should be, by its name", () => {
+  it("fails on an invalid file of a trusted project and names it", () => {
     expect(() => load({ trusted: true, local: { permissions: { deny: "all" } } })).toThrow(
       /settings\.local\.json: permissions\.deny: /,
     );
   });
 
-  it("are the user's own in the home directory, whose .claude they are", () => {
+  it("reads the user's settings only once in the home directory", () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, ".claude"));
     writeFileSync(join(directory, ".claude", "settings.json"), `{"permissions":{"allow":["A"]}}`);
@@ -166,7 +166,7 @@ describe("settings", () => {
     expect([permissions.allow, ignored]).toEqual([["A"], []]);
   });
 
-  it("name of a project that nobody trusts also a denial that is no list of rules", () => {
+  it("names a deny setting of an untrusted project that is not a list of rules", () => {
     const { permissions, ignored } = load({ project: { permissions: { deny: "Bash(rm:*)", ask: ["A"] } } });
     expect([permissions.deny, permissions.ask]).toEqual([[], ["A"]]);
     expect(ignored).toEqual([
@@ -175,19 +175,19 @@ describe("settings", () => {
   });
 
   it.each([
-    ["that is not JSON", "{ nope"],
-    ["that is a list", []],
-  ])("survive a project's file %s, and name it", (_, project) => {
+    ["with invalid JSON", "{ nope"],
+    ["that contains a list", []],
+  ])("ignores and reports an untrusted project's file %s", (_, project) => {
     expect(load({ project }).ignored).toEqual(
       typeof project === "string" ? [expect.stringContaining("settings.json: not readable as JSON")] : [],
     );
   });
 
   it.each([
-    ["never ends", "/dev/zero"],
-    ["waits for ever", "/dev/tty"],
-    ["is a directory", "/etc"],
-  ])("are not held up by a link of a project to what %s", (_, target) => {
+    ["/dev/zero, which never ends", "/dev/zero"],
+    ["/dev/tty, which waits for input", "/dev/tty"],
+    ["a directory", "/etc"],
+  ])("ignores and reports a project's link to %s", (_, target) => {
     const directory = temporaryDirectory();
     const own = join(directory, "repo", ".claude");
     mkdirSync(own, { recursive: true });
@@ -199,7 +199,7 @@ describe("settings", () => {
     ]);
   });
 
-  it("forbid bypassPermissions by a setting or by a variable, which any of both that allows it does not undo", () => {
+  it("bypassForbidden reports a setting or variable that forbids bypassPermissions, even if the other allows it", () => {
     const settings = (mode?: string) =>
       load(mode === undefined ? {} : { user: { permissions: { disableBypassPermissionsMode: mode } } });
     const variable = (value: string) => ({ CLAUDE_CODE_BYPASS_PERMISSIONS_MODE: value });
@@ -209,7 +209,7 @@ describe("settings", () => {
     expect(bypassForbidden(settings(), variable("false"))).toBe("CLAUDE_CODE_BYPASS_PERMISSIONS_MODE=false");
   });
 
-  it("let managed ones win, and keep the user's deny rules beside theirs", () => {
+  it("lets managed settings win, and keeps the user's deny rules", () => {
     const settings = load({
       user: { teammateMode: "tmux", permissions: { allow: ["Bash"], deny: ["A"] }, env: { MINE: "1" } },
       managed: {
@@ -225,7 +225,7 @@ describe("settings", () => {
     });
   });
 
-  it("read a mode that only a newer program knows as the default one", () => {
+  it("reads an unknown permission mode as the default", () => {
     expect(
       load({ user: { permissions: { defaultMode: "future" } } }).permissions.defaultMode,
     ).toBeUndefined();
@@ -235,12 +235,12 @@ describe("settings", () => {
     ["{ nope", /is not JSON/],
     [{ teammateMode: "screen" }, /settings\.json: teammateMode: /],
     [{ permissions: { deny: "all" } }, /settings\.json: permissions\.deny: /],
-  ])("refuse a user's file %j, and say where it is wrong", (user, message) => {
+  ])("fails on the user's file %j and says where it is invalid", (user, message) => {
     expect(() => load({ user })).toThrow(message);
     expect(() => load({ user })).toThrow(TeamError);
   });
 
-  it("are as the page about permissions shows them", () => {
+  it("accepts the settings in docs/permissions.md", () => {
     const page = readFileSync("docs/permissions.md", "utf8");
     const [rules = "", hooks = ""] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
     const { permissions } = load({ user: rules });
@@ -253,7 +253,7 @@ describe("settings", () => {
     expect(hookCommands(setting, "TeammateIdle", [])).toMatchObject([{ timeoutMs: 300_000 }]);
   });
 
-  it("have a schema that can be printed", () => {
+  it("has a JSON schema that can be printed", () => {
     expect(settingsJsonSchema()).toMatchObject({
       type: "object",
       properties: { teammateMode: { default: "auto" } },

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 
 const FIELDS = ["pid", "start", "host", "space", "boot", "word"] as const;
 
-/** This process's record with some of its fields as somebody else's. */
+/** This process's owner record with some fields replaced. */
 function recordWith(fields: Partial<Record<(typeof FIELDS)[number], string>>): string {
   const own = ownerRecord().split(".");
   return FIELDS.map((name, i) => fields[name] ?? own[i]).join(".");
@@ -14,18 +14,21 @@ function recordWith(fields: Partial<Record<(typeof FIELDS)[number], string>>): s
 
 test.each([
   ["this process", {}, "alive"],
-  ["one whose pid is used again", { start: "other" }, "dead"],
-  ["one whose pid nobody has", { pid: "999999999" }, "dead"],
-  ["one of an earlier boot", { boot: "other" }, "dead"],
-  ["one in a container of an earlier boot", { boot: "other", space: "other" }, "dead"],
-  ["one in another container of this host", { space: "other", pid: "999999999" }, "unknown"],
-  ["one on another host", { host: "other", boot: "other" }, "unknown"],
-  ["nobody that we know", { pid: "rubbish" }, "unknown"],
-] as const)("the lock of %s is judged so (S77)", (_who, fields, liveness) => {
-  expect(ownerLiveness(recordWith(fields))).toBe(liveness);
-});
+  ["a process whose pid is reused", { start: "other" }, "dead"],
+  ["a process with an unused pid", { pid: "999999999" }, "dead"],
+  ["a process of an earlier boot", { boot: "other" }, "dead"],
+  ["a process in a container of an earlier boot", { boot: "other", space: "other" }, "dead"],
+  ["a process in another container of this host", { space: "other", pid: "999999999" }, "unknown"],
+  ["a process on another host", { host: "other", boot: "other" }, "unknown"],
+  ["an unreadable record", { pid: "rubbish" }, "unknown"],
+] as const)(
+  "ownerLiveness: the lock of %s is judged by pid, start, host and boot (S77)",
+  (_who, fields, liveness) => {
+    expect(ownerLiveness(recordWith(fields))).toBe(liveness);
+  },
+);
 
-test("a lock of another container is left alone for 10 s, though its pid is nobody's here, and then taken (S77)", () => {
+test("seekOwnerLock waits 10 s before it takes a lock of another container, even if its pid is unused here (S77)", () => {
   const path = join(temporaryDirectory(), "f.q");
   symlinkSync(recordWith({ space: "other", pid: "999999999" }), path);
   const take = seekOwnerLock(path);

@@ -3,7 +3,7 @@ import { createLatch } from "../../../src/worker/lifecycle.ts";
 
 const never = new AbortController().signal;
 
-it("remembers what happened before anybody waited, once for many causes", async () => {
+it("latch wakes a later wait once, however often it was set before", async () => {
   const latch = createLatch();
   latch.set();
   latch.set();
@@ -18,7 +18,7 @@ it("remembers what happened before anybody waited, once for many causes", async 
   expect(order).toEqual(["set", "woken"]);
 });
 
-it("ends a wait at the abort, and leaves no listener behind", async () => {
+it("latch ends a wait on abort and leaves no listener", async () => {
   const latch = createLatch();
   const abort = new AbortController();
   const waiting = latch.wait(abort.signal);

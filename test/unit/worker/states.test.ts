@@ -47,11 +47,11 @@ describe("the state of a worker", () => {
     ["stopping", "ready", "turn_started", "stop_agreed"],
     ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
     ["exited", "ready", "turn_started", "stop_agreed", "ended"],
-  ])("is %s behind %s %s %s %s", (state, ...events) => {
+  ])("is %s after %s %s %s %s", (state, ...events) => {
     expect(stateAfter(...events)).toBe(state);
   });
 
-  it("waits for its plan's verdict beyond the end of the turn that sent it (S64)", () => {
+  it("stays awaiting-approval after the turn that sent the plan has ended (S64)", () => {
     expect(stateAfter("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
   });
 
@@ -63,16 +63,23 @@ describe("the state of a worker", () => {
     ["awaiting-approval", "awaiting-approval"],
     ["stopping", "stopping"],
     ["exited", "exited"],
-  ])("that is %s is told as %s while a permission is open, and as it is without one", (state, told) => {
-    expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([told, told, state]);
+  ])("that is %s is reported as %s only while a permission is open", (state, reported) => {
+    expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([
+      reported,
+      reported,
+      state,
+    ]);
   });
 
-  test.each(STATES)("%s ends with its process, and with an agreed shutdown it stops", (state) => {
-    expect(nextState(state, "ended")).toBe("exited");
-    expect(nextState(state, "stop_agreed")).toBe(state === "exited" ? "exited" : "stopping");
-  });
+  test.each(STATES)(
+    "that is %s becomes exited at its end, and stopping after an agreed shutdown",
+    (state) => {
+      expect(nextState(state, "ended")).toBe("exited");
+      expect(nextState(state, "stop_agreed")).toBe(state === "exited" ? "exited" : "stopping");
+    },
+  );
 
-  test.each(EVENTS)("nothing leads out of an end, not even %s", (event) => {
+  test.each(EVENTS)("is final: %s does not change exited", (event) => {
     expect(nextState("exited", event)).toBe("exited");
     expect(["stopping", "exited"]).toContain(nextState("stopping", event));
   });

@@ -4,7 +4,7 @@ import { createPaneView } from "../../../../src/terminal/pane-view.ts";
 
 const news = (lastLines: readonly string[]) => lastLinesOf({ code: 1, signal: null, at: 0, lastLines });
 
-it("the last lines of whoever crashed are quoted, without blank ones", () => {
+it("lastLinesOf quotes the last lines of a crashed member, without blank ones", () => {
   expect(news(["● Bash(make)", "", "  make: error 2", "Segmentation fault"])).toBe(
     "\nIts last lines:\n> ● Bash(make)\n>   make: error 2\n> Segmentation fault",
   );
@@ -12,7 +12,7 @@ it("the last lines of whoever crashed are quoted, without blank ones", () => {
   expect(lastLinesOf(null)).toBe("");
 });
 
-it("of a message that reached it only the sender is told, however the message is made", () => {
+it("lastLinesOf names the sender of a received message, but leaves out its text", () => {
   let out = "";
   const write = (text: string): void => {
     out += text;
@@ -25,6 +25,6 @@ it("of a message that reached it only the sender is told, however the message is
   view.typed("go on");
   const lines = out.split("\n").map((line) => line.trimEnd());
   expect(news(lines)).toBe("\nIts last lines:\n> ◂ bob\n> ● Bash(make)\n> ◂ eve\n> › go on");
-  // The picture begins in the middle of the message.
+  // The quoted part may begin in the middle of a message.
   expect(news(lines.slice(2))).not.toContain("PRIVATE");
 });

@@ -13,44 +13,54 @@ import {
 } from "../../../../src/os/process/identity.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
-const NOBODY = 999_999_999;
+const UNUSED_PID = 999_999_999;
 const OTHER_BOOT = "00000000-0000-4000-8000-000000000000";
 const own = ownIdentity();
 
-describe("A record of a process", () => {
+describe("livenessOf and isOfHere, for the record of a process,", () => {
   test.each<[string, Partial<RecordedProcess>, ReturnType<typeof livenessOf>, boolean]>([
-    ["of this one is of a living one", {}, "alive", true],
+    ["report this process as alive", {}, "alive", true],
     [
-      "without space and boot, as older peers write it, too",
+      "report a record without pid space and boot id, as other programs write it, as alive",
       { pidSpace: undefined, bootId: undefined },
       "alive",
       true,
     ],
-    ["without a start is judged by its pid alone", { procStart: undefined }, "alive", true],
-    ["whose pid is used again is of a dead one", { procStart: "1" }, "dead", true],
-    ["whose pid nobody has too", { pid: NOBODY }, "dead", true],
-    ["of an earlier boot too, though pid and start fit", { bootId: OTHER_BOOT }, "dead", false],
+    ["judge a record without a start time by its pid alone", { procStart: undefined }, "alive", true],
+    ["report a reused pid as dead", { procStart: "1" }, "dead", true],
+    ["report an unused pid as dead", { pid: UNUSED_PID }, "dead", true],
     [
-      "of a container of this host is not judged by its pid",
-      { pid: NOBODY, pidSpace: inContainer() },
+      "report a process of an earlier boot as dead, even if pid and start time match",
+      { bootId: OTHER_BOOT },
+      "dead",
+      false,
+    ],
+    [
+      "do not judge a process in a container of this host by its pid",
+      { pid: UNUSED_PID, pidSpace: inContainer() },
       "unknown",
       false,
     ],
     [
-      "of a container of an earlier boot is of a dead one",
+      "report a process in a container of an earlier boot as dead",
       { pidSpace: inContainer(), bootId: OTHER_BOOT },
       "dead",
       false,
     ],
     [
-      "of a container that says no boot is not judged",
+      "do not judge a process in a container without a boot id",
       { pidSpace: inContainer(), bootId: undefined },
       "unknown",
       false,
     ],
-    ["of another host is not judged", { pidSpace: "other#pid:[1]", bootId: OTHER_BOOT }, "unknown", false],
     [
-      "of a host whose name only begins like this one's is not either",
+      "do not judge a process of another host",
+      { pidSpace: "other#pid:[1]", bootId: OTHER_BOOT },
+      "unknown",
+      false,
+    ],
+    [
+      "do not judge a process of a host whose name only begins like this one",
       { pidSpace: `${hostname()}2#pid:[1]`, bootId: OTHER_BOOT },
       "unknown",
       false,
@@ -61,21 +71,21 @@ describe("A record of a process", () => {
     expect(isOfHere(record)).toBe(ofHere);
   });
 
-  test.runIf(process.platform === "linux")("names the pid namespace and the boot", () => {
+  test.runIf(process.platform === "linux")("ownIdentity contains the pid namespace and the boot id", () => {
     expect(pidSpace()).toBe(`${hostname()}#${own.pidSpace?.split("#")[1]}`);
     expect(pidSpace()).toMatch(/#pid:\[\d+\]$/);
     expect(bootId()).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-describe("ps", () => {
-  test("says of a process that it does not know that it is gone; when it cannot be asked it says nothing", () => {
+describe("startFromPs", () => {
+  test("is undefined for an unknown pid, and throws if ps cannot be run", () => {
     expect(startFromPs(process.pid)).toMatch(/^\w{3} \w{3} +\d+ [\d:]{8} \d{4}$/);
-    expect(startFromPs(NOBODY)).toBeUndefined();
+    expect(startFromPs(UNUSED_PID)).toBeUndefined();
     expect(() => startFromPs(process.pid, { PATH: "/nowhere" })).toThrow("ENOENT");
   });
 
-  test("is asked in no language and no time zone but one, so that a start reads the same everywhere", () => {
+  test("runs ps in the C locale and in UTC, so that a start time always reads the same", () => {
     const bin = temporaryDirectory();
     writeFileSync(join(bin, "ps"), '#!/bin/sh\necho "$LC_ALL $TZ [$LANG] $*"\n');
     chmodSync(join(bin, "ps"), 0o700);

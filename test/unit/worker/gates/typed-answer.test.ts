@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readTypedAnswer } from "../../../../src/worker/gates/permission-requests.ts";
 
-describe("a line typed while a call waits for a permission (S61)", () => {
+describe("readTypedAnswer: a line typed during a permission request (S61)", () => {
   test.each([
     ["y", "yes", ""],
     [" Y ", "yes", ""],
@@ -15,7 +15,7 @@ describe("a line typed while a call waits for a permission (S61)", () => {
     ["a", "always", ""],
     ["always", "always", ""],
     ["a; it is harmless", "always", "it is harmless"],
-  ] as const)("%j answers", (line, word, note) => {
+  ] as const)("answers for %j: %s", (line, word, note) => {
     expect(readTypedAnswer(line)).toEqual({ word, note });
   });
 
@@ -30,7 +30,7 @@ describe("a line typed while a call waits for a permission (S61)", () => {
     "and then?",
     "a/b",
     "",
-  ])("%j answers nothing", (line) => {
+  ])("is no answer for %j", (line) => {
     expect(readTypedAnswer(line)).toBeUndefined();
   });
 });
