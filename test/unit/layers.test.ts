@@ -239,7 +239,7 @@ describe("layerViolations › refuses an effect outside its home", () => {
     expect(violations[0]).toContain(what);
   });
 
-  test.each(["the time read by %s", "Date()", "new globalThis.Date()"])("the time by %s", (clock) => {
+  test.each(["new Date()", "Date()", "new globalThis.Date()"])("the time read by %s", (clock) => {
     expect(violationsOf("team/mailbox/send.ts", `export const x = ${clock};\n`)).toEqual([
       expect.stringContaining("reads the time, which only os/ may"),
     ]);

@@ -76,7 +76,7 @@ describe("hookResult", () => {
     expect(answered(answer)).toEqual({ kind: "success", stdout: "" });
   });
 
-  test.each(["treats %j on stdout as text", "[1]", `"block"`, "null", "{}{}"])("%j are words", (stdout) => {
+  test.each(["{ not JSON", "[1]", `"block"`, "null", "{}{}"])("treats %j on stdout as text", (stdout) => {
     expect(hookResult(ended({ stdout }))).toEqual({ kind: "success", stdout });
   });
 

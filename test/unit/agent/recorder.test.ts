@@ -128,7 +128,7 @@ describe("a replayed recording", () => {
   it.each([
     ["one by one, as recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
     ["in one input", [one, two], [together("One.", "Two.")], [0, 1, 2]],
-    ["in one input, one of them answered in answer", [answer, two], [together("One.", "Two.")], [0, 2, 1]],
+    ["in one input, one of them answered in words", [answer, two], [together("One.", "Two.")], [0, 2, 1]],
     ["in another order", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
     ["one by one, although recorded in one input", [both], [message("One."), message("Two.")], [0, 1]],
     ["and only once, although recorded twice", [one, one], [message("One.")], [0, 1]],
@@ -185,7 +185,7 @@ describe("a recorded call", () => {
     ["an unquoted path", `cat ${RUN.cwd}/a.txt`, "cat '/other place'/a.txt"],
     ["a quoted path", `cat "${RUN.cwd}/a.txt"`, `cat ""'/other place'"/a.txt"`],
     ["a here-document, left unchanged", `cat <<E\n${RUN.cwd}\nE`, `cat <<E\n${RUN.cwd}\nE`],
-  ])("of Bash keeps its answer: %s", (_, command, replayed) => {
+  ])("of Bash keeps its words: %s", (_, command, replayed) => {
     expect(again("Bash", { command })).toEqual({ command: replayed });
   });
 

@@ -17,12 +17,9 @@ test.each([
   expect(teamDir(name)).toBe(directory);
 });
 
-test.each([["teamDir rejects the name %j"], ["..."], ["検査"], ["a".repeat(65)], ["../.."]])(
-  "%j is no team's name",
-  (name) => {
-    expect(() => teamDir(name)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
-  },
-);
+test.each([[""], ["..."], ["検査"], ["a".repeat(65)], ["../.."]])("teamDir rejects the name %j", (name) => {
+  expect(() => teamDir(name)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+});
 
 test.each([["a.b"], ["a:b"], ["a b"], ["100%"], ["a=b"], ["-rf"], ['say "hi"'], ["検査"], ["🦊"], ["../x"]])(
   "agentName accepts %j (S30)",
@@ -67,8 +64,8 @@ test("agentName counts an emoji as one character", () => {
   expect(agentName("🦊".repeat(64))).toHaveLength(128);
 });
 
-test.each([["newAgentName rejects the reserved name %j"], ["Team-Lead"], ["SYSTEM"], ["user"]])(
-  "%j is reserved",
+test.each([["team-lead"], ["Team-Lead"], ["SYSTEM"], ["user"]])(
+  "newAgentName rejects the reserved name %j",
   (name) => {
     expect(() => newAgentName(name)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
   },

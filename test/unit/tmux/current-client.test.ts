@@ -10,8 +10,8 @@ test("tmuxAround reads $TMUX and $TMUX_PANE, even if the socket's path contains 
   });
 });
 
-test.each([{}, { TMUX: "tmuxAround: %j is outside of tmux" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])(
-  "%j is outside of tmux",
+test.each([{}, { TMUX: "" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])(
+  "tmuxAround: %j is outside of tmux",
   (env) => {
     expect(tmuxAround(env)).toBeUndefined();
   },
