@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { type HookEnd, hookResult } from "../../../src/agent/hooks/result.ts";
-import { hookCommands, hooksSetting } from "../../../src/agent/hooks/settings.ts";
-import { withHook } from "../../../src/agent/permissions/decide.ts";
+import { type HookEnd, hookResult } from "../../../../src/agent/hooks/result.ts";
+import { hookCommands, hooksSetting } from "../../../../src/agent/hooks/settings.ts";
+import { withHook } from "../../../../src/agent/permissions/decide.ts";
 
 const ended = (end: Partial<HookEnd>): HookEnd => ({
   code: 0,

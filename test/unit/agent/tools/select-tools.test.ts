@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseTools, type ToolChoice } from "../../../src/agent/tools/select-tools.ts";
+import { chooseTools, type ToolChoice } from "../../../../src/agent/tools/select-tools.ts";
 
 const ALL = [
   "Read",

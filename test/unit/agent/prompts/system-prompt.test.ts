@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { resolveModelName } from "../../../src/agent/model/model-names.ts";
-import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../src/agent/prompts/agent-types.ts";
-import { defaultPrompt, type Surroundings } from "../../../src/agent/prompts/default-prompt.ts";
-import { composeSystem } from "../../../src/agent/prompts/system-prompt.ts";
-import { builtinTools } from "../../../src/agent/tools/builtin-tools.ts";
-import { chooseTools } from "../../../src/agent/tools/select-tools.ts";
-import { BUILTIN_TOOL_NAMES } from "../../../src/agent/tools/tool-names.ts";
-import { toolSpecs } from "../../../src/agent/tools/tool-specs.ts";
+import { resolveModelName } from "../../../../src/agent/model/model-names.ts";
+import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../../src/agent/prompts/agent-types.ts";
+import { defaultPrompt, type Surroundings } from "../../../../src/agent/prompts/default-prompt.ts";
+import { composeSystem } from "../../../../src/agent/prompts/system-prompt.ts";
+import { builtinTools } from "../../../../src/agent/tools/builtin-tools.ts";
+import { chooseTools } from "../../../../src/agent/tools/select-tools.ts";
+import { BUILTIN_TOOL_NAMES } from "../../../../src/agent/tools/tool-names.ts";
+import { toolSpecs } from "../../../../src/agent/tools/tool-specs.ts";
 
 const namesOf = (type: string): string[] =>
   chooseTools(builtinTools(), { base: agentTypeOf(type).tools }).map(({ name }) => name);

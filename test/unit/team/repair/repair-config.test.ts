@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { salvageJson } from "../../../src/store/salvage-json.ts";
-import { salvageConfig } from "../../../src/team/repair/repair-config.ts";
-import { salvageTask } from "../../../src/team/repair/repair-tasks.ts";
+import { salvageJson } from "../../../../src/store/salvage-json.ts";
+import { salvageConfig } from "../../../../src/team/repair/repair-config.ts";
+import { salvageTask } from "../../../../src/team/repair/repair-tasks.ts";
 
 test.each([
   ['{"a":1,"b":"x"}', { a: 1, b: "x" }],

@@ -6,10 +6,10 @@ import type {
   InputOrigin,
   ModelEvent,
   UserMessage,
-} from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
-import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
-import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
+} from "../../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
+import { formatEnvelopes } from "../../../../src/protocol/envelope.ts";
+import { parsePlaybook, type Turn } from "../../../../src/schema/playbook.ts";
 
 type Agents = Readonly<Record<string, readonly Turn[]>>;
 

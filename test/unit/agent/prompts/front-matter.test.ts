@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readDocument, textOfField } from "../../../src/agent/prompts/front-matter.ts";
+import { readDocument, textOfField } from "../../../../src/agent/prompts/front-matter.ts";
 
 test.each([
   [

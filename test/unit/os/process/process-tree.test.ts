@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ProcessRow } from "../../../src/os/process/process-table.ts";
-import { treeMembers } from "../../../src/os/process/process-tree.ts";
+import type { ProcessRow } from "../../../../src/os/process/process-table.ts";
+import { treeMembers } from "../../../../src/os/process/process-tree.ts";
 
 const ROOT = { root: { pid: 10, procStart: "s10" }, marker: "m" };
 

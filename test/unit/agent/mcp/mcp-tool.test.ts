@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolResult } from "../../../src/agent/mcp/mcp-tool.ts";
+import { toolResult } from "../../../../src/agent/mcp/mcp-tool.ts";
 
 test("toolResult keeps structured data of a server only up to the length limit of its text", () => {
   const kept = (length: number) => toolResult({ structuredContent: { a: "x".repeat(length) } }).data;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { screenOf, talk } from "../../../src/adapter/native/type-message.ts";
-import { withoutControls } from "../../../src/tmux/keys.ts";
-import { cases } from "../../support/fuzz.ts";
-import { keyReader } from "../../support/keys.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { screenOf, talk } from "../../../../src/adapter/native/type-message.ts";
+import { withoutControls } from "../../../../src/tmux/keys.ts";
+import { cases } from "../../../support/fuzz.ts";
+import { keyReader } from "../../../support/keys.ts";
+import { privateTmux } from "../../../support/tmux-server.ts";
 
 /** Text that tmux, its formats, a shell or a terminal would interpret. */
 const HOSTILE = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { costOf, modelFacts } from "../../../src/agent/model/catalog.ts";
-import { MODEL_NAMES } from "../../../src/agent/model/model-names.ts";
-import { NO_TOKENS } from "../../../src/schema/tokens.ts";
+import { costOf, modelFacts } from "../../../../src/agent/model/catalog.ts";
+import { MODEL_NAMES } from "../../../../src/agent/model/model-names.ts";
+import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 
 const MILLION = 1_000_000;
 const EACH = { input: MILLION, output: MILLION, cacheRead: MILLION, cacheWrite: MILLION };

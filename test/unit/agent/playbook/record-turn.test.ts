@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ConversationMessage, ModelRequest } from "../../../src/agent/model/model.ts";
-import { chooseTurn } from "../../../src/agent/playbook/choose-turn.ts";
-import { playbookLookup } from "../../../src/agent/playbook/placeholder-values.ts";
-import { fillInput, fillText } from "../../../src/agent/playbook/placeholders.ts";
-import { recordedCondition, recordedText, recordedTools } from "../../../src/agent/playbook/record-turn.ts";
-import { formatEnvelopes } from "../../../src/protocol/envelope.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { ConversationMessage, ModelRequest } from "../../../../src/agent/model/model.ts";
+import { chooseTurn } from "../../../../src/agent/playbook/choose-turn.ts";
+import { playbookLookup } from "../../../../src/agent/playbook/placeholder-values.ts";
+import { fillInput, fillText } from "../../../../src/agent/playbook/placeholders.ts";
+import { recordedCondition, recordedText, recordedTools } from "../../../../src/agent/playbook/record-turn.ts";
+import { formatEnvelopes } from "../../../../src/protocol/envelope.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
 
 const RUN = { cwd: "/home/a.b/work", team: "run-abcd", secrets: ["open.sesame"] };
 const ANSWER: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "Yes." }] };

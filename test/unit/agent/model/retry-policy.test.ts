@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_ATTEMPTS, nextDelay, retryAfterMs } from "../../../src/agent/model/retry-policy.ts";
+import { MAX_ATTEMPTS, nextDelay, retryAfterMs } from "../../../../src/agent/model/retry-policy.ts";
 
 const headers = (given: Record<string, string>) => new Headers(given);
 
