@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type {
   ConversationMessage,
@@ -8,11 +6,10 @@ import type {
   ToolUseBlock,
 } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
+import source from "../../../src/playbooks/audit.json" with { type: "json" };
 import { type Playbook, parsePlaybook } from "../../../src/schema/playbook.ts";
 
-const FOLDER = fileURLToPath(new URL("../../../src/playbooks/", import.meta.url));
-const SOURCE = readFileSync(`${FOLDER}audit.json`, "utf8");
-const AUDIT: Playbook = parsePlaybook(SOURCE, "audit.json");
+const AUDIT: Playbook = parsePlaybook(JSON.stringify(source), "audit.json");
 const REPORT = "/repo/AUDIT.md";
 
 interface Message {
@@ -205,12 +202,6 @@ const REQUEST: Message = {
   text: "Plan approval request plan_approval-1@writer@t from writer (/plans/x.md):\n# Plan",
   requestId: "plan_approval-1@writer@t",
 };
-
-test("the playbook names only existing scripts", () => {
-  const names = [...SOURCE.matchAll(/audit\/(\w+)\.sh/g)].map(([, name]) => name);
-  expect(names.length).toBeGreaterThan(8);
-  for (const name of names) expect(existsSync(`${FOLDER}audit/${name}.sh`)).toBe(true);
-});
 
 describe("the historian", () => {
   test("completes its tasks and answers a later question", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseProtocol } from "../../../src/protocol/messages.ts";
-import { proseOf, shownProse } from "../../../src/protocol/render.ts";
+import { headlineOf, proseOf, shownProse } from "../../../src/protocol/render.ts";
 
 const idle = (more: object): object => ({ type: "idle_notification", from: "ada", ...more });
 const task = (more: object): object => ({ type: "task_assignment", taskId: "7", subject: "Write", ...more });
@@ -138,4 +138,35 @@ test.each<[string, object, string]>([
 ])("shownProse describes %s to a user, without request ids and tool calls", (_, message, words) => {
   const parsed = parseProtocol(JSON.stringify(message));
   expect(parsed && shownProse(parsed)).toBe(words);
+});
+
+test.each([
+  ["\n\nFirst line\nsecond", undefined, "First line"],
+  ["First line", "its summary", "its summary"],
+  ["First line", " ", "First line"],
+  [
+    '{"type":"task_assignment","taskId":"3","subject":"Largest files"}',
+    undefined,
+    "assigns #3 Largest files",
+  ],
+  ['{"type":"idle_notification","from":"a","completedTaskId":"3"}', undefined, "idle, task #3 done"],
+  [
+    '{"type":"idle_notification","from":"a","completedTaskId":"3","completedStatus":"success"}',
+    undefined,
+    "idle, task #3 done",
+  ],
+  [
+    '{"type":"idle_notification","from":"a","failureReason":"bad key\\nat x"}',
+    undefined,
+    "idle, failed: bad key",
+  ],
+  [
+    '{"type":"shutdown_rejected","requestId":"r","from":"a","reason":"busy"}',
+    undefined,
+    "refuses to shut down: busy",
+  ],
+  ['{"type":"plan_approval_response","requestId":"r","approved":false}', undefined, "rejects the plan"],
+  ['{"type":"unknown"}', undefined, '{"type":"unknown"}'],
+])("headlineOf: %j with summary %j gives %j", (text, summary, shown) => {
+  expect(headlineOf(text, summary)).toBe(shown);
 });

@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { messageKey, parseEntries, readEntry, salvageEntries } from "../../../../src/team/inbox/inbox-format.ts";
+import {
+  messageKey,
+  parseEntries,
+  readEntry,
+  salvageEntries,
+} from "../../../../src/team/inbox/inbox-format.ts";
 import { acknowledge, pending } from "../../../../src/team/mailbox/receive.ts";
 import { deliver } from "../../../../src/team/mailbox/send.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";

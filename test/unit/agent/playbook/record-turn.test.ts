@@ -3,7 +3,11 @@ import type { ConversationMessage, ModelRequest } from "../../../../src/agent/mo
 import { chooseTurn } from "../../../../src/agent/playbook/choose-turn.ts";
 import { playbookLookup } from "../../../../src/agent/playbook/placeholder-values.ts";
 import { fillInput, fillText } from "../../../../src/agent/playbook/placeholders.ts";
-import { recordedCondition, recordedText, recordedTools } from "../../../../src/agent/playbook/record-turn.ts";
+import {
+  recordedCondition,
+  recordedText,
+  recordedTools,
+} from "../../../../src/agent/playbook/record-turn.ts";
 import { formatEnvelopes } from "../../../../src/protocol/envelope.ts";
 import type { Turn } from "../../../../src/schema/playbook.ts";
 

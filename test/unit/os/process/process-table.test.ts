@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pidsShownWith, processTable, rowOfPs, rowOfStat } from "../../../../src/os/process/process-table.ts";
+import { pidsShownWith, rowOfPs, rowOfStat } from "../../../../src/os/process/process-table.ts";
 
 describe("a line of the process table", () => {
   test("is read from /proc even if the name contains brackets and blanks", () => {
@@ -48,8 +48,4 @@ test("pidsShownWith matches whole environment entries in the output of ps", () =
     "",
   ].join("\n");
   expect([...pidsShownWith(text, "TEAMS_INSTANCE=abc")]).toEqual([11, 12]);
-});
-
-test("processTable contains this process", () => {
-  expect(processTable().find(({ pid }) => pid === process.pid)).toMatchObject({ ppid: process.ppid });
 });
