@@ -33,7 +33,7 @@ describe("endText", () => {
     [{ code: 0, signal: null }, "ada has ended: exit code 0."],
     [{ code: null, signal: "SIGKILL" }, "ada has ended: SIGKILL."],
     [{ code: null, signal: null }, "ada has ended: exit code unknown."],
-  ])("of exit %j is: %s", (exit, text) => {
+  ])("returns for exit %j: %s", (exit, text) => {
     expect(endText("ada\x1b[2J", exit)).toBe(text);
   });
 });

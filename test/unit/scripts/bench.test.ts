@@ -16,7 +16,7 @@ describe("a benchmark figure", () => {
     [243.4, "ms", "243 ms"],
     [16_953, "bytes", "16,953 bytes"],
     [0, "", "0"],
-  ] as const)("of %d %s reads %s", (value, unit, text) => {
+  ] as const)("format writes %d %s as %s", (value, unit, text) => {
     expect(format(value, unit)).toBe(text);
   });
 

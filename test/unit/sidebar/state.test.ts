@@ -12,7 +12,7 @@ function afterKeys(...keys: readonly string[]): SidebarState {
   }, START);
 }
 
-describe("keys", () => {
+describe("keys of the sidebar", () => {
   test("no key is bound twice", () => {
     const all = KEYS.flatMap(({ keys }) => keys);
     expect(new Set(all).size).toBe(all.length);
@@ -62,7 +62,7 @@ describe("keys", () => {
   });
 });
 
-test("the selection stays with its member when other members join and leave", () => {
+test("the sidebar's selection stays with its member when other members join and leave", () => {
   const state = afterKeys("j", "j");
   const fewer = { ...AUDIT, status: { ...AUDIT.status, members: AUDIT.status.members.slice(2) } };
   expect(selectedTarget(state, fewer)).toEqual({ kind: "member", name: "history" });
@@ -70,7 +70,7 @@ test("the selection stays with its member when other members join and leave", ()
   expect(selectedTarget(state, gone)).toEqual({ kind: "member", name: "team-lead" });
 });
 
-test("a click selects a member, and a click on the selected member focuses its pane", () => {
+test("a click in the sidebar selects a member, and a click on the selected member focuses its pane", () => {
   const target = { kind: "member", name: "writer" } as const;
   const first = click(START, target, AUDIT);
   expect(first.effect).toBeUndefined();
@@ -78,13 +78,13 @@ test("a click selects a member, and a click on the selected member focuses its p
   expect(click(first.state, target, AUDIT).effect).toEqual({ kind: "focus", member: "writer" });
 });
 
-test("keys are ignored in an empty team", () => {
+test("keys of the sidebar are ignored in an empty team", () => {
   const empty = { status: { team: "t", members: [], tasks: { list: [] }, approvals: [] }, messages: [] };
   expect(press(START, "down", empty)).toEqual({ state: START });
   expect(press(START, "go", empty)).toEqual({ state: START });
 });
 
-describe("answering a request (S61)", () => {
+describe("answering a request in the sidebar (S61)", () => {
   const plan = { id: "plan_approval-1@writer@audit", from: "writer" };
   const approvals = [
     ...AUDIT.status.approvals,

@@ -165,7 +165,7 @@ test("frame always returns the requested number of rows, none wider than request
   );
 });
 
-describe("more members than rows", () => {
+describe("more members than the sidebar has rows", () => {
   test("use one row each if two do not fit", () => {
     const rows = shown(withMembers(12), 34, 24);
     expect(rows.filter((row) => row.includes("agent-"))).toHaveLength(12);
@@ -178,7 +178,7 @@ describe("more members than rows", () => {
   });
 });
 
-describe("tasks", () => {
+describe("tasks in the sidebar", () => {
   test("have a bar that shows completed and started tasks", () => {
     const bar = frame(AUDIT, START, { width: 31, height: 40 }).find((line) => text(line).includes("━"));
     expect(bar?.spans.map((span) => [span.fg, span.text.length])).toEqual([
@@ -210,23 +210,23 @@ describe("tasks", () => {
   });
 });
 
-test("an empty team is drawn too", () => {
+test("frame draws an empty team", () => {
   const empty = { team: "", members: [], tasks: { list: [] }, approvals: [] };
   expect(shown({ status: empty, messages: [] }, 34, 12)).toContain(" TASKS                        none");
 });
 
-test("a notice replaces the key hints", () => {
+test("a notice replaces the sidebar's key hints", () => {
   const rows = shown(AUDIT, 34, 40, { view: "team", notice: "The pane of history is gone." });
   expect(rows.at(-1)).toBe(" The pane of history is gone.");
 });
 
-test("the help lists every key and every sign", () => {
+test("the sidebar's help lists every key and every sign", () => {
   const rows = shown(AUDIT, 34, 50, { view: "help" });
   expect(rows).toContain(" Enter go to the pane");
   expect(rows).toContain(" ✗     crashed");
 });
 
-test("text of members and messages cannot control the terminal", () => {
+test("text of members and messages in the sidebar cannot control the terminal", () => {
   const evil = "\x1b]0;owned\x07\x1b[2Jhi";
   const status = { ...AUDIT.status, members: [member("m", { state: "running", activity: evil })] };
   const messages = [{ from: evil, to: "m", text: evil, at: 0 }];
@@ -236,7 +236,7 @@ test("text of members and messages cannot control the terminal", () => {
   expect(rows.join("")).not.toMatch(/owned/);
 });
 
-test("a written answer uses the last row and shows the end of a long note", () => {
+test("an answer being typed uses the sidebar's last row and shows the end of a long note", () => {
   const answer = { id: "p", from: "writer", approve: true, note: "mind the tests" };
   expect(shown(AUDIT, 34, 40, { view: "team", answer }).at(-1)).toBe(" approve writer: mind the tests▏");
   const long = { ...answer, approve: false, note: `檢${"x".repeat(60)}end` };

@@ -33,7 +33,7 @@ describe("lineEditor: a line", () => {
     ["a letter of several code points", "a👩‍💻\u007f\r", "a", `a👩‍💻${"\b \b".repeat(4)}\n`],
     ["a word", "say no  \u0017\r", "say ", `say no  ${"\b \b".repeat(4)}\n`],
     ["everything", "abc\u0015x\r", "x", `abc${"\b \b".repeat(3)}x\n`],
-    ["nothing, if the line is empty", "\u007f\u0015\u0017x\r", "x", "x\n"],
+    ["nothing in an empty line", "\u007f\u0015\u0017x\r", "x", "x\n"],
   ])("can have %s erased", (_, keys, left, shown) => {
     expect(type(keys)).toEqual({ shown, rest: [line(left)] });
   });

@@ -24,7 +24,7 @@ function result(id: string, content: string, { isError = false, tool = "Bash" } 
   return { type: "tool_ended", id, tool, content, isError, ms: 1 };
 }
 
-test("a permission request names only the commands if the pane takes no input", () => {
+test("a pane without input names only the commands in a permission request", () => {
   let out = "";
   const write = (text: string): void => {
     out += text;
@@ -47,7 +47,7 @@ test("a tool result omits its tool's name directly below its call, even if a rul
   expect(out).toContain("  ⎿ Bash: Tracked: 3\n");
 });
 
-test("a turn is written in order: header, message, text, calls and results", () => {
+test("a pane shows a turn in order: header, message, text, calls and results", () => {
   const out = pane((view) => {
     view.header({ team: "audit", agentType: "researcher", model: "scripted", cwd: "/src/engine" });
     view.received("team-lead", "Count the files.\n");
@@ -88,7 +88,7 @@ test("a turn is written in order: header, message, text, calls and results", () 
   );
 });
 
-describe("a tool call", () => {
+describe("a tool call in a pane", () => {
   test("fits into one line if the command is long", () => {
     const [first = ""] = pane((view) => view.event(call("1", "x".repeat(500)))).split("\n");
     expect(first.length).toBeLessThanOrEqual(60);
@@ -184,7 +184,7 @@ test("a narrow pane wraps requests and typed lines and cuts nothing", () => {
   ]);
 });
 
-test("atOnce writes within a paragraph, a note only after it", () => {
+test("PaneView.atOnce writes within a paragraph, a note only after it", () => {
   const out = pane((view) => {
     view.event({ type: "text", text: "One and " });
     view.note("news");
@@ -194,7 +194,7 @@ test("atOnce writes within a paragraph, a note only after it", () => {
   expect(out).toBe("One and\n\n· Ctrl-C once more ends it\n\ntwo.\n\n· news\n");
 });
 
-describe("notices", () => {
+describe("notices in an agent's pane", () => {
   test.each<[string, (view: PaneView) => void, string]>([
     ["a queued message", (view) => view.queued("history"), "◂ queued: message from history\n"],
     ["a typed line", (view) => view.typed("go on"), "› go on\n"],
@@ -301,7 +301,7 @@ describe("notices", () => {
   });
 });
 
-test("text and messages wrap at blanks, even if the text arrives in pieces", () => {
+test("a pane wraps text and messages at blanks, even if the text arrives in pieces", () => {
   const out = pane(
     (view) => {
       view.received("scout", "one two three four five six seven");
@@ -325,7 +325,7 @@ test("a notice of a queued message waits for the end of the paragraph", () => {
   expect(out).toBe("The result is there.\n\n◂ queued: message from scout\n");
 });
 
-test("the result is printed at the end only if it was not the last output", () => {
+test("a pane prints the result at the end only if it was not the last output", () => {
   const say = (view: PaneView): void => view.event({ type: "text", text: "All is done." });
   const ended = { type: "message", message: { role: "assistant", content: [] } } as const;
   expect(
@@ -345,7 +345,7 @@ test("the result is printed at the end only if it was not the last output", () =
   ).toBe("All is done.\n\n· scout has left\n\nAll is done.\n");
 });
 
-describe("text from others cannot control the terminal", () => {
+describe("text from others in a pane cannot control the terminal", () => {
   const evil = "a\x1b]0;owned\x07\x1b[2J\x9b31mb\u202e";
 
   test.each<[string, (view: PaneView) => void]>([
@@ -383,7 +383,7 @@ describe("text from others cannot control the terminal", () => {
   });
 });
 
-test("an agent's own colour is used, and every style is reset", () => {
+test("a pane uses its agent's own colour and resets every style", () => {
   const out = pane((view) => view.event(call("1", "ls")), { plain: false });
   expect(out).toBe("\x1b[38;5;33m●\x1b[39m \x1b[1mBash\x1b[22m\x1b[38;5;245m(ls)\x1b[39m\n");
 });

@@ -27,7 +27,7 @@ const stateAfter = (...events: WorkerEvent[]): WorkerState =>
   events.reduce(nextState, "starting" as WorkerState);
 
 describe("the state of a worker", () => {
-  it.each<[WorkerState, ...WorkerEvent[]]>([
+  const PATHS: readonly [WorkerState, ...WorkerEvent[]][] = [
     ["idle", "ready"],
     ["running", "ready", "turn_started"],
     ["idle", "ready", "turn_started", "turn_ended"],
@@ -47,9 +47,14 @@ describe("the state of a worker", () => {
     ["stopping", "ready", "turn_started", "stop_agreed"],
     ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
     ["exited", "ready", "turn_started", "stop_agreed", "ended"],
-  ])("is %s after %s %s %s %s", (state, ...events) => {
-    expect(stateAfter(...events)).toBe(state);
-  });
+  ];
+
+  it.each(PATHS.map(([state, ...events]) => ({ state, events, after: events.join(", ") })))(
+    "is $state after $after",
+    ({ state, events }) => {
+      expect(stateAfter(...events)).toBe(state);
+    },
+  );
 
   it("stays awaiting-approval after the turn that sent the plan has ended (S64)", () => {
     expect(stateAfter("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
@@ -63,7 +68,7 @@ describe("the state of a worker", () => {
     ["awaiting-approval", "awaiting-approval"],
     ["stopping", "stopping"],
     ["exited", "exited"],
-  ])("that is %s is reported as %s only while a permission is open", (state, reported) => {
+  ])("that is %s is reported as %s while a permission is open", (state, reported) => {
     expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([
       reported,
       reported,

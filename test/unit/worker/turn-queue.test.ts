@@ -37,7 +37,7 @@ describe("Queue", () => {
   });
 });
 
-describe("a turn", () => {
+describe("Queue.take", () => {
   const long = (from: string) => entry(from, "x".repeat(90_000));
 
   it("takes as much text as fits a turn, and leaves the rest to the next turn", () => {
@@ -64,7 +64,7 @@ describe("a turn", () => {
   });
 });
 
-describe("a notification of the system", () => {
+describe("Queue with a notification of the system", () => {
   it("starts no turn of a lead and comes first in its next turn", () => {
     const queue = new Queue("lead");
     const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
@@ -81,8 +81,8 @@ describe("a notification of the system", () => {
   });
 });
 
-describe("while a plan awaits approval (S64)", () => {
-  it("only the answer and shutdown requests are taken, and the rest keeps its order", () => {
+describe("Queue while a plan awaits approval (S64)", () => {
+  it("returns only the answer and shutdown requests, and keeps the order of the rest", () => {
     const verdict = protocolEntry(LEAD_NAME, {
       type: "plan_approval_response",
       requestId: "p",
@@ -100,7 +100,7 @@ describe("while a plan awaits approval (S64)", () => {
   });
 });
 
-describe("a lead's idle notices without a tool call (S32)", () => {
+describe("idle notices without a tool call in a lead's Queue (S32)", () => {
   it("start no turn while a member works, and then one turn together", () => {
     const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
     expect(queue.isEmpty).toBe(true);

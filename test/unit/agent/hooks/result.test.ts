@@ -109,7 +109,7 @@ describe("hookResult", () => {
   });
 });
 
-describe("withHook combines a decision and a hook's answer", () => {
+describe("withHook", () => {
   const decided = (behavior: "allow" | "deny" | "ask") => ({ behavior, reason: "r" });
   test.each<[string, Parameters<typeof withHook>[0], "allow" | "deny" | "ask" | undefined, string]>([
     ["asks if the hook does not answer", decided("ask"), undefined, "ask"],

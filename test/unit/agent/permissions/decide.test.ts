@@ -89,9 +89,12 @@ const WITHOUT_A_RULE: Row[] = [
 ];
 
 describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) => {
-  test.each(PERMISSION_MODES)("is decided in mode %s", (mode) => {
-    expect(ask(mode, tool, access)).toBe(expected[mode]);
-  });
+  test.each(PERMISSION_MODES.map((mode) => [mode, expected[mode]] as const))(
+    "in mode %s: %s",
+    (mode, answer) => {
+      expect(ask(mode, tool, access)).toBe(answer);
+    },
+  );
 });
 
 const LOG = command("git log --oneline");
@@ -180,9 +183,12 @@ const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<Permissio
 ];
 
 describe.each(WITH_RULES)("%s", (_, given, tool, access, expected) => {
-  test.each(PERMISSION_MODES)("is decided in mode %s", (mode) => {
-    expect(ask(mode, tool, access, { rules: given })).toBe(expected[mode]);
-  });
+  test.each(PERMISSION_MODES.map((mode) => [mode, expected[mode]] as const))(
+    "in mode %s: %s",
+    (mode, answer) => {
+      expect(ask(mode, tool, access, { rules: given })).toBe(answer);
+    },
+  );
 });
 
 /** Each kind of tool with the answers without a rule, with an allow rule and with an ask rule, as in {@link answers}. */
@@ -250,7 +256,7 @@ describe("a lead that only coordinates (S53)", () => {
     ["Write", write(`${WORK}/a`), "deny"],
     ["Bash", LOG, "deny"],
     ["TaskCreate", { kind: "team" } as ToolAccess, "allow"],
-  ])("decides a call of %s regardless of allow rules", (tool, access, expected) => {
+  ])("may use team tools only, even with allow rules: %s", (tool, access, expected) => {
     const allowAll = rules({ allow: ["Read", "Write", "Bash"] });
     expect(ask("delegate", tool, access, { coordinator: true, rules: allowAll })).toBe(expected);
     expect(ask("delegate", tool, access, { rules: allowAll })).toBe("allow");

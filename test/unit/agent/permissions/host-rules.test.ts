@@ -15,6 +15,7 @@ const given = (host: string, rules: Partial<PermissionRules> = {}, mode: Permiss
   access: accessTo(host),
   rules: { ...NO_RULES, ...rules },
   workingDirs: ["/work"],
+  resolve: (path: string) => path,
 });
 
 describe("rules for hosts", () => {

@@ -130,14 +130,24 @@ describe("a replayed recording", () => {
   }
 
   it.each([
-    ["one by one, as recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
-    ["in one input", [one, two], [together("One.", "Two.")], [0, 1, 2]],
-    ["in one input, one of them answered in words", [answer, two], [together("One.", "Two.")], [0, 2, 1]],
-    ["in another order", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
-    ["one by one, although recorded in one input", [both], [message("One."), message("Two.")], [0, 1]],
-    ["and only once, although recorded twice", [one, one], [message("One.")], [0, 1]],
-    ["and never arrive", [one], [], [0]],
-  ])("answers each message once if the messages come %s", (_, turns, inputs, positions) => {
+    ["messages one by one, as recorded", [one, two], [message("One."), message("Two.")], [0, 1, 2]],
+    ["messages in one input", [one, two], [together("One.", "Two.")], [0, 1, 2]],
+    [
+      "messages in one input, one of them answered in words",
+      [answer, two],
+      [together("One.", "Two.")],
+      [0, 2, 1],
+    ],
+    ["messages in another order", [one, two], [message("Two."), message("One.")], [0, 2, 1]],
+    [
+      "messages one by one that were recorded in one input",
+      [both],
+      [message("One."), message("Two.")],
+      [0, 1],
+    ],
+    ["a message that was recorded twice and comes once", [one, one], [message("One.")], [0, 1]],
+    ["no message", [one], [], [0]],
+  ])("answers each message once: %s", (_, turns, inputs, positions) => {
     expect(playedOn(turns, inputs)).toEqual(positions);
   });
 

@@ -212,7 +212,7 @@ describe("a shutdown request together with another message", () => {
   });
 });
 
-test("a turn for a new tool result is played before a turn that only matches an earlier message", async () => {
+test("scriptedModel plays a turn for a new tool result before a turn that only matches an earlier message", async () => {
   const texts = ["It is counted.", "ada is idle."].map((body) => ({ from: "ada", body }));
   const joined = says(formatEnvelopes(texts), { text: "ada is idle." });
   const agents = {
@@ -333,7 +333,7 @@ describe("errors of a playbook", () => {
   });
 });
 
-test("text streams in pieces, and usage is as written in the playbook", async () => {
+test("scriptedModel streams text in pieces and reports the usage of the playbook", async () => {
   const events = await call({ ada: [{ say: "one two\n three", usage: { input: 5, output: 7 } }] }, [
     says("a"),
   ]);
@@ -343,7 +343,7 @@ test("text streams in pieces, and usage is as written in the playbook", async ()
   expect(events.at(-1)).toMatchObject({ usage: { input: 5, output: 7, cacheRead: 0, cacheWrite: 0 } });
 });
 
-test("an abort ends a delay immediately", async () => {
+test("scriptedModel ends a delay immediately on abort", async () => {
   const controller = new AbortController();
   const waiting = call({ ada: [{ delayMs: 600_000 }] }, [says("a")], { signal: controller.signal });
   setImmediate(() => controller.abort());

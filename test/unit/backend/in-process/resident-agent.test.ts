@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { Shown } from "../../../../src/backend/in-process/resident-agent.ts";
 
-it("keeps the output line by line, even if it arrives in pieces", () => {
+it("Shown keeps the output line by line, even if it arrives in pieces", () => {
   const shown = new Shown();
   for (const piece of ["one\ntw", "o\n", "th", "ree"]) shown.write(piece);
   expect(shown.lines()).toEqual(["one", "two", "three"]);
   expect(shown.lines(1)).toEqual(["three"]);
 });
 
-it("keeps only the last lines of a long output", () => {
+it("Shown keeps only the last lines of a long output", () => {
   const shown = new Shown();
   shown.write("first\n");
   shown.write("x\n".repeat(200_000));

@@ -18,7 +18,7 @@ const open: Task = { id: "1", subject: "", description: "", status: "pending", b
 const completed = (task: Task): Task => ({ ...task, status: "completed" });
 const opened = (task: Task): Task => ({ ...task, status: "pending" });
 
-test("a completion is noted and reported once, and each completion has its own number", () => {
+test("a task's completion is noted and reported once, and each completion has its own number", () => {
   expect([isUnnoted(open), isUnnoted(completed(open))]).toEqual([false, true]);
   const first = withCompletion(completed(open), "a");
   expect([isUnnoted(first), completedBy(first), completionOf(first)]).toEqual([false, "a", 1]);
@@ -30,19 +30,19 @@ test("a completion is noted and reported once, and each completion has its own n
   expect(isUnnoted(withTold(completed(again)))).toBe(false);
 });
 
-test("a completion that was reverted before its report gets a new number the next time", () => {
+test("a task's completion that was reverted before its report gets a new number the next time", () => {
   const back = withReopened(opened(withCompletion(completed(open), "a")));
   expect([completedBy(completed(back)), isUnnoted(completed(back)), completionOf(back)]).toEqual([
     ...[undefined, true, 2],
   ]);
 });
 
-test("invalid marks of other programs count as missing", () => {
+test("invalid task marks of other programs count as missing", () => {
   const odd = { ...completed(open), metadata: { _completion: "x", _assigned: 1 } };
   expect([isUnnoted(odd), assignmentOf(odd)]).toEqual([true, undefined]);
 });
 
-test("an assignment keeps other metadata and is removed without a trace", () => {
+test("a task's assignment keeps other metadata and is removed without a trace", () => {
   expect(assignmentOf(withAssignment(open, "b", "a"))).toMatchObject({ to: "b", by: "a" });
   expect(withoutAssignment(withAssignment(open, "b", "a"))).toEqual(open);
   const rich = { ...open, metadata: { keep: 1 } };
