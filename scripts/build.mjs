@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
+import { EXTERNAL } from "./lib/externals.mjs";
 import { latePatterns } from "./lib/late-patterns.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
@@ -69,6 +70,7 @@ const CHUNKS = {
     "src/team/requests/requests.ts",
     "src/team/members/start-claims.ts",
     "src/team/mailbox/event-message-id.ts",
+    "src/team/mailbox/receive.ts",
     "src/protocol/render.ts",
     "src/protocol/permission-messages.ts",
     "src/team/members/budget.ts",
@@ -79,9 +81,6 @@ const CHUNKS = {
   look: ["src/cli/watch-status.ts"],
   work: ["src/runtime/teammate/teammate.ts"],
 };
-
-/** Loaded from their own packages: one reads its files there, the other would bring parts of zod into every command. */
-const EXTERNAL = /^(blessed|@modelcontextprotocol\/client)($|\/)/;
 
 const { values: options } = parseArgs({
   options: {

@@ -16,7 +16,7 @@ export {
   answerApproval,
   listApprovals,
 } from "./operations/approvals/approvals.ts";
-export type { Backends, LeadContext } from "./operations/context.ts";
+export type { Backends, OperationContext } from "./operations/context.ts";
 export { type CreateTeamInput, createTeam } from "./operations/create-team.ts";
 export { type DeleteOptions, deleteTeam } from "./operations/ending/delete-team.ts";
 export { type KillOptions, type KillReport, killEverybody, killTeammates } from "./operations/ending/kill.ts";
@@ -41,14 +41,14 @@ export type { AgentState } from "./schema/status.ts";
 export type { Task, TaskStatus } from "./schema/task.ts";
 export type { TokenCount } from "./schema/tokens.ts";
 export { listTeams, readTeam, type TeamEntry } from "./team/config/config.ts";
-export { homeOf } from "./team/home.ts";
+export { teamsHome } from "./team/home.ts";
 export { history, type MessageView } from "./team/mailbox/history.ts";
-export { acknowledge, type InboxEntry, pending, unreadCount } from "./team/mailbox/receive.ts";
+export { type InboxEntry, markAsRead, unreadCount, unreadMessages } from "./team/mailbox/receive.ts";
 export {
   broadcast,
   type Delivery,
-  deliver,
-  type Mail,
+  type OutgoingMessage,
+  sendMessage,
 } from "./team/mailbox/send.ts";
 export { type Home, type TeamRef, teamRef } from "./team/ref.ts";
 export { claimTask } from "./team/tasks/claim-task.ts";

@@ -5,7 +5,7 @@ import type { TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskNotice } from "./background/background-tasks.ts";
 import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
 import { Window } from "./conversation/context-window.ts";
-import { Memory } from "./conversation/conversation.ts";
+import { Conversation } from "./conversation/conversation.ts";
 import type { Transcript } from "./conversation/transcript.ts";
 import { type AgentEvent, maskEvents } from "./events.ts";
 import type { Hooks } from "./hooks/hooks.ts";
@@ -102,7 +102,7 @@ export function createAgent(options: AgentOptions): Agent {
 class ConversationAgent implements Agent {
   readonly sessionId: string;
   readonly restoredKeys: readonly string[];
-  private readonly memory: Memory;
+  private readonly memory: Conversation;
   private readonly options: AgentOptions;
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
@@ -119,7 +119,7 @@ class ConversationAgent implements Agent {
     this.background = new BackgroundTasks({ cwd: options.cwd, secrets, onEnd: options.onTaskEnd });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
-    this.memory = new Memory(transcript);
+    this.memory = new Conversation(transcript);
     const { memory, emit } = this;
     this.window = new Window({ model, memory, facts, emit, request: () => this.request() });
   }

@@ -14,7 +14,7 @@ export const READY_TIMEOUT_MS = 30_000;
 const LEFTOVER_GRACE_MS = 500;
 
 /** Marks what is about to start, so that everything it starts in turn is found by its environment. */
-export function marked(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
+export function withInstanceMarker(requests: readonly SpawnRequest[]): readonly SpawnRequest[] {
   return requests.map((request) => ({
     ...request,
     env: { ...request.env, [INSTANCE_VARIABLE]: request.instance },

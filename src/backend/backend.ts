@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import type { AgentPaths } from "../protocol/paths.ts";
 import type { BackendType } from "../schema/config.ts";
 import type { PlaceRecord } from "../schema/status.ts";
-import type { Sight } from "./visible-rows.ts";
+import type { VisibleRows } from "./visible-rows.ts";
 
 /** One agent to be started. */
 export interface SpawnRequest {
@@ -80,7 +80,7 @@ export interface Backend {
   /** The last lines that it shows, oldest first; undefined when the place is gone. */
   capture(place: PlaceRecord, lines: number): Promise<readonly string[] | undefined>;
   /** What is to be seen of it now, for one that looks again and again; it notices nothing. Undefined when the place is gone. */
-  sight(place: PlaceRecord): Promise<Sight | undefined>;
+  sight(place: PlaceRecord): Promise<VisibleRows | undefined>;
   /**
    * Ends what lives in a place without a process of its own; elsewhere processes are ended by their pids.
    * @param graceMs milliseconds that it has

@@ -2,13 +2,13 @@ import { launchArgv } from "../launch/launch-script.ts";
 import { prepareLaunches } from "../launch/prepare.ts";
 import { type Clock, systemClock } from "../os/clock.ts";
 import { removeFile } from "../os/files/fs.ts";
-import { livenessOf, startOf } from "../os/process/identity.ts";
+import { livenessOf, startTimeOf } from "../os/process/identity.ts";
 import { spawnDetached } from "../os/process/spawn.ts";
 import type { PlaceRecord } from "../schema/status.ts";
 import { launchScriptOf } from "../team/members/judge-liveness.ts";
-import { ringBeside } from "../wakeup/fifo-bell.ts";
+import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { type SocketBell, socketBell } from "../wakeup/socket-bell.ts";
-import { marked, settleStart } from "./await-start.ts";
+import { settleStart, withInstanceMarker } from "./await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "./backend.ts";
 import { sightOfLog, tailOfLog } from "./visible-rows.ts";
 
@@ -66,13 +66,13 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
       instance: request.instance,
       backend: "process",
       panePid: pid,
-      paneProcStart: startOf(pid) ?? "",
+      paneProcStart: startTimeOf(pid) ?? "",
       logFile: request.paths.log,
       spawnedAt: clock.now(),
     };
     const bell = socketBell(channel);
     // Whoever in this process rings the child's FIFO rings its socket pair too.
-    channels.set(request.instance, { bell, leave: ringBeside(request.paths.bell, () => bell.ring()) });
+    channels.set(request.instance, { bell, leave: alsoRing(request.paths.bell, () => bell.ring()) });
     void listen(request.instance, bell);
     const outcome = await settleStart(request, place, {
       timeoutMs: options.readyTimeoutMs,
@@ -85,7 +85,7 @@ export function processBackend(options: ProcessBackendOptions = {}): ProcessBack
   return {
     type: "process",
     async spawn(wanted) {
-      const requests = marked(wanted);
+      const requests = withInstanceMarker(wanted);
       for (const { paths } of requests) removeFile(paths.log);
       await prepareLaunches(
         requests.map((request) => ({

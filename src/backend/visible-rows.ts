@@ -1,39 +1,42 @@
 import { fileSize, readFrom, readTail } from "../os/files/fs.ts";
 
 /** One row, and where it stands among all that its surface has shown. */
-export interface SightRow {
+export interface VisibleRow {
   readonly at: number;
   readonly text: string;
 }
 
 /** What is to be seen of an agent at one moment, for one that looks again and again. */
-export interface Sight {
+export interface VisibleRows {
   readonly surface: "screen" | "alternate" | "log";
   /** Without the blank ones at the end. */
-  readonly rows: readonly SightRow[];
+  readonly rows: readonly VisibleRow[];
   /** Rows before this position have scrolled away, or were written to their end: they never change. */
   readonly settled: number;
   /** From so many settled rows on, the oldest go and the positions of all others change. */
   readonly most: number;
 }
 
-export interface Changes {
+export interface ScreenChanges {
   readonly rows: readonly string[];
   /** Rows that came and went unseen before these; undefined when nobody can say how many. */
   readonly leftOut: number | undefined;
 }
 
 /** What was seen last, of each surface: a program that leaves the alternate screen goes on where it was. */
-export type Seen = Readonly<Partial<Record<Sight["surface"], Sight>>>;
+export type Seen = Readonly<Partial<Record<VisibleRows["surface"], VisibleRows>>>;
 
 /** What has changed since, oldest first, and what is to be handed in with the next sight. */
-export function changesSince(seen: Seen, now: Sight): { readonly changes: Changes; readonly seen: Seen } {
+export function changesSince(
+  seen: Seen,
+  now: VisibleRows,
+): { readonly changes: ScreenChanges; readonly seen: Seen } {
   const before = seen[now.surface];
   const changes = before === undefined ? { rows: textsOf(now.rows), leftOut: 0 } : compare(before, now);
   return { changes, seen: { ...seen, [now.surface]: now } };
 }
 
-function compare(before: Sight, now: Sight): Changes {
+function compare(before: VisibleRows, now: VisibleRows): ScreenChanges {
   if (isSame(before.rows, now.rows)) return { rows: [], leftOut: 0 };
   const shift = shiftBetween(before, now);
   if (shift === undefined) return { rows: textsOf(now.rows), leftOut: undefined };
@@ -44,7 +47,7 @@ function compare(before: Sight, now: Sight): Changes {
 }
 
 /** How many rows lie between the last that was seen and the first that is. Positions in a log are bytes, and count nothing. */
-function gapBetween(before: Sight, now: Sight, shift: number): number | undefined {
+function gapBetween(before: VisibleRows, now: VisibleRows, shift: number): number | undefined {
   const first = now.rows[0]?.at;
   const next = (before.rows.at(-1)?.at ?? before.settled - 1) + shift + 1;
   if (first === undefined || first <= next) return 0;
@@ -55,7 +58,7 @@ function gapBetween(before: Sight, now: Sight, shift: number): number | undefine
  * By how much the positions of a sight differ from those of the one before: 0 unless the history was full, cleared or laid
  * out anew, or an alternate screen has scrolled. Undefined when the two have nothing in common.
  */
-function shiftBetween(before: Sight, now: Sight): number | undefined {
+function shiftBetween(before: VisibleRows, now: VisibleRows): number | undefined {
   if (now.surface === "alternate")
     return likeness(before, now, 0) >= SAME ? 0 : (bestShift(before, now) ?? 0);
   const cannotHaveMoved = now.settled >= before.settled && now.settled < now.most;
@@ -63,7 +66,7 @@ function shiftBetween(before: Sight, now: Sight): number | undefined {
 }
 
 /** What never changes has not. Where there is too much new to see any of it, its place alone tells. */
-function isContinued(before: Sight, now: Sight): boolean {
+function isContinued(before: VisibleRows, now: VisibleRows): boolean {
   const known = new Map(now.rows.map(({ at, text }) => [at, text]));
   return before.rows.every(({ at, text }) => at >= before.settled || (known.get(at) ?? text) === text);
 }
@@ -71,7 +74,7 @@ function isContinued(before: Sight, now: Sight): boolean {
 /** Share of the rows at the same place that are the same when two sights belong together. */
 const SAME = 0.5;
 
-function likeness(before: Sight, now: Sight, shift: number): number {
+function likeness(before: VisibleRows, now: VisibleRows, shift: number): number {
   const known = new Map(before.rows.map(({ at, text }) => [at + shift, text]));
   const shared = now.rows.filter(({ at, text }) => text !== "" && known.has(at));
   const same = shared.filter(({ at, text }) => known.get(at) === text);
@@ -79,7 +82,7 @@ function likeness(before: Sight, now: Sight, shift: number): number {
 }
 
 /** The shift under which most rows are the same; of several the smallest. */
-function bestShift(before: Sight, now: Sight): number | undefined {
+function bestShift(before: VisibleRows, now: VisibleRows): number | undefined {
   const places = new Map<string, number[]>();
   for (const { at, text } of before.rows) {
     if (text !== "") places.set(text, [...(places.get(text) ?? []).slice(1 - MOST_ALIKE), at]);
@@ -95,19 +98,19 @@ function bestShift(before: Sight, now: Sight): number | undefined {
 /** Rows that are all alike say little about where they belong; so many of them are held against each other. */
 const MOST_ALIKE = 50;
 
-function isSame(one: readonly SightRow[], other: readonly SightRow[]): boolean {
+function isSame(one: readonly VisibleRow[], other: readonly VisibleRow[]): boolean {
   return (
     one.length === other.length &&
     one.every(({ at, text }, i) => other[i]?.at === at && other[i].text === text)
   );
 }
 
-function textsOf(rows: readonly SightRow[]): string[] {
+function textsOf(rows: readonly VisibleRow[]): string[] {
   return rows.map(({ text }) => text);
 }
 
 /** Rows from their positions on, without the blank ones at their end. */
-export function sightRows(texts: readonly string[], first: number): SightRow[] {
+export function sightRows(texts: readonly string[], first: number): VisibleRow[] {
   const last = texts.findLastIndex((text) => text !== "");
   return texts.slice(0, last + 1).map((text, i) => ({ at: first + i, text }));
 }
@@ -123,11 +126,11 @@ export function tailOfLog(path: string, lines: number): readonly string[] | unde
 }
 
 /** The end of a log, each row at its byte. */
-export function sightOfLog(path: string): Sight | undefined {
+export function sightOfLog(path: string): VisibleRows | undefined {
   const from = Math.max(0, (fileSize(path) ?? 0) - TAIL_BYTES);
   const bytes = readFrom(path, from);
   if (bytes === undefined) return undefined;
-  const rows: SightRow[] = [];
+  const rows: VisibleRow[] = [];
   let start = from === 0 ? 0 : bytes.indexOf(LINE_END) + 1;
   for (let end = start; end < bytes.length; start = end + 1) {
     end = bytes.indexOf(LINE_END, start);

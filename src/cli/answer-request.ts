@@ -3,7 +3,7 @@ import { TeamError } from "../errors.ts";
 import { type Approval, type ApprovalAnswer, answerApproval } from "../operations/approvals/approvals.ts";
 import { openForeignRequests } from "../operations/approvals/foreign-requests.ts";
 import { isCrashId } from "../protocol/request-ids.ts";
-import { filesContext, leadContext } from "../runtime/operation-context.ts";
+import { filesContext, operationContext } from "../runtime/operation-context.ts";
 import { deciderOf, type OpenTeam, openTeam } from "../runtime/select-team.ts";
 import type { RuleChange } from "../settings/save-rule.ts";
 import { loadSettings } from "../settings/settings.ts";
@@ -22,7 +22,7 @@ export interface Always {
 }
 
 /** Answers what waits under an id, as `approve` and `reject` do. @param note as the option has it; `-` reads stdin */
-export async function decide(
+export async function answerRequest(
   call: AnyCall,
   id: string,
   note: string | undefined,
@@ -35,7 +35,7 @@ export async function decide(
   openForeignRequests(open.ref);
   // Who has crashed is started again, or let go with its pane.
   const ctx = isCrash
-    ? await leadContext(call, open, loadSettings(open.home.root, io.cwd))
+    ? await operationContext(call, open, loadSettings(open.home.root, io.cwd))
     : filesContext(call, open);
   if (isCrash && (always !== undefined || answer.mode !== undefined)) throw notOfACrash(id);
   const text = await textOption(io, note, "note");

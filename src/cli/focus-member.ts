@@ -1,6 +1,6 @@
 import { type FocusOutcome, focusPane } from "../backend/tmux/focus-pane.ts";
 import { serverAt } from "../backend/tmux/server-for.ts";
-import type { LeadContext } from "../operations/context.ts";
+import type { OperationContext } from "../operations/context.ts";
 import { isWrittenHidden } from "../operations/hide-pane.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import { defined } from "../schema/defined.ts";
@@ -14,7 +14,7 @@ import { tmuxAround } from "../tmux/current-client.ts";
  * Shows the pane of the first of some members that has one.
  * @returns what came of it; `gone` when nobody has a pane
  */
-export async function goToFirst(ctx: LeadContext, names: readonly string[]): Promise<FocusOutcome> {
+export async function goToFirst(ctx: OperationContext, names: readonly string[]): Promise<FocusOutcome> {
   for (const name of names) {
     const place = readPlace(ctx.ref, name);
     const outcome = (await focusOwn(ctx, place)) ?? (await goTo(ctx, shownIn(ctx, name, place)));
@@ -26,31 +26,34 @@ export async function goToFirst(ctx: LeadContext, names: readonly string[]): Pro
 type Place = Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid" | "server">>;
 
 /** One that lives in the lead's process is shown in the lead's pane. */
-function shownIn(ctx: LeadContext, name: string, place: PlaceRecord | undefined): Place | undefined {
+function shownIn(ctx: OperationContext, name: string, place: PlaceRecord | undefined): Place | undefined {
   return place?.within === undefined ? (place ?? placeOfLead(ctx, name)) : placeOfLead(ctx, LEAD_NAME);
 }
 
 /** Nobody put the lead where it is: it says itself, and while it lives its pane is the one that it says. */
-function placeOfLead(ctx: LeadContext, name: string): Place | undefined {
+function placeOfLead(ctx: OperationContext, name: string): Place | undefined {
   const status = name === LEAD_NAME ? readStatus(ctx.ref, name) : undefined;
   if (status === undefined || livenessOf(status.process) !== "alive") return undefined;
   return defined({ paneId: status.paneId, server: status.server });
 }
 
 /** Undefined where that kind of place does not do it itself. */
-async function focusOwn(ctx: LeadContext, place: PlaceRecord | undefined): Promise<FocusOutcome | undefined> {
+async function focusOwn(
+  ctx: OperationContext,
+  place: PlaceRecord | undefined,
+): Promise<FocusOutcome | undefined> {
   const backend = place && ctx.backends.of(place.backend);
   if (place === undefined || backend?.focus === undefined) return undefined;
   return { kind: (await backend.focus(place)) ? "switched" : "gone" };
 }
 
-async function goTo(ctx: LeadContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
+async function goTo(ctx: OperationContext, place: Place | undefined): Promise<FocusOutcome | undefined> {
   if (place?.paneId === undefined || place.server === undefined) return undefined;
   return focusPane(serverAt(place.server.socket, ctx.env), place, tmuxAround(ctx.env));
 }
 
 /** Those whose panes stand for a team: its teammates in order, those that are hidden behind them, else its lead. */
-export function panesOfTeam(ctx: LeadContext): string[] {
+export function panesOfTeam(ctx: OperationContext): string[] {
   const teammates = readTeam(ctx.ref)
     .members.map(({ name }) => name)
     .filter((name) => name !== LEAD_NAME);

@@ -2,7 +2,7 @@ import { systemClock } from "../os/clock.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { anyBell } from "../wakeup/merged-bell.ts";
-import { slowBell } from "../wakeup/timer-bell.ts";
+import { timerBell } from "../wakeup/timer-bell.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
 
 export interface FollowOptions {
@@ -15,7 +15,7 @@ export interface FollowOptions {
 
 /** Rings when anything of a team changes on disk; the slow check is the net for what no watch tells of. */
 export function teamBell({ paths }: TeamRef, beside: readonly string[] = []): Bell {
-  return anyBell([openTreeBell([paths.dir, paths.tasks, ...beside]), slowBell()]);
+  return anyBell([openTreeBell([paths.dir, paths.tasks, ...beside]), timerBell()]);
 }
 
 /**

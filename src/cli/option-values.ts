@@ -7,7 +7,7 @@ import type { Output } from "../terminal/output.ts";
  * A text operand: its words joined by a space, or what stands on stdin for a lone `-`.
  * @throws TeamError INVALID_INPUT for an empty one
  */
-export async function textOf(
+export async function textArgument(
   io: Pick<Io, "readStdin">,
   words: readonly string[],
   what: string,
@@ -26,13 +26,13 @@ export function noteMasked(text: string, { note }: Pick<Output, "note">): void {
   note(`A secret of your environment in it was written as ${MASK}; no file of ours holds one.`);
 }
 
-/** As {@link textOf} for the value of an option; undefined where it was not given. */
+/** As {@link textArgument} for the value of an option; undefined where it was not given. */
 export async function textOption(
   io: Pick<Io, "readStdin">,
   value: string | undefined,
   what: string,
 ): Promise<string | undefined> {
-  return value === undefined ? undefined : textOf(io, [value], what);
+  return value === undefined ? undefined : textArgument(io, [value], what);
 }
 
 function withoutLastNewline(text: string): string {
@@ -100,7 +100,7 @@ export function momentOption(value: string | undefined, option: string, now: num
 }
 
 /** A task's number as somebody types it: `3` or `#3`. @throws TeamError INVALID_INPUT */
-export function taskId(word: string): string {
+export function parseTaskId(word: string): string {
   const id = word.replace(/^#/, "");
   if (/^[1-9]\d{0,14}$/.test(id)) return id;
   throw new TeamError("INVALID_INPUT", `${JSON.stringify(word)} is not a task's number.`, {

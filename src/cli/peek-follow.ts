@@ -1,5 +1,5 @@
-import { type Changes, changesSince, type Seen, type Sight } from "../backend/visible-rows.ts";
-import type { LeadContext } from "../operations/context.ts";
+import { changesSince, type ScreenChanges, type Seen, type VisibleRows } from "../backend/visible-rows.ts";
+import type { OperationContext } from "../operations/context.ts";
 import { steadyNow } from "../os/clock.ts";
 import { livenessOf } from "../os/process/identity.ts";
 import type { PlaceRecord } from "../schema/status.ts";
@@ -10,7 +10,7 @@ import { teamBell } from "./follow-team.ts";
 import type { PeekPaper } from "./peek-renderer.ts";
 
 /** Milliseconds between two looks, each of which forks tmux once: a pane does not say when it changes, and somebody is watching. */
-const LOOK_AGAIN = 1_000;
+const POLL_MS = 1_000;
 /** Milliseconds that it takes longer where nothing changed, unless something of the team does meanwhile. */
 const LOOK_LATER = 1_000;
 
@@ -18,18 +18,18 @@ export type PeekEnd =
   | { readonly kind: "interrupted" }
   /** It had no place of ours from the first. */
   | { readonly kind: "nowhere" }
-  | { readonly kind: "ended"; readonly exit: AgentExit | undefined; readonly last: Sight };
+  | { readonly kind: "ended"; readonly exit: AgentExit | undefined; readonly last: VisibleRows };
 
 /** Shows what is to be seen of an agent, and what changes there, until it has ended or nobody watches any more. */
 export async function followScreen(
-  ctx: LeadContext,
+  ctx: OperationContext,
   name: string,
   paper: PeekPaper,
   { rows, signal }: { readonly rows: number; readonly signal: AbortSignal },
 ): Promise<PeekEnd> {
   const bell = teamBell(ctx.ref);
   const glance = glancesAt(ctx, name);
-  let last: Sight | undefined;
+  let last: VisibleRows | undefined;
   try {
     for (let ended: End | undefined; ; ) {
       const { sight, changes, end } = await glance();
@@ -59,7 +59,7 @@ async function nextLook(
   const since = steadyNow();
   for (let isNews = news; !signal.aborted; ) {
     const end = isEnded();
-    const rest = since + LOOK_AGAIN + (isNews ? 0 : LOOK_LATER) - steadyNow();
+    const rest = since + POLL_MS + (isNews ? 0 : LOOK_LATER) - steadyNow();
     if (end !== undefined || rest <= 0) return end;
     if ((await bell.wait({ signal, timeoutMs: rest })) === "rung") isNews = true;
   }
@@ -72,13 +72,13 @@ interface End {
 }
 
 interface Glance {
-  readonly sight: Sight | undefined;
-  readonly changes: Changes;
+  readonly sight: VisibleRows | undefined;
+  readonly changes: ScreenChanges;
   readonly end: End | undefined;
 }
 
 /** One look after the other at wherever the agent is then. */
-function glancesAt(ctx: LeadContext, name: string): () => Promise<Glance> {
+function glancesAt(ctx: OperationContext, name: string): () => Promise<Glance> {
   let [seen, instance]: [Seen, string?] = [{}];
   return async () => {
     const place = readPlace(ctx.ref, name);
@@ -92,10 +92,10 @@ function glancesAt(ctx: LeadContext, name: string): () => Promise<Glance> {
   };
 }
 
-const NOTHING: Changes = { rows: [], leftOut: 0 };
+const NOTHING: ScreenChanges = { rows: [], leftOut: 0 };
 
 /** The end of what runs in a place: as its launch script wrote it down, or because that is gone. */
-function endIn({ ref }: LeadContext, name: string, place: PlaceRecord | undefined): End | undefined {
+function endIn({ ref }: OperationContext, name: string, place: PlaceRecord | undefined): End | undefined {
   const record = readExit(ref, name);
   if (record !== undefined && record.instance === place?.instance) return { exit: exitOf(record) };
   const script = launchScriptOf(place);

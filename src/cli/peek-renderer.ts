@@ -1,5 +1,5 @@
-import type { Changes, Sight } from "../backend/visible-rows.ts";
-import { beforeStop } from "../os/process/suspend.ts";
+import type { ScreenChanges, VisibleRows } from "../backend/visible-rows.ts";
+import { onSuspend } from "../os/process/suspend.ts";
 import type { Io } from "../terminal/io.ts";
 import type { Output } from "../terminal/output.ts";
 import { line, visible } from "../terminal/paint.ts";
@@ -8,16 +8,16 @@ import { cutToWidth, displayWidth, stripControls } from "../text/terminal-text.t
 /** Where one that watches an agent's screen sees it. */
 export interface PeekPaper {
   /** @param state what the agent says of itself; empty for nothing */
-  show(sight: Sight, changes: Changes, state: string): void;
+  show(sight: VisibleRows, changes: ScreenChanges, state: string): void;
   /**
    * Gives the terminal back as it was; may be called twice.
    * @param last stays to be read there
    */
-  close(last?: Sight): void;
+  close(last?: VisibleRows): void;
 }
 
 /** Rows as they come, below each other: for a pipe, a file, and a terminal that cannot be drawn on. */
-export function rowPaper(out: Output, name: string): PeekPaper {
+export function rowRenderer(out: Output, name: string): PeekPaper {
   return {
     show(_, { rows, leftOut }) {
       if (rows.length === 0) return;
@@ -33,13 +33,13 @@ export function rowPaper(out: Output, name: string): PeekPaper {
 }
 
 /** A picture that is drawn over in place, on the terminal's other screen, so that nothing of it stays. */
-export function screenPaper(io: Io, out: Output, name: string): PeekPaper {
+export function screenRenderer(io: Io, out: Output, name: string): PeekPaper {
   let drawn: string | undefined;
   const giveBack = (): void => {
     if (drawn !== undefined) io.out(CLOSE);
     drawn = undefined;
   };
-  const endStops = beforeStop(giveBack);
+  const endStops = onSuspend(giveBack);
   return {
     show(sight, _, state) {
       const size = { columns: io.columns ?? 80, rows: io.rows ?? 24 };

@@ -1,7 +1,7 @@
 import { systemClock } from "../os/clock.ts";
 import { loadSettings } from "../settings/settings.ts";
 import { setTrust, trustIn } from "../settings/trust.ts";
-import { homeOf } from "../team/home.ts";
+import { teamsHome } from "../team/home.ts";
 import type { AnyCall } from "../terminal/call.ts";
 import { line } from "../terminal/paint.ts";
 
@@ -11,7 +11,7 @@ import { line } from "../terminal/paint.ts";
  */
 export async function askTrust({ io, out, options }: AnyCall): Promise<void> {
   if (out.json || options.quiet || !io.terminal.stdin || !io.terminal.stdout) return;
-  const { root } = homeOf(io.env);
+  const { root } = teamsHome(io.env);
   const { ignored } = loadSettings(root, io.cwd);
   if (ignored.length === 0 || trustIn(root, io.cwd) !== undefined) return;
   io.out("This directory brings settings of its own, which can run commands as you:\n");

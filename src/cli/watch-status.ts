@@ -1,10 +1,10 @@
 import { EXIT } from "../errors.ts";
-import type { LeadContext } from "../operations/context.ts";
-import { wayBack } from "../operations/resume-hint.ts";
+import type { OperationContext } from "../operations/context.ts";
+import { resumeHint } from "../operations/resume-hint.ts";
 import { type TeamStatus, teamStatus } from "../operations/status.ts";
 import { reconcileUnlessLed } from "../operations/supervision/reconcile.ts";
-import { tellTaskNews } from "../operations/supervision/task-notifications.ts";
-import { leadContext } from "../runtime/operation-context.ts";
+import { notifyTaskChanges } from "../operations/supervision/task-notifications.ts";
+import { operationContext } from "../runtime/operation-context.ts";
 import type { OpenTeam } from "../runtime/select-team.ts";
 import { LEAD_NAME } from "../schema/names.ts";
 import { hasNews } from "../team/tasks/notify-owners.ts";
@@ -22,7 +22,7 @@ interface Asked {
 /** What `status` says that is more than a line: of processes and places too, once or whenever something changes. */
 export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): Promise<number> {
   const { out } = call;
-  const ctx = await leadContext(call, open);
+  const ctx = await operationContext(call, open);
   const stuckAfterMs = await stuckAfter(call, ctx.home);
   if (asked.watch) return watch(call, ctx, { ...asked, stuckAfterMs });
   const status = await current(ctx, asked);
@@ -31,11 +31,11 @@ export async function wholeStatus(call: AnyCall, open: OpenTeam, asked: Asked): 
 }
 
 /** Deaths that nobody has noticed yet are noticed first, so that the picture is whole; and what nobody told is told. */
-async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
+async function current(ctx: OperationContext, { git }: Asked): Promise<TeamStatus> {
   await reconcileUnlessLed(ctx);
   const status = await teamStatus(ctx, { git });
   const news = status.leadAlive === true ? [] : status.tasks.list.filter(hasNews);
-  await tellTaskNews(
+  await notifyTaskChanges(
     ctx,
     news.map(({ id }) => id),
   );
@@ -44,13 +44,13 @@ async function current(ctx: LeadContext, { git }: Asked): Promise<TeamStatus> {
 
 /** Where no lead sees to it, what brings back those that have ended is named. */
 function textOf(
-  { ref, clock }: LeadContext,
+  { ref, clock }: OperationContext,
   status: TeamStatus,
   out: AnyCall["out"],
   stuckAfterMs: number,
 ): string {
   const names = status.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
-  const way = status.leadAlive === true ? undefined : wayBack(ref, names);
+  const way = status.leadAlive === true ? undefined : resumeHint(ref, names);
   const text = statusText(status, out, { now: clock.now(), stuckAfterMs });
   return way === undefined ? text : `${text}\n\n${line`${way}`}`;
 }
@@ -59,7 +59,7 @@ const CLEAR = "\x1b[H\x1b[2J";
 
 async function watch(
   { io, out }: AnyCall,
-  ctx: LeadContext,
+  ctx: OperationContext,
   { stuckAfterMs, ...asked }: Asked & { readonly stuckAfterMs: number },
 ): Promise<number> {
   const signal = io.interruption();

@@ -14,7 +14,7 @@ export const IN_WORK_MS = 60 * 60 * 1000;
 /** A run that records writes with each turn of its model; what one left that was killed is nobody's after three days without any. */
 const RECORDING_MS = 3 * 24 * 60 * 60 * 1000;
 
-export interface Home {
+export interface TeamsDirectories {
   readonly root: string;
   readonly runtime: string;
 }
@@ -23,7 +23,7 @@ export interface Home {
  * Directories of teams that are no more: FIFOs of ended processes, halves of an interrupted create, import or delete, parts of a
  * recording whose run was killed.
  */
-export function findLeftovers({ root, runtime }: Home, now: number): string[] {
+export function findLeftovers({ root, runtime }: TeamsDirectories, now: number): string[] {
   const teams = join(root, "teams");
   const bells = listDir(runtime)
     .filter((team) => entryOf(join(teams, team, "config.json")) === undefined)
@@ -54,7 +54,7 @@ function isLeftHalf(path: string, now: number): boolean {
 const UUID = /^[0-9a-f-]{36}$/;
 
 /** @param fix removes them */
-export function checkLeftovers(home: Home, now: number, fix: boolean): Finding {
+export function checkLeftovers(home: TeamsDirectories, now: number, fix: boolean): Finding {
   const name = "leftovers";
   const found = findLeftovers(home, now);
   if (found.length === 0) return ok(name, "none");

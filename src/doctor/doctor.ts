@@ -8,7 +8,7 @@ import {
   checkOutputs,
   checkTaskLists,
   checkTeamDirectories,
-  type Home,
+  type TeamsDirectories,
 } from "./deleted-teams.ts";
 import { checkRoot, checkRuntime } from "./directories.ts";
 import { attempt, type Finding } from "./finding.ts";
@@ -52,7 +52,7 @@ async function withOptions(env: Env, tmux: Finding): Promise<readonly Finding[]>
 /** Looks at everything that a team needs, and says of each how it is. */
 export async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const { env, root, runtime, clock = systemClock } = options;
-  const homeOf = (): Home => {
+  const homeOf = (): TeamsDirectories => {
     const real = realPathOf(root);
     return { root: real, runtime: runtimeOfRoot(runtime, real) };
   };

@@ -6,7 +6,7 @@ import { managedFile } from "../settings/settings-files.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Whether the settings that count in a directory can be read, and what in them will never do anything. */
-export function checkSettings(root: string, cwd: string, managed = managedFile()): readonly Finding[] {
+export function settingsFindings(root: string, cwd: string, managed = managedFile()): readonly Finding[] {
   let settings: LoadedSettings;
   try {
     settings = loadSettings(root, cwd, managed);

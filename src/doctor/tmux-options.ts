@@ -18,7 +18,7 @@ export async function checkTmuxOptions(env: Env): Promise<Finding[]> {
   const view = await viewOf(callersServer(env));
   return view === undefined
     ? [ok("tmux options", "no server is running; they are checked once one is")]
-    : judge(view);
+    : judgeTmuxOptions(view);
 }
 
 /** Stands between what the commands of one call print; no option of tmux is called so. */
@@ -79,7 +79,7 @@ const SLOW_ESCAPE = 50;
 const SMALL = { width: 80, height: 24 } as const;
 
 /** What follows from it, each with its remedy. Pure. */
-export function judge({ options, hooks, clients }: TmuxView): Finding[] {
+export function judgeTmuxOptions({ options, hooks, clients }: TmuxView): Finding[] {
   return [
     terminalOf(options.get("default-terminal") ?? ""),
     colorsOf(options, clients),

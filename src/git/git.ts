@@ -1,6 +1,6 @@
 import { pause } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
-import { type Finished, run } from "../os/process/run.ts";
+import { type ProgramResult, run } from "../os/process/run.ts";
 
 /** Milliseconds: a checkout of a large repository takes minutes on a slow disk, a hang never ends. */
 const TIMEOUT_MS = 10 * 60_000;
@@ -56,7 +56,7 @@ export async function git(
     },
     timeoutMs: TIMEOUT_MS,
   };
-  const once = (): Promise<Finished> => run("git", ["-C", directory, ...args], options);
+  const once = (): Promise<ProgramResult> => run("git", ["-C", directory, ...args], options);
   let ended = await once();
   for (let tries = 1; tries < MOST_TRIES && HALF_MADE.test(ended.stderr) && ended.code !== 0; tries += 1) {
     await pause(AGAIN_MS);

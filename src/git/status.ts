@@ -2,7 +2,7 @@ import type { Env } from "../os/env.ts";
 import { git } from "./git.ts";
 
 /** What is in a worktree and not in a commit. */
-export interface Changes {
+export interface GitChanges {
   /** Short name; undefined while the HEAD is detached. */
   readonly branch: string | undefined;
   /** Tracked files that differ from the commit or the index, conflicts too. */
@@ -11,7 +11,7 @@ export interface Changes {
 }
 
 /** Reads `git status --porcelain=v2 --branch -z`. Pure; unknown lines are of a newer git and count as nothing. */
-export function parseStatus(text: string): Changes {
+export function parseStatus(text: string): GitChanges {
   let branch: string | undefined;
   let changed = 0;
   let untracked = 0;
@@ -29,7 +29,7 @@ export function parseStatus(text: string): Changes {
 }
 
 /** What is changed and untracked in a worktree; ignored files do not count. @throws GitError */
-export async function changesIn(directory: string, env: Env): Promise<Changes> {
+export async function changesIn(directory: string, env: Env): Promise<GitChanges> {
   const shown = ["--untracked-files=normal", "--ignore-submodules=none"];
   const words = ["status", "--porcelain=v2", "--branch", "-z", ...shown];
   return parseStatus(await git(directory, words, env));

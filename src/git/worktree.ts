@@ -5,7 +5,7 @@ import { createTemporaryDirectory, replaceFile } from "../os/files/atomic-write.
 import { ensureDir, entryOf, isDirectory, removeTree } from "../os/files/fs.ts";
 import { realPathOf } from "../os/files/real-path.ts";
 import { GitError, git } from "./git.ts";
-import { type Changes, changesIn, commitsOnlyOn } from "./status.ts";
+import { changesIn, commitsOnlyOn, type GitChanges } from "./status.ts";
 
 /** Where worktrees go unless a setting says otherwise: inside the repository, so that they are found and go with it. */
 const DEFAULT_DIRECTORY = ".worktrees";
@@ -120,7 +120,7 @@ export async function unsavedIn(
 }
 
 /** What is changed and untracked in a worktree. @throws GitError also for a directory that is none any more */
-export async function changesInWorktree(path: string, env: Env): Promise<Changes> {
+export async function changesInWorktree(path: string, env: Env): Promise<GitChanges> {
   await whereIsWorktree(path, env);
   return changesIn(path, env);
 }

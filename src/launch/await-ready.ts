@@ -22,7 +22,7 @@ export interface ReadinessOptions {
 }
 
 /** A lost ring or a killed launch script is noticed this often, and only while somebody waits for a start. */
-const LOOK_AGAIN_MS = 500;
+const POLL_MS = 500;
 
 /**
  * Waits until the agent has announced itself.
@@ -43,7 +43,7 @@ export async function awaitReady(paths: AgentPaths, options: ReadinessOptions): 
       const left = deadline - steadyNow();
       if (left <= 0) throw silent(options);
       const answer = await anyBell([bell, ...(options.also === undefined ? [] : [options.also])]).wait({
-        timeoutMs: Math.min(left, LOOK_AGAIN_MS),
+        timeoutMs: Math.min(left, POLL_MS),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
       if (answer === "aborted") throw interruptedStart();

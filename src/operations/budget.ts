@@ -6,7 +6,7 @@ import { findMember } from "../team/members/members.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { ring } from "../wakeup/fifo-bell.ts";
-import { type LeadContext, requireLead } from "./context.ts";
+import { type OperationContext, requireLead } from "./context.ts";
 
 /** Whether anybody knows what a call of this model costs. */
 export type IsPriced = (model: string) => boolean;
@@ -25,7 +25,7 @@ export interface BudgetReport {
  * @throws TeamError NOT_LEAD, PERMISSION_DENIED, AGENT_NOT_FOUND, INVALID_MODEL for a cost that nobody can tell; nothing was changed then
  */
 export async function budget(
-  ctx: LeadContext,
+  ctx: OperationContext,
   given: string | undefined,
   limits: BudgetLimits,
   isPriced: IsPriced,

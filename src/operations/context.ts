@@ -19,7 +19,7 @@ export interface Backends {
 }
 
 /** Everything that an operation of the lead acts with; nothing in `lead/` reaches past it. */
-export interface LeadContext {
+export interface OperationContext {
   readonly home: Home;
   readonly ref: TeamRef;
   /** The member in whose name this acts. */
@@ -37,7 +37,7 @@ export interface LeadContext {
 }
 
 /** @throws TeamError NOT_LEAD when somebody else asks for what only the lead may do (protocol.md section 4). */
-export function requireLead(ctx: LeadContext, act: string): void {
+export function requireLead(ctx: OperationContext, act: string): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(
     "NOT_LEAD",
@@ -49,7 +49,7 @@ export function requireLead(ctx: LeadContext, act: string): void {
 }
 
 /** @throws TeamError NESTED_TEAM when a teammate would start agents of its own. */
-export function requireNoNesting(ctx: LeadContext): void {
+export function requireNoNesting(ctx: OperationContext): void {
   if (sameName(ctx.actor, LEAD_NAME)) return;
   throw new TeamError(
     "NESTED_TEAM",

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../os/clock.ts";
 import type { BudgetLimits } from "../schema/budget.ts";
 import { defined } from "../schema/defined.ts";
+import { changedMetadata } from "../schema/member-metadata.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import type { ProcessIdentity } from "../schema/process-identity.ts";
 import { createTeamFiles } from "../team/config/config.ts";
-import { withLimits } from "../team/members/budget.ts";
 import type { Home, TeamRef } from "../team/ref.ts";
 
 export interface CreateTeamInput {
@@ -46,7 +46,7 @@ export async function createTeam(
       leadModel: input.model,
       leadMode: input.mode,
       leadProcess: input.process,
-      metadata: input.budget && withLimits(undefined, input.budget),
+      metadata: input.budget && changedMetadata(undefined, { budget: defined(input.budget) }),
       now: clock.now(),
     }),
   );

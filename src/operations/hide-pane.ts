@@ -7,9 +7,9 @@ import { readTeam, updateTeam } from "../team/config/config.ts";
 import { readPlace, writePlace } from "../team/records/read-records.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import type { TmuxServer } from "../tmux/server.ts";
-import type { LeadContext } from "./context.ts";
+import type { OperationContext } from "./context.ts";
 import { inTurn } from "./layout-windows.ts";
-import { wayBack } from "./resume-hint.ts";
+import { resumeHint } from "./resume-hint.ts";
 
 /**
  * Hides a teammate's pane, or shows it again, and writes it down (`hiddenPaneIds`). To do it twice changes nothing, and
@@ -18,7 +18,7 @@ import { wayBack } from "./resume-hint.ts";
  * @throws TeamError RECIPIENT_INACTIVE for one without a pane, TMUX_ERROR
  */
 export async function setHidden(
-  ctx: LeadContext,
+  ctx: OperationContext,
   name: string,
   hidden: boolean,
 ): Promise<Exclude<MoveOutcome, "gone">> {
@@ -33,25 +33,25 @@ export async function setHidden(
 }
 
 /** It stands beside its caller no more: at its end there is nothing that it gives back. */
-function leaveCaller({ ref }: LeadContext, name: string, { beside, ...place }: PlaceRecord): void {
+function leaveCaller({ ref }: OperationContext, name: string, { beside, ...place }: PlaceRecord): void {
   if (beside === undefined || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, place);
 }
 
 /** What its end leaves behind is looked for in that window. */
-function writeWindow({ ref }: LeadContext, name: string, place: PlaceRecord, windowId: string): void {
+function writeWindow({ ref }: OperationContext, name: string, place: PlaceRecord, windowId: string): void {
   if (place.windowId === windowId || readPlace(ref, name)?.instance !== place.instance) return;
   writePlace(ref, name, { ...place, windowId });
 }
 
 /** Whether a teammate's pane is written down as hidden. */
-export function isWrittenHidden(ctx: LeadContext, name: string): boolean {
+export function isWrittenHidden(ctx: OperationContext, name: string): boolean {
   const pane = readPlace(ctx.ref, name)?.paneId;
   return pane !== undefined && (readTeam(ctx.ref).hiddenPaneIds ?? []).includes(pane);
 }
 
 function move(
-  ctx: LeadContext,
+  ctx: OperationContext,
   server: TmuxServer,
   place: PlaceRecord,
   { name, hidden }: { readonly name: string; readonly hidden: boolean },
@@ -64,7 +64,7 @@ function move(
   return showPane(server, place, owner, { later, moved: (window) => writeWindow(ctx, name, place, window) });
 }
 
-async function writeDown(ctx: LeadContext, pane: string, hidden: boolean): Promise<void> {
+async function writeDown(ctx: OperationContext, pane: string, hidden: boolean): Promise<void> {
   await updateTeam(ctx.ref, (config) => {
     const before = config.hiddenPaneIds ?? [];
     if (before.includes(pane) === hidden) return undefined;
@@ -72,9 +72,10 @@ async function writeDown(ctx: LeadContext, pane: string, hidden: boolean): Promi
   });
 }
 
-function noPane(ctx: LeadContext, name: string): TeamError {
+function noPane(ctx: OperationContext, name: string): TeamError {
   return new TeamError("RECIPIENT_INACTIVE", `${name} has no pane now; nothing was changed.`, {
     hint:
-      wayBack(ctx.ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
+      resumeHint(ctx.ref, [name]) ??
+      `What is known of it: teams status ${optionWords("--team", ctx.ref.team)}`,
   });
 }

@@ -6,20 +6,20 @@ import type { AgentState, StatusRecord } from "../schema/status.ts";
 import { readTeam } from "../team/config/config.ts";
 import { peekInbox } from "../team/inbox/inbox-file.ts";
 import { messageKey } from "../team/inbox/inbox-format.ts";
-import { deliver } from "../team/mailbox/send.ts";
-import { judge } from "../team/members/judge-liveness.ts";
+import { sendMessage } from "../team/mailbox/send.ts";
+import { judgeLiveness } from "../team/members/judge-liveness.ts";
 import { findMember } from "../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../team/records/read-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { hasOpen } from "../team/requests/requests.ts";
 import { optionWords } from "../text/shell-quote.ts";
 import { openTreeBell } from "../wakeup/tree-bell.ts";
-import { type LeadContext, requireLead } from "./context.ts";
+import { type OperationContext, requireLead } from "./context.ts";
 
 /** Milliseconds that an agent has to take the request: it does so at once, whatever it is doing. */
 export const INTERRUPT_TIMEOUT = 5_000;
 /** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
-const LOOK_AGAIN = 1_000;
+const POLL_MS = 1_000;
 
 /** States of an agent in a turn. */
 const IN_TURN: ReadonlySet<AgentState> = new Set(["running", "throttled", "needs-input"]);
@@ -38,7 +38,7 @@ export interface InterruptReport {
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND; RECIPIENT_INACTIVE when it does not run; TIMEOUT when it has not taken the request
  */
 export async function interruptAgent(
-  ctx: LeadContext,
+  ctx: OperationContext,
   given: string,
   {
     timeoutMs = INTERRUPT_TIMEOUT,
@@ -50,7 +50,7 @@ export async function interruptAgent(
   const member = findMember(readTeam(ref), given);
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  const { alive, state } = judge(member, records);
+  const { alive, state } = judgeLiveness(member, records);
   if (alive === false || (name === LEAD_NAME && records.status === undefined)) {
     throw new TeamError("RECIPIENT_INACTIVE", `${name} is not running, so there is nothing to interrupt.`, {
       hint: `What is known of it: teams status ${optionWords("--team", ref.team)}`,
@@ -65,14 +65,14 @@ export async function interruptAgent(
   const bell = openTreeBell([ref.paths.dir]);
   try {
     const text = formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(clock.now()));
-    const { messageId } = await deliver(ref, { from: LEAD_NAME, to: name, text });
+    const { messageId } = await sendMessage(ref, { from: LEAD_NAME, to: name, text });
     if (alive === null) return { name, outcome: "asked" };
     const deadline = steadyNow() + timeoutMs;
     while (isUnread(ref, name, messageId) || isSameTurn(readStatus(ref, name), records.status)) {
       const remaining = deadline - steadyNow();
       if (remaining <= 0 || signal?.aborted) throw notTaken(name, timeoutMs);
       const waited = {
-        timeoutMs: Math.min(remaining, LOOK_AGAIN),
+        timeoutMs: Math.min(remaining, POLL_MS),
         ...(signal === undefined ? {} : { signal }),
       };
       await bell.wait(waited);

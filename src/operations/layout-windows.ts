@@ -9,14 +9,14 @@ import { withLock } from "../store/lock.ts";
 import { readTeam } from "../team/config/config.ts";
 import { readPlace } from "../team/records/read-records.ts";
 import { optionWords } from "../text/shell-quote.ts";
-import type { LeadContext } from "./context.ts";
+import type { OperationContext } from "./context.ts";
 
 /**
  * Lays out the windows that the team shares, on every server where it has one.
  * @returns how many; 0 where each teammate has one for itself
  * @throws TeamError RECIPIENT_INACTIVE when it has none, TMUX_ERROR
  */
-export async function layOutWindows(ctx: LeadContext, layout: LayoutName): Promise<number> {
+export async function layOutWindows(ctx: OperationContext, layout: LayoutName): Promise<number> {
   const team = { team: ctx.ref.team, rootTag: rootTag(ctx.home.root) };
   let [shared, apart] = [0, 0];
   for (const path of socketsOf(ctx)) {
@@ -31,11 +31,11 @@ export async function layOutWindows(ctx: LeadContext, layout: LayoutName): Promi
 }
 
 /** Spawns plan by what they see, and what moves their panes waits for them, as they for it. */
-export function inTurn<T>({ ref }: LeadContext, act: () => Promise<T>): Promise<T> {
+export function inTurn<T>({ ref }: OperationContext, act: () => Promise<T>): Promise<T> {
   return withLock(join(dirname(ref.paths.agent(LEAD_NAME).run), "panes"), act);
 }
 
-function socketsOf(ctx: LeadContext): ReadonlySet<string> {
+function socketsOf(ctx: OperationContext): ReadonlySet<string> {
   const places = readTeam(ctx.ref).members.map(({ name }) => readPlace(ctx.ref, name));
   return new Set(places.flatMap((place) => place?.server?.socket ?? []));
 }

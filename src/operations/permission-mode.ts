@@ -4,10 +4,10 @@ import { permissionMode, type TeamConfig, type TeamMember } from "../schema/conf
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import type { PermissionMode } from "../schema/permission-modes.ts";
 import { readTeam } from "../team/config/config.ts";
-import { deliver } from "../team/mailbox/send.ts";
+import { sendMessage } from "../team/mailbox/send.ts";
 import { findMember } from "../team/members/members.ts";
-import { giveMode, modeNow, modeToInherit } from "../team/members/permission-mode.ts";
-import { type LeadContext, requireLead } from "./context.ts";
+import { currentMode, modeToInherit, setMode } from "../team/members/permission-mode.ts";
+import { type OperationContext, requireLead } from "./context.ts";
 
 /** How much a mode allows without asking. */
 const RIGHTS: Readonly<Record<PermissionMode, number>> = {
@@ -45,8 +45,8 @@ export interface ModeChange {
  * @param forbidden why bypassPermissions is not to be had; undefined where it is
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, PERMISSION_DENIED; nothing was changed then
  */
-export async function setMode(
-  ctx: LeadContext,
+export async function setPermissionMode(
+  ctx: OperationContext,
   agent: string,
   mode: PermissionMode,
   { decider, forbidden }: { readonly decider: "person" | "model"; readonly forbidden: string | undefined },
@@ -62,19 +62,19 @@ export async function setMode(
     throw denied(`A model in mode ${lead} cannot give ${member.name} the mode ${mode}`, "A person can.");
   }
   const before = modeOf(member) ?? null;
-  await giveMode(ctx.ref, member.name, mode);
+  await setMode(ctx.ref, member.name, mode);
   if (!sameName(member.name, LEAD_NAME)) {
     const text = formatProtocol(
       { type: "mode_set_request", mode, from: LEAD_NAME },
       new Date(ctx.clock.now()),
     );
-    await deliver(ctx.ref, { from: LEAD_NAME, to: member.name, text });
+    await sendMessage(ctx.ref, { from: LEAD_NAME, to: member.name, text });
   }
   return { name: member.name, mode, before };
 }
 
 function modeOf(member: TeamMember): PermissionMode | undefined {
-  const parsed = permissionMode.safeParse(modeNow(member));
+  const parsed = permissionMode.safeParse(currentMode(member));
   return parsed.success ? parsed.data : undefined;
 }
 

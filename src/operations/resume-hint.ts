@@ -7,7 +7,7 @@ import { operand } from "../text/shell-quote.ts";
  * What brings those back that have ended, and that their tmux server is gone where it is.
  * @returns undefined while all of these run, or none can be judged from here
  */
-export function wayBack(ref: TeamRef, names: readonly string[]): string | undefined {
+export function resumeHint(ref: TeamRef, names: readonly string[]): string | undefined {
   const ended = names.filter((name) => livenessOfAgent(ref, name) === "dead");
   if (ended.length === 0) return undefined;
   const gone = ended.filter((name) => isServerGone(ref, name));

@@ -9,15 +9,15 @@ import { NO_TOKENS } from "../schema/tokens.ts";
 import { readTeam } from "../team/config/config.ts";
 import { type MailCounts, mailCounts } from "../team/mailbox/mail-counts.ts";
 import { limitsOf, spentByTeam } from "../team/members/budget.ts";
-import { type AgentExit, judge } from "../team/members/judge-liveness.ts";
-import { modeNow } from "../team/members/permission-mode.ts";
+import { type AgentExit, judgeLiveness } from "../team/members/judge-liveness.ts";
+import { currentMode } from "../team/members/permission-mode.ts";
 import type { TeamRef } from "../team/ref.ts";
 import { type Deadlock, deadlockOf } from "../team/tasks/deadlock.ts";
 import { withLapsedFree } from "../team/tasks/lease.ts";
-import { listTasks, ownerOf } from "../team/tasks/tasks.ts";
+import { listTasks, ownerName } from "../team/tasks/tasks.ts";
 import { type Approval, listApprovals } from "./approvals/approvals.ts";
 import { type MemberRecords, memberRecords } from "./approvals/crashes.ts";
-import type { LeadContext } from "./context.ts";
+import type { OperationContext } from "./context.ts";
 import { presentInstances } from "./processes/present-instances.ts";
 import type { WorktreeLook } from "./worktrees/worktree-status.ts";
 
@@ -83,7 +83,7 @@ export interface TaskSummary {
  * @param options.git asks git of each worktree; nothing else forks it
  */
 export async function teamStatus(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { git = false }: { readonly git?: boolean } = {},
 ): Promise<TeamStatus> {
   const config = readTeam(ctx.ref);
@@ -109,7 +109,7 @@ export async function teamStatus(
     leadAlive: alive,
     members,
     tasks: summarize(tasks, broken),
-    deadlock: told(
+    deadlock: lastReportedEnd(
       config,
       deadlockOf(tasks, (owner) => mayWork(owner, members, alive)),
     ),
@@ -121,13 +121,16 @@ export async function teamStatus(
   };
 }
 
-async function worktreeLooks(ctx: LeadContext): Promise<ReadonlyMap<string, WorktreeLook>> {
+async function worktreeLooks(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeLook>> {
   const { lookAtWorktrees } = await import("./worktrees/worktree-status.ts");
   return lookAtWorktrees(ctx);
 }
 
 /** With what the team knows of the owner who will not come. */
-function told({ members, former = [] }: TeamConfig, deadlock: Deadlock | undefined): Deadlock | null {
+function lastReportedEnd(
+  { members, former = [] }: TeamConfig,
+  deadlock: Deadlock | undefined,
+): Deadlock | null {
   if (deadlock?.kind !== "dead-owner") return deadlock ?? null;
   const isKnown = [...members, ...former].some(({ name }) => name === deadlock.owner);
   return isKnown ? deadlock : { ...deadlock, isStranger: true };
@@ -143,7 +146,7 @@ function mayWork(owner: string, members: readonly MemberStatus[], lead: boolean 
 function begunTasks(tasks: readonly Task[]): ReadonlyMap<string, readonly string[]> {
   const begun = new Map<string, string[]>();
   for (const task of tasks) {
-    const owner = ownerOf(task);
+    const owner = ownerName(task);
     if (owner === undefined || task.status !== "in_progress") continue;
     begun.set(owner, [...(begun.get(owner) ?? []), task.id]);
   }
@@ -187,7 +190,7 @@ function memberStatus(
   present: ReadonlySet<string>,
 ): MemberStatus {
   const { name } = member;
-  const verdict = judge(member, { status, place, exit, presentInstances: present });
+  const verdict = judgeLiveness(member, { status, place, exit, presentInstances: present });
   const hasPlace = place !== undefined && present.has(place.instance);
   const mail = mailCounts(ref, name, status);
   return {
@@ -195,7 +198,7 @@ function memberStatus(
     agentId: member.agentId,
     agentType: member.agentType ?? null,
     model: member.model ?? null,
-    mode: modeNow(member) ?? null,
+    mode: currentMode(member) ?? null,
     color: name === LEAD_NAME ? null : (member.color ?? null),
     backend: member.backendType ?? null,
     state: verdict.state,

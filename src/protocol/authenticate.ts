@@ -36,10 +36,10 @@ export function authenticProtocol(
   const parsed = parseProtocol(message.text);
   if (parsed === undefined) return undefined;
   const from = splitAddress(message.from).name;
-  return mayPass(parsed.type, from, reader) && namesSender(parsed, from) ? parsed : undefined;
+  return isAuthentic(parsed.type, from, reader) && namesSender(parsed, from) ? parsed : undefined;
 }
 
-function mayPass(type: ProtocolType, from: string, reader: string): boolean {
+function isAuthentic(type: ProtocolType, from: string, reader: string): boolean {
   // An agent's end is told by the system, never by a member.
   if (type === "teammate_terminated" && from !== SYSTEM_NAME) return false;
   // A person who leads stops the lead's own turn as well.

@@ -187,7 +187,7 @@ export function formatProtocol(
 }
 
 /** Whether this type is handled by code without a turn of the model. */
-export function isSilent(type: string): boolean {
+export function isCodeOnly(type: string): boolean {
   return SILENT.has(type);
 }
 

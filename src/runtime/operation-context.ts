@@ -1,6 +1,6 @@
 import type { AgentTypes } from "../agent/prompts/agent-types.ts";
 import { TeamError } from "../errors.ts";
-import type { Backends, LeadContext } from "../operations/context.ts";
+import type { Backends, OperationContext } from "../operations/context.ts";
 import { systemClock } from "../os/clock.ts";
 import type { Env } from "../os/env.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
@@ -13,12 +13,12 @@ import { agentIdentity, type OpenTeam, openTeam, type Selection } from "./select
  * What an operation acts with, for a command that looks at or touches where teammates live.
  * @param options what a process that stays, and has agents of its own, adds to the places
  */
-export async function leadContext(
+export async function operationContext(
   call: AnyCall,
   open: OpenTeam,
   settings?: LoadedSettings,
   options: BackendsOptions = {},
-): Promise<LeadContext> {
+): Promise<OperationContext> {
   const { io } = call;
   const { openBackends } = await import("./backends.ts");
   const env = settings === undefined ? io.env : { ...io.env, ...settings.env };
@@ -29,8 +29,8 @@ export async function leadContext(
   };
 }
 
-/** As {@link leadContext} for what the files alone tell: nothing is forked, and no place can be looked at. */
-export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): LeadContext {
+/** As {@link operationContext} for what the files alone tell: nothing is forked, and no place can be looked at. */
+export function filesContext(call: AnyCall, { home, ref, actor }: OpenTeam): OperationContext {
   const { env, cwd, program } = call.io;
   const callerPane = env.TMUX && env.TMUX_PANE ? { callerPane: env.TMUX_PANE } : {};
   const agentTypes = async (directory: string): Promise<AgentTypes> => {

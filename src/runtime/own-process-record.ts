@@ -1,5 +1,5 @@
 import type { Env } from "../os/env.ts";
-import { ownIdentity, startOf } from "../os/process/identity.ts";
+import { ownIdentity, startTimeOf } from "../os/process/identity.ts";
 import { ownParent, parentOf } from "../os/process/process-table.ts";
 import { transcriptPath } from "../protocol/paths.ts";
 import type { StatusRecord } from "../schema/status.ts";
@@ -21,7 +21,10 @@ export function ownPane({ TMUX, TMUX_PANE }: Env): Pick<StatusRecord, "paneId" |
   // `socket,pid,session`; a socket's path may hold commas.
   const [, socket, pid] = /^(.+),(\d+),\d+$/.exec(TMUX ?? "") ?? [];
   if (TMUX_PANE === undefined || socket === undefined) return {};
-  return { paneId: TMUX_PANE, server: { socket, pid: Number(pid), procStart: startOf(Number(pid)) ?? "" } };
+  return {
+    paneId: TMUX_PANE,
+    server: { socket, pid: Number(pid), procStart: startTimeOf(Number(pid)) ?? "" },
+  };
 }
 
 /** The same of a teammate, with the launch script that is the pane's own process: the parent of the one that runs it. */
@@ -29,5 +32,5 @@ export function ownPlace(env: Env): Pick<StatusRecord, "paneId" | "server" | "pa
   const pane = ownPane(env);
   const panePid = pane.paneId === undefined ? undefined : parentOf(ownParent);
   if (panePid === undefined) return pane;
-  return { ...pane, panePid, paneProcStart: startOf(panePid) ?? "" };
+  return { ...pane, panePid, paneProcStart: startTimeOf(panePid) ?? "" };
 }

@@ -3,7 +3,7 @@ import type { Env } from "../os/env.ts";
 import type { TeamConfig, TeamMember } from "../schema/config.ts";
 import { LEAD_NAME, sameName, splitAddress, teamDir } from "../schema/names.ts";
 import { listTeams, readTeam } from "../team/config/config.ts";
-import { homeOf } from "../team/home.ts";
+import { teamsHome } from "../team/home.ts";
 import { findMember } from "../team/members/members.ts";
 import { type Home, type TeamRef, teamRef } from "../team/ref.ts";
 import { operand, optionWords } from "../text/shell-quote.ts";
@@ -73,7 +73,7 @@ export function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selecti
   const own = agentIdentity(env);
   const asked = selection.as === undefined ? undefined : splitAddress(selection.as);
   if (own === undefined)
-    return asked === undefined ? LEAD_NAME : memberOf(ref, config, selection.as ?? "").name;
+    return asked === undefined ? LEAD_NAME : memberByAddress(ref, config, selection.as ?? "").name;
   const elsewhere = own.team !== undefined && teamDir(own.team) !== ref.team;
   if (elsewhere || (asked !== undefined && !sameName(asked.name, own.name))) {
     const other = elsewhere ? `in team ${ref.team}` : `as ${selection.as}`;
@@ -85,7 +85,7 @@ export function resolveActor(ref: TeamRef, config: TeamConfig, env: Env, selecti
       },
     );
   }
-  return memberOf(ref, config, own.name).name;
+  return memberByAddress(ref, config, own.name).name;
 }
 
 /** A team of a command line, read, and who acts in it. */
@@ -98,7 +98,7 @@ export interface OpenTeam {
 
 /** @throws TeamError TEAM_NOT_FOUND, NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT */
 export function openTeam(env: Env, selection: Selection, addressed?: string): OpenTeam {
-  const home = homeOf(env);
+  const home = teamsHome(env);
   const ref = resolveTeam(home, env, selection, addressed);
   const config = readTeam(ref);
   return { home, ref, config, actor: resolveActor(ref, config, env, selection) };
@@ -111,11 +111,11 @@ export function openAddress(
   address: string,
 ): OpenTeam & { readonly member: TeamMember } {
   const opened = openTeam(env, selection, splitAddress(address).team);
-  return { ...opened, member: memberOf(opened.ref, opened.config, address) };
+  return { ...opened, member: memberByAddress(opened.ref, opened.config, address) };
 }
 
 /** The member of this team that an address names. @throws TeamError AGENT_NOT_FOUND, INVALID_INPUT for another team's */
-export function memberOf(ref: TeamRef, config: TeamConfig, address: string): TeamMember {
+export function memberByAddress(ref: TeamRef, config: TeamConfig, address: string): TeamMember {
   const { name, team } = splitAddress(address);
   if (team !== undefined && teamDir(team) !== ref.team) {
     throw new TeamError("INVALID_INPUT", `${address} is not in team ${ref.team}.`, {
@@ -126,7 +126,7 @@ export function memberOf(ref: TeamRef, config: TeamConfig, address: string): Tea
 }
 
 /** A word that may name a team or a member (`kill`, `attach`). */
-export type Target =
+export type TeamOrMember =
   | { readonly kind: "team"; readonly open: OpenTeam }
   | { readonly kind: "member"; readonly open: OpenTeam; readonly member: TeamMember };
 
@@ -134,12 +134,12 @@ export type Target =
  * @param word undefined: the team of the command line
  * @throws TeamError INVALID_INPUT for a word that names both, saying how to tell them apart
  */
-export function resolveTarget(env: Env, selection: Selection, word: string | undefined): Target {
+export function resolveTarget(env: Env, selection: Selection, word: string | undefined): TeamOrMember {
   if (word === undefined) return { kind: "team", open: openTeam(env, selection) };
   if (selection.team !== undefined || word.includes("@")) {
     return { kind: "member", ...splitOpen(openAddress(env, selection, word)) };
   }
-  const home = homeOf(env);
+  const home = teamsHome(env);
   const team = listTeams(home).find((entry) => entry.team === dirOf(word))?.team;
   const member = memberHere(env, selection, word);
   if (team !== undefined && member !== undefined) {

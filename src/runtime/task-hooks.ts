@@ -6,7 +6,7 @@ import {
   readSettingsText,
   userFile,
 } from "../settings/settings-files.ts";
-import { eventOf } from "../team/members/event-subject.ts";
+import { eventSubject } from "../team/members/event-subject.ts";
 import { readStatus } from "../team/records/read-records.ts";
 import type { TaskGate } from "../team/tasks/update-task.ts";
 import { recordEvent } from "../telemetry/event-log.ts";
@@ -38,7 +38,7 @@ export async function taskHooks(call: AnyCall, open: OpenTeam): Promise<TaskGate
     passSecrets: settings.teams.passSecrets,
     notice: (event, text) => out.note(line`Hook ${event}: ${text}`),
     ran: (event, result, ms) =>
-      recordEvent(ref, { type: "hook", ...eventOf(ref, config, actor), event, result, ms }),
+      recordEvent(ref, { type: "hook", ...eventSubject(ref, config, actor), event, result, ms }),
   });
   return taskGate(hooks, { name: actor, team: ref.team }, io.interruption());
 }

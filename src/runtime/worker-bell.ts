@@ -5,11 +5,11 @@ import { prepareRun } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
 import type { Bell } from "../wakeup/bell.ts";
 import { openLastingBell } from "../wakeup/durable-bell.ts";
-import { ringBeside } from "../wakeup/fifo-bell.ts";
+import { alsoRing } from "../wakeup/fifo-bell.ts";
 import { openWatchBell } from "../wakeup/file-bell.ts";
 import { anyBell } from "../wakeup/merged-bell.ts";
 import { socketBell } from "../wakeup/socket-bell.ts";
-import { slowBell } from "../wakeup/timer-bell.ts";
+import { timerBell } from "../wakeup/timer-bell.ts";
 
 export interface WorkerBellOptions {
   /** Hears why its FIFOs, which had gone, could not be made anew. */
@@ -38,7 +38,7 @@ export async function openWorkerBell(
       problem: unlessGone(problem),
     }),
     openWatchBell(ref.paths.inbox(agent)),
-    slowBell(),
+    timerBell(),
     ...(socketFd === undefined ? [] : [parentBell(ref, agent, socketFd)]),
     ...others,
   ]);
@@ -61,7 +61,7 @@ function unlessGone(problem: (error: unknown) => void): (error: unknown) => void
 function parentBell(ref: TeamRef, agent: string, fd: number): Bell {
   const socket = socketBell(fd);
   for (const path of [ref.paths.agent(agent).ready, ref.paths.agent(LEAD_NAME).bell]) {
-    ringBeside(path, () => socket.ring());
+    alsoRing(path, () => socket.ring());
   }
   return socket;
 }

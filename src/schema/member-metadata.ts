@@ -1,27 +1,125 @@
 import * as z from "zod/mini";
-import type { TeamMember } from "./config.ts";
+import { budgetLimits, spentAmount } from "./budget.ts";
+import { permissionMode, type TeamMember } from "./config.ts";
+import { type Ending, ending } from "./ending.ts";
+import { processIdentity } from "./process-identity.ts";
+import { startClaim } from "./start-claim.ts";
+import { type WorktreeRecord, worktreeRecord } from "./worktree.ts";
 
-/** Key in a member's metadata: what whoever started it had to say of its system prompt, for when it is started again. */
-export const PROMPT_WORDS = "_systemPrompt";
-
-const promptWords = z.object({
-  /** Stands in place of its type's and of what every agent is told. */
+/** What the caller of `spawn` set in a member's system prompt; a restart uses it again. */
+const promptOverrides = z.object({
+  /** Replaces the prompt of the type and the default one. */
   override: z.optional(z.string()),
-  /** Stands behind all else. */
+  /** Added at the end. */
   append: z.optional(z.string()),
 });
-export type PromptWords = z.infer<typeof promptWords>;
+export type PromptOverrides = z.infer<typeof promptOverrides>;
 
-/** A record that does not parse says nothing. */
-export function promptWordsOf({ metadata }: Pick<TeamMember, "metadata">): PromptWords {
-  return promptWords.safeParse(metadata?.[PROMPT_WORDS]).data ?? {};
+const killClaim = z.object({ by: processIdentity, at: z.number() });
+
+/** Broken entries are left out. */
+const strings = z.pipe(
+  z.array(z.unknown()),
+  z.transform((all) => all.filter((one): one is string => typeof one === "string")),
+);
+const endings = z.pipe(
+  z.array(z.unknown()),
+  z.transform((all) =>
+    all.flatMap((one): Ending[] => {
+      const parsed = ending.safeParse(one);
+      return parsed.success ? [parsed.data] : [];
+    }),
+  ),
+);
+
+/**
+ * The keys that `teams` adds to the `metadata` of a member or a team, by our name: the key in the file and the schema of
+ * its value. Keys of other programs stay as they are.
+ */
+const KEYS = {
+  /** Member: a start is under way, or was interrupted. */
+  startClaim: ["_restart", startClaim],
+  /** Member: a process is killing it, since `at` in milliseconds since the epoch. */
+  killClaim: ["_kill", killClaim],
+  /** Member: it stays in the team when it exits (`down`). */
+  keepOnExit: ["_stays", z.literal(true)],
+  /** Member: ids of the tasks that it owned when it ended. */
+  tasksToRestore: ["_held", strings],
+  /** Member: id of the end that was reported last. */
+  lastReportedEnd: ["_endNoticed", z.string()],
+  /** Member: the permission mode that it received while it worked. */
+  grantedMode: ["_mode", permissionMode],
+  /** Member: its permission mode before it went into plan or delegate mode. */
+  modeBefore: ["_modeBefore", permissionMode],
+  /** Member: its worktree. */
+  worktree: ["_worktree", worktreeRecord],
+  /** Member: the only tools that it has. */
+  tools: ["_tools", z.array(z.string())],
+  /** Member: additions to its system prompt. */
+  promptOverrides: ["_systemPrompt", promptOverrides],
+  /** Member: where its agent type was found, if it works in another directory. */
+  typesDirectory: ["_types", z.string()],
+  /** Member or team: limits of tokens and cost. */
+  budget: ["_budget", budgetLimits],
+  /** Team: what members that left it had spent. */
+  spentByFormer: ["_spent", spentAmount],
+  /** Team: endings that are not processed yet. */
+  endings: ["_endings", endings],
+  /** Team: a person led it before a run did. */
+  ledByPerson: ["_byHand", z.literal(true)],
+  /** Team: the session of the lead that a person replaced. */
+  formerLeadSession: ["_leadSession", z.string()],
+} as const;
+
+type Key = keyof typeof KEYS;
+type Value<K extends Key> = z.infer<(typeof KEYS)[K][1]>;
+type Metadata = Readonly<Record<string, unknown>> | undefined;
+/** `undefined` removes the key. */
+export type MetadataChange = { readonly [K in Key]?: Value<K> | undefined };
+
+interface Holder {
+  readonly metadata?: Metadata;
 }
 
-/** Key in a member's metadata: the directory that its type was found for, where that is not the one in which it works. */
-export const TYPES_DIRECTORY = "_types";
+/** Returns the value of one of our keys; undefined if it is missing or does not parse. */
+export function readMetadata<K extends Key>({ metadata }: Holder, key: K): Value<K> | undefined {
+  const [name, schema] = KEYS[key];
+  return schema.safeParse(metadata?.[name]).data as Value<K> | undefined;
+}
 
-/** The directory whose agent types count for a member, and in which such a type keeps a project's notes. */
-export function typesDirectory({ metadata }: Pick<TeamMember, "metadata">, cwd: string): string {
-  const directory = metadata?.[TYPES_DIRECTORY];
-  return typeof directory === "string" ? directory : cwd;
+/** True if the key is there, whether its value parses or not. */
+export function hasMetadata({ metadata }: Holder, key: Key): boolean {
+  return metadata?.[KEYS[key][0]] !== undefined;
+}
+
+/** Returns metadata with some of our keys changed; undefined if nothing is left. */
+export function changedMetadata(
+  metadata: Metadata,
+  change: MetadataChange,
+): Record<string, unknown> | undefined {
+  const ours = Object.entries(change).map(([key, value]) => [KEYS[key as Key][0], value]);
+  const kept = Object.entries({ ...metadata, ...Object.fromEntries(ours) }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** Returns a member or a team with some of our keys changed; empty metadata is removed. */
+export function withMetadata<T extends Holder>(holder: T, change: MetadataChange): T {
+  const { metadata, ...rest } = holder;
+  const changed = changedMetadata(metadata, change);
+  return (changed === undefined ? rest : { ...holder, metadata: changed }) as T;
+}
+
+/** Returns the worktree that was created for a member; undefined if it has none, or another program named one. */
+export function worktreeOf(
+  member: Holder & { readonly worktreePath?: string | undefined },
+): WorktreeRecord | undefined {
+  const worktree = readMetadata(member, "worktree");
+  return worktree?.path === member.worktreePath ? worktree : undefined;
+}
+
+/** Returns the directory whose agent types apply to a member, and in which such a type keeps a project's notes. */
+export function typesDirectory(member: Pick<TeamMember, "metadata">, cwd: string): string {
+  return readMetadata(member, "typesDirectory") ?? cwd;
 }

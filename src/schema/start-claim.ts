@@ -2,21 +2,21 @@ import * as z from "zod/mini";
 import { processIdentity } from "./process-identity.ts";
 
 /**
- * A member that is being started, for the first time or again: a record in its `metadata._restart`, from the claim until the
- * start stands or has failed, so that two who resume a team start nobody twice, and one that was killed over it leaves a
- * member that can be started, and loses no conversation.
+ * A start of a member that is under way: in its metadata from the claim until the start has succeeded or failed. Two
+ * processes that resume a team thus start no member twice, and a killed one leaves a member that can be started with its
+ * conversation.
  */
-export const restart = z.object({
+export const startClaim = z.object({
   /** The uuid of the new start. */
   instance: z.string(),
-  /** That of a start before it that a killed process began and nobody knows the end of. */
+  /** The uuid of an earlier start that a killed process left unfinished. */
   begun: z.optional(z.string()),
-  /** It has never been started to the end: its prompt may not be in its inbox. */
+  /** No start has finished yet: its prompt may be missing from its inbox. */
   first: z.optional(z.boolean()),
-  /** The conversation that goes on; none where it had not begun one. */
+  /** The conversation to continue; undefined if it had none. */
   session: z.optional(z.string()),
-  /** Who does it, and since when in milliseconds since the epoch. */
+  /** The claimant, and when it claimed, in milliseconds since the epoch. */
   by: processIdentity,
   at: z.number(),
 });
-export type Restart = z.infer<typeof restart>;
+export type StartClaim = z.infer<typeof startClaim>;

@@ -16,15 +16,3 @@ export const worktreeRecord = z.object({
   discard: z.optional(processIdentity),
 });
 export type WorktreeRecord = z.infer<typeof worktreeRecord>;
-
-/** Key in a member's metadata: what is known of its worktree besides the path. */
-export const WORKTREE = "_worktree";
-
-/** The worktree that was made for a member; undefined where it has none, or one that another program speaks of. Pure. */
-export function worktreeOf(member: {
-  readonly worktreePath?: string | undefined;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-}): WorktreeRecord | undefined {
-  const { data } = worktreeRecord.safeParse(member.metadata?.[WORKTREE]);
-  return data?.path === member.worktreePath ? data : undefined;
-}

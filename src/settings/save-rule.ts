@@ -3,7 +3,7 @@ import { applyEdits, modify } from "jsonc-parser";
 import { TeamError } from "../errors.ts";
 import { writeUserFile } from "../os/files/user-files.ts";
 import type { RuleDestination } from "../protocol/permission-messages.ts";
-import { checkSettings } from "./settings.ts";
+import { parseSettingsFile } from "./settings.ts";
 import { localFile, readSettingsText, type SavedIn, userFile } from "./settings-files.ts";
 import { trustIn } from "./trust.ts";
 
@@ -36,7 +36,7 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
     });
   }
   const file = fileFor(root, cwd, where);
-  checkSettings(file);
+  parseSettingsFile(file);
   return {
     file,
     rules,
@@ -44,7 +44,7 @@ export function ruleChange(root: string, cwd: string, where: SavedIn, rules: rea
     destination: DESTINATION[where],
     save: () => {
       const text = readSettingsText(file) ?? "{}\n";
-      const there = checkSettings(file).permissions.allow;
+      const there = parseSettingsFile(file).permissions.allow;
       const next = rules.filter((rule) => !there.includes(rule)).reduce(withRule, text);
       if (next !== text) writeUserFile(file, next);
     },

@@ -48,7 +48,7 @@ export function loadSettings(root: string, cwd: string, managed = managedFile())
 }
 
 /** What one file of settings says by itself, with the defaults of what it leaves out. @throws TeamError CORRUPT_FILE */
-export function checkSettings(file: string): Settings {
+export function parseSettingsFile(file: string): Settings {
   return parseSettings(file, readRaw(file) ?? {});
 }
 

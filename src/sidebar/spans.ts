@@ -1,5 +1,5 @@
 import { cutToWidth, displayWidth } from "../text/terminal-text.ts";
-import type { Target } from "./state.ts";
+import type { SidebarTarget } from "./state.ts";
 
 export interface Style {
   /** Index of the 256-colour palette; without it the terminal's own. */
@@ -16,7 +16,7 @@ export interface Span extends Style {
 export interface Line {
   readonly spans: readonly Span[];
   /** What a click on it selects. */
-  readonly target?: Target;
+  readonly target?: SidebarTarget;
 }
 
 export const BLANK: Line = { spans: [] };
@@ -25,7 +25,7 @@ export function span(text: string, style: Style = {}): Span {
   return { text, ...style };
 }
 
-export function line(spans: readonly Span[], target?: Target): Line {
+export function line(spans: readonly Span[], target?: SidebarTarget): Line {
   return target === undefined ? { spans } : { spans, target };
 }
 

@@ -2,7 +2,7 @@ import type { ApprovalView, SidebarData } from "./data.ts";
 import type { Action } from "./keys.ts";
 
 /** What a row stands for: the thing that a click selects. */
-export type Target =
+export type SidebarTarget =
   | { readonly kind: "member"; readonly name: string }
   | { readonly kind: "task"; readonly id: string };
 
@@ -40,7 +40,7 @@ export interface Step {
 export const START: SidebarState = { view: "team" };
 
 /** The selected row, of those that are there now. */
-export function selectedTarget(state: SidebarState, data: SidebarData): Target | undefined {
+export function selectedTarget(state: SidebarState, data: SidebarData): SidebarTarget | undefined {
   const list = targets(state, data);
   return list.find((target) => isSelected(target, state)) ?? list[0];
 }
@@ -120,7 +120,7 @@ function waitingOf(state: SidebarState, data: SidebarData): ApprovalView | undef
 }
 
 /** A click on a row: it selects; on the selected one it goes there. */
-export function click(state: SidebarState, target: Target, data: SidebarData): Step {
+export function click(state: SidebarState, target: SidebarTarget, data: SidebarData): Step {
   const calm = withoutNotice(state);
   const now = selectedTarget(state, data);
   if (now !== undefined && sameTarget(now, target)) return go(calm, data);
@@ -157,22 +157,22 @@ function moved(
   return target === undefined ? state : select(state, target);
 }
 
-function select(state: SidebarState, target: Target): SidebarState {
+function select(state: SidebarState, target: SidebarTarget): SidebarState {
   return target.kind === "member" ? { ...state, member: target.name } : { ...state, task: target.id };
 }
 
-function targets(state: SidebarState, data: SidebarData): readonly Target[] {
+function targets(state: SidebarState, data: SidebarData): readonly SidebarTarget[] {
   if (state.view === "help") return [];
   return state.view === "tasks"
     ? data.status.tasks.list.map((task) => ({ kind: "task", id: task.id }))
     : data.status.members.map((member) => ({ kind: "member", name: member.name }));
 }
 
-function isSelected(target: Target, state: SidebarState): boolean {
+function isSelected(target: SidebarTarget, state: SidebarState): boolean {
   return target.kind === "member" ? target.name === state.member : target.id === state.task;
 }
 
-export function sameTarget(a: Target, b: Target): boolean {
+export function sameTarget(a: SidebarTarget, b: SidebarTarget): boolean {
   return a.kind === "member" ? b.kind === "member" && a.name === b.name : b.kind === "task" && a.id === b.id;
 }
 

@@ -15,9 +15,9 @@ import {
   workingCount,
 } from "./sections.ts";
 import { BLANK, beside, cut, type Line, line, span } from "./spans.ts";
-import { type SidebarState, sameTarget, selectedTarget, type Target } from "./state.ts";
+import { type SidebarState, type SidebarTarget, sameTarget, selectedTarget } from "./state.ts";
 
-export interface Size {
+export interface ScreenSize {
   readonly width: number;
   readonly height: number;
 }
@@ -38,7 +38,7 @@ const TASK_HEAD = 3;
  * What the sidebar shows: exactly `height` lines of at most `width` cells. A pure function of its arguments, so that a
  * screen can be told by comparing values.
  */
-export function frame(data: SidebarData, state: SidebarState, size: Size): Line[] {
+export function frame(data: SidebarData, state: SidebarState, size: ScreenSize): Line[] {
   const { width, height } = size;
   if (height <= 0) return [];
   const bottom = [footer(state, width)];
@@ -53,13 +53,13 @@ export function frame(data: SidebarData, state: SidebarState, size: Size): Line[
     .map((row) => ({ ...row, spans: cut(row.spans, width) }));
 }
 
-function bodyOf(data: SidebarData, state: SidebarState, size: Size): Line[] {
+function bodyOf(data: SidebarData, state: SidebarState, size: ScreenSize): Line[] {
   if (state.view === "help") return help(size.width).slice(0, size.height);
   if (state.view === "tasks") return taskList(data, state, size);
   return size.width >= TWO_COLUMNS_FROM ? columns(data, state, size) : stack(data, state, size);
 }
 
-function columns(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+function columns(data: SidebarData, state: SidebarState, { width, height }: ScreenSize): Line[] {
   const left = Math.min(COLUMN.most, Math.max(COLUMN.least, Math.floor(width * COLUMN.share)));
   const right = width - left - GAP;
   const members = memberList(data, state, { width: left, height });
@@ -73,7 +73,7 @@ function columns(data: SidebarData, state: SidebarState, { width, height }: Size
   return [...rows, ...rest];
 }
 
-function stack(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+function stack(data: SidebarData, state: SidebarState, { width, height }: ScreenSize): Line[] {
   const count = data.status.members.length;
   const least = height >= 4 + TASK_HEAD ? TASK_HEAD : 0;
   const members = memberList(data, state, { width, height: Math.min(height - least, 1 + count * 2) });
@@ -84,7 +84,7 @@ function stack(data: SidebarData, state: SidebarState, { width, height }: Size):
   return [...members, ...tasks, ...messageSection(data, width, left - tasks.length, [BLANK])];
 }
 
-function memberList(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+function memberList(data: SidebarData, state: SidebarState, { width, height }: ScreenSize): Line[] {
   const { members } = data.status;
   const two = 1 + members.length * 2 <= height;
   const selected = selectedTarget({ ...state, view: "team" }, data);
@@ -119,7 +119,7 @@ function messageSection(
   return [...head, ...messageRows(data, width, room - head.length)];
 }
 
-function taskList(data: SidebarData, state: SidebarState, { width, height }: Size): Line[] {
+function taskList(data: SidebarData, state: SidebarState, { width, height }: ScreenSize): Line[] {
   const { list } = data.status.tasks;
   const head = [heading("TASKS", taskFigure(list), width), taskBar(list, width)];
   const selected = selectedTarget(state, data);
@@ -154,6 +154,6 @@ function around(blocks: readonly Line[][], at: number, room: number): Line[] {
   return [...blocks.slice(from, to + 1).flat(), mark].slice(0, Math.max(0, room));
 }
 
-function isAt(selected: Target | undefined, target: Target): boolean {
+function isAt(selected: SidebarTarget | undefined, target: SidebarTarget): boolean {
   return selected !== undefined && sameTarget(selected, target);
 }

@@ -2,7 +2,7 @@ import { systemClock } from "../os/clock.ts";
 import { entryOf, removeFile } from "../os/files/fs.ts";
 import { STALE_MS } from "../os/files/lock-directory.ts";
 import { createRecordLink, readRecordLink } from "../os/files/symlink-record.ts";
-import { type Liveness, ownIdentity, startOf } from "../os/process/identity.ts";
+import { type Liveness, ownIdentity, startTimeOf } from "../os/process/identity.ts";
 import { newUuid } from "../os/uuid.ts";
 import { sha256 } from "../protocol/sha256.ts";
 
@@ -41,7 +41,7 @@ export function ownerLiveness(record: string): Liveness {
   if (owner === undefined || owner.host !== own.host) return "unknown";
   if (owner.boot !== own.boot) return "dead";
   if (owner.space !== own.space) return "unknown";
-  const start = startOf(owner.pid);
+  const start = startTimeOf(owner.pid);
   return start !== undefined && tag(start) === owner.start ? "alive" : "dead";
 }
 

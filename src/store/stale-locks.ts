@@ -3,7 +3,7 @@ import { systemClock } from "../os/clock.ts";
 import { entryOf, listDir, temporaryWriter } from "../os/files/fs.ts";
 import { STALE_MS } from "../os/files/lock-directory.ts";
 import { readRecordLink } from "../os/files/symlink-record.ts";
-import { startOf } from "../os/process/identity.ts";
+import { startTimeOf } from "../os/process/identity.ts";
 import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";
 
@@ -77,7 +77,7 @@ export function deadTemporaries(directory: string): string[] {
     const pid = temporaryWriter(name);
     const age = systemClock.now() - Number(entryOf(join(directory, name))?.mtimeMs ?? Number.NaN);
     // A writer in another container has a pid that says nothing here; it is as quick as any.
-    const isLeft = pid !== undefined && age > (startOf(pid) === undefined ? STALE_MS : ON_ITS_WAY_MS);
+    const isLeft = pid !== undefined && age > (startTimeOf(pid) === undefined ? STALE_MS : ON_ITS_WAY_MS);
     return isLeft ? [join(directory, name)] : [];
   });
 }

@@ -11,7 +11,7 @@ import type { ToolContext, ToolResult } from "../agent/tool.ts";
 import { failed } from "../agent/tools/file-access.ts";
 import { schemaOf } from "../agent/tools/tool-specs.ts";
 import { TeamError } from "../errors.ts";
-import { type LeadContext, requireNoNesting } from "../operations/context.ts";
+import { type OperationContext, requireNoNesting } from "../operations/context.ts";
 import { leadsMode } from "../operations/permission-mode.ts";
 import type { SpawnInput } from "../operations/spawn/draft-member.ts";
 import { spawnMode, spawnType } from "../operations/spawn/resolve-options.ts";
@@ -132,7 +132,7 @@ function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
 }
 
 /** @throws TeamError TEAM_NOT_FOUND: a teammate joins the team of its lead, by whichever of its names */
-function requireOwnTeam(wanted: string | undefined, { ref }: LeadContext): void {
+function requireOwnTeam(wanted: string | undefined, { ref }: OperationContext): void {
   const { displayName } = readTeam(ref);
   if (wanted === undefined || wanted === ref.team || wanted === displayName) return;
   throw new TeamError(

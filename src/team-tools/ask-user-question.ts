@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { formatProtocol } from "../protocol/messages.ts";
 import { questionRequestId } from "../protocol/request-ids.ts";
 import { LEAD_NAME } from "../schema/names.ts";
-import { deliver } from "../team/mailbox/send.ts";
+import { sendMessage } from "../team/mailbox/send.ts";
 import { openTold } from "../team/requests/requests.ts";
 import { refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
 
@@ -37,7 +37,7 @@ export const askUserQuestion: TeamTool = ({ ctx, worker, role }) => ({
         ctx.ref,
         { id: requestId, kind: "question", from: worker.name, summary: asked, payload, at: now },
         // A lead's own waits for the person, who sees it beside the others.
-        async () => role === "teammate" && deliver(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
+        async () => role === "teammate" && sendMessage(ctx.ref, { from: worker.name, to: LEAD_NAME, text }),
       );
       worker.asked(question, choices ?? [], requestId);
       return {

@@ -3,7 +3,7 @@ import type { AgentType } from "../agent/prompts/agent-types.ts";
 import type { SubagentResult } from "../agent/subagent.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../agent/tool.ts";
 import { type ErrorCode, messageOf, TeamError } from "../errors.ts";
-import type { LeadContext } from "../operations/context.ts";
+import type { OperationContext } from "../operations/context.ts";
 import type { SpawnOptions } from "../operations/spawn/spawn.ts";
 import { taskGate } from "../operations/task-gate.ts";
 import { defined } from "../schema/defined.ts";
@@ -14,7 +14,7 @@ import type { Worker } from "../worker/worker.ts";
 
 /** What the team tools of one agent act with: the operations' context, and the worker that the agent is. */
 export interface TeamToolContext {
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly worker: Worker;
   readonly role: "teammate" | "lead";
   /** Asked before a task is added or completed. */

@@ -9,7 +9,7 @@ import { formatProtocol, plainText } from "../protocol/messages.ts";
 import { LEAD_NAME, sameName } from "../schema/names.ts";
 import { readTeam } from "../team/config/config.ts";
 import { recipientOf } from "../team/mailbox/recipients.ts";
-import { broadcast, deliver } from "../team/mailbox/send.ts";
+import { broadcast, sendMessage } from "../team/mailbox/send.ts";
 import { findMember } from "../team/members/members.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext } from "./context.ts";
 
@@ -49,7 +49,7 @@ const FORMS_OF: Readonly<Record<TeamToolContext["role"], string>> = {
     '- {type: "shutdown_response", request_id, approve, content?}: answers a shutdown request; a refusal needs its reason as content.',
 };
 
-export const sendMessage: TeamTool = (tools) => ({
+export const sendMessageTool: TeamTool = (tools) => ({
   name: "SendMessage",
   description: `${FORMS}\n${FORMS_OF[tools.role]}`,
   input,
@@ -119,7 +119,7 @@ async function toOne({ ctx, worker }: TeamToolContext, call: Call): Promise<Tool
     throw new TeamError("INVALID_INPUT", `You are ${target.name}. Nothing was sent.`);
   }
   const summary = call.summary === undefined ? {} : { summary: call.summary };
-  const sent = await deliver(ctx.ref, {
+  const sent = await sendMessage(ctx.ref, {
     ...sender(worker),
     to: target.name,
     text: plainText(content),
@@ -170,7 +170,7 @@ async function answerStop({ ctx, worker }: TeamToolContext, call: Call): Promise
     ? { type: "shutdown_approved" as const, requestId, from: ctx.actor, ...placeOf(ctx) }
     : { type: "shutdown_rejected" as const, requestId, from: ctx.actor, reason: call.content };
   const text = formatProtocol(message, new Date(ctx.clock.now()));
-  await deliver(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
+  await sendMessage(ctx.ref, { ...sender(worker), to: LEAD_NAME, text });
   worker.shutdowns.answered(requestId);
   if (approve) worker.agreeToStop();
   return {

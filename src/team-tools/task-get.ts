@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { getTask } from "../team/tasks/tasks.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool } from "./context.ts";
-import { taskId as id, shown } from "./task-schema.ts";
+import { taskIdInput as id, publicTask } from "./task-schema.ts";
 
 const input = z.object({ taskId: id });
 
@@ -14,6 +14,6 @@ export const taskGet: TeamTool = ({ ctx }) => ({
   execute: ({ taskId }: z.infer<typeof input>) =>
     refusing(async () => {
       const task = getTask(ctx.ref, taskId);
-      return answer({ task: shown(task) }, `#${task.id} ${task.subject}: ${task.status}`);
+      return answer({ task: publicTask(task) }, `#${task.id} ${task.subject}: ${task.status}`);
     }),
 });

@@ -2,12 +2,12 @@ import * as z from "zod/mini";
 import type { Task } from "../schema/task.ts";
 
 /** A task's id as a model writes it, with quotes or without. */
-export const taskId = z.coerce.string().check(z.describe("The task's id"));
+export const taskIdInput = z.coerce.string().check(z.describe("The task's id"));
 /** Facts that are kept with a task. */
 export const extra = z.record(z.string(), z.unknown());
 
 /** A task without what is ours alone. */
-export function shown(task: Task): Record<string, unknown> {
+export function publicTask(task: Task): Record<string, unknown> {
   const { metadata, ...rest } = task;
   const visible = Object.entries(metadata ?? {}).filter(([key]) => !key.startsWith("_"));
   return { ...rest, metadata: Object.fromEntries(visible) };

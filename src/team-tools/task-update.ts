@@ -3,7 +3,7 @@ import { defined } from "../schema/defined.ts";
 import type { Task } from "../schema/task.ts";
 import { updateTask } from "../team/tasks/update-task.ts";
 import { answer, refusing, TEAM_ACCESS, type TeamTool, type TeamToolContext, taskGateOf } from "./context.ts";
-import { extra, taskId as id, shown } from "./task-schema.ts";
+import { extra, taskIdInput as id, publicTask } from "./task-schema.ts";
 
 const input = z.object({
   taskId: id,
@@ -42,7 +42,7 @@ export const taskUpdate: TeamTool = (tools) => ({
       const task = await updateTask(ctx.ref, ctx.actor, taskId, defined(change), ctx.clock, gate);
       noteHeld(tools, taskId, task);
       if (change.status === "completed" && task?.owner === ctx.actor) tools.worker.work.completed(taskId);
-      const state = task === undefined ? { id: taskId, status: "deleted" } : shown(task);
+      const state = task === undefined ? { id: taskId, status: "deleted" } : publicTask(task);
       return answer({ success: true, task: state }, displayOf(taskId, task));
     }),
 });

@@ -4,7 +4,7 @@ import { askUserQuestion } from "./ask-user-question.ts";
 import type { TeamToolContext } from "./context.ts";
 import { LedTeam } from "./current-team.ts";
 import { exitPlanMode } from "./exit-plan-mode.ts";
-import { sendMessage } from "./send-message.ts";
+import { sendMessageTool } from "./send-message.ts";
 import { taskCreate } from "./task-create.ts";
 import { taskGet } from "./task-get.ts";
 import { taskList } from "./task-list.ts";
@@ -12,7 +12,7 @@ import { taskUpdate } from "./task-update.ts";
 import { teamCreate } from "./team-create.ts";
 import { teamDelete } from "./team-delete.ts";
 
-const FOR_ALL = [sendMessage, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
+const FOR_ALL = [sendMessageTool, taskCreate, taskGet, taskUpdate, taskList, askUserQuestion, agent];
 const FOR_LEAD = [teamCreate, teamDelete];
 const FOR_TEAMMATES = [exitPlanMode];
 

@@ -5,7 +5,7 @@ import { runtimeOfRoot } from "../protocol/paths.ts";
 import type { Home } from "./ref.ts";
 
 /** Root and runtime directory by the environment. Nothing is made. */
-export function homeOf(env: Env): Home {
+export function teamsHome(env: Env): Home {
   const root = realPathOf(rootDirectory(env));
   return { root, runtime: runtimeOfRoot(runtimeDirectory(env), root) };
 }

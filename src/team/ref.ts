@@ -29,6 +29,10 @@ export function teamRef(home: Home, name: string): TeamRef {
  * Reads a file of a team, where this process remembers it only if it has changed.
  * @param read what gives undefined when there is no such file
  */
-export function readOnce<T>({ remembered }: TeamRef, path: string, read: () => T | undefined): T | undefined {
+export function readCached<T>(
+  { remembered }: TeamRef,
+  path: string,
+  read: () => T | undefined,
+): T | undefined {
   return remembered === undefined ? read() : remembered.of(path, read);
 }

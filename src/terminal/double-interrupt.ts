@@ -7,7 +7,7 @@ const MEANT_MS = 3_000;
  * Which Ctrl-C ends an agent: one that follows another soon, with nothing typed in between, or finds it ending.
  * @param tell says what a second one does
  */
-export function atTheSecond(
+export function onDoubleInterrupt(
   tell: () => void,
   ending: AbortSignal,
 ): { press(dropped: boolean): boolean; forget(): void } {

@@ -1,5 +1,5 @@
 import { TeamError } from "../errors.ts";
-import type { Command } from "./command.ts";
+import type { TmuxCommand } from "./command.ts";
 
 /** What went wrong between us and a server; each asks something else of the caller. */
 export type TmuxErrorKind =
@@ -28,7 +28,7 @@ export interface TmuxFailure {
   readonly hint: string;
   readonly done: Done;
   /** The command; of a batch `source-file -`, since what stands in it may be secret. */
-  readonly command?: Command;
+  readonly command?: TmuxCommand;
   /** What tmux said of it. */
   readonly stderr?: string;
   /** Of a batch: the names of its commands, and what they printed before it broke off. */
@@ -40,7 +40,7 @@ export interface TmuxFailure {
 export class TmuxError extends TeamError {
   readonly kind: TmuxErrorKind;
   readonly done: Done;
-  readonly command: Command | undefined;
+  readonly command: TmuxCommand | undefined;
   readonly stderr: string | undefined;
 
   constructor({ kind, message, hint, done, command, stderr, batch, facts }: TmuxFailure) {
@@ -80,7 +80,7 @@ const HINTS = {
 } as const;
 
 /** A call that tmux answered with an error, and did not do. */
-export function refusal(command: Command, stderr: string, batch?: TmuxFailure["batch"]): TmuxError {
+export function refusal(command: TmuxCommand, stderr: string, batch?: TmuxFailure["batch"]): TmuxError {
   const text = stderr.trim();
   const kinds = text.split("\n").map(kindOfLine);
   const kind = kinds.find((one) => one !== "refused") ?? "refused";
@@ -102,7 +102,7 @@ function doneBeforeLoss(kinds: readonly string[], batch: TmuxFailure["batch"]): 
   return answered ? "some" : "unknown";
 }
 
-export function timedOut(command: Command, timeoutMs: number, batch?: TmuxFailure["batch"]): TmuxError {
+export function timedOut(command: TmuxCommand, timeoutMs: number, batch?: TmuxFailure["batch"]): TmuxError {
   return new TmuxError({
     kind: "timed-out",
     message: `tmux did not answer ${command[0] ?? ""} within ${timeoutMs / 1000} seconds.`,
@@ -114,7 +114,7 @@ export function timedOut(command: Command, timeoutMs: number, batch?: TmuxFailur
 }
 
 /** Another server is at the socket than the one that was meant. */
-export function otherServer(command: Command): TmuxError {
+export function otherServer(command: TmuxCommand): TmuxError {
   return new TmuxError({
     kind: "lost-server",
     message:

@@ -1,4 +1,4 @@
-import { type Command, sequence } from "./command.ts";
+import { sequence, type TmuxCommand } from "./command.ts";
 import { literal } from "./format.ts";
 import type { PaneId, WindowId } from "./ids.ts";
 
@@ -7,7 +7,7 @@ import type { PaneId, WindowId } from "./ids.ts";
  * name the pane itself: for a target that is gone tmux asks some other pane and reports no error.
  * @param miss what is printed when it did not act
  */
-export function onlyIf(pane: PaneId, condition: string, command: Command, miss = MISS): Command {
+export function onlyIf(pane: PaneId, condition: string, command: TmuxCommand, miss = MISS): TmuxCommand {
   return either(pane, condition, [command], [["display-message", "-p", literal(miss)]]);
 }
 
@@ -22,9 +22,9 @@ export const MISS = "MISS";
 export function either(
   target: PaneId | WindowId,
   condition: string,
-  then: readonly Command[],
-  otherwise: readonly Command[],
-): Command {
+  then: readonly TmuxCommand[],
+  otherwise: readonly TmuxCommand[],
+): TmuxCommand {
   return ["if-shell", "-F", "-t", target, condition, sequence(then), sequence(otherwise)];
 }
 
@@ -33,7 +33,7 @@ export function either(
  * Control characters but tab and newline are taken out: an ESC could end the bracket. Only inside {@link either}, for a
  * pane that is in no mode (tmux leaves the brackets out there) and not dead (tmux 3.3 crashes).
  */
-export function paste(pane: PaneId, text: string, buffer: string): readonly Command[] {
+export function paste(pane: PaneId, text: string, buffer: string): readonly TmuxCommand[] {
   return [
     ["set-buffer", "-b", buffer, "--", withoutControls(text)],
     ["paste-buffer", "-d", "-p", "-b", buffer, "-t", pane],
@@ -44,7 +44,7 @@ export function paste(pane: PaneId, text: string, buffer: string): readonly Comm
  * The Enter key for a program that reads keys, under the same conditions as {@link paste}. Not by `send-keys`, which
  * presses it in the user's other panes too where a window has `synchronize-panes` on, and in copy mode presses it there.
  */
-export function pressEnter(pane: PaneId, buffer: string): readonly Command[] {
+export function pressEnter(pane: PaneId, buffer: string): readonly TmuxCommand[] {
   return [
     ["set-buffer", "-b", buffer, "--", "\r"],
     ["paste-buffer", "-d", "-r", "-b", buffer, "-t", pane],

@@ -1,20 +1,20 @@
 import { type PaneId, paneId } from "./ids.ts";
 
 /** A cell of a window's layout: one pane, or several beside (`columns`) or above (`rows`) each other. */
-export type Cell =
+export type LayoutCell =
   | { readonly kind: "pane"; readonly width: number; readonly height: number }
   | {
       readonly kind: "columns" | "rows";
       readonly width: number;
       readonly height: number;
-      readonly cells: readonly Cell[];
+      readonly cells: readonly LayoutCell[];
     };
 
 /**
  * A layout in the form that `select-layout` takes. The pane numbers in it do not count (tmux fills the cells in window
  * order), the total does: with another size than the window's, a detached window would be resized.
  */
-export function layoutString(root: Cell): string {
+export function layoutString(root: LayoutCell): string {
   const body = format(root, 0, 0, { next: 0 });
   return `${checksum(body)},${body}`;
 }
@@ -30,7 +30,7 @@ export function readLayout(
   return { width: Number(width), height: Number(height), panes };
 }
 
-function format(cell: Cell, x: number, y: number, panes: { next: number }): string {
+function format(cell: LayoutCell, x: number, y: number, panes: { next: number }): string {
   const place = `${cell.width}x${cell.height},${x},${y}`;
   if (cell.kind === "pane") {
     const id = panes.next;

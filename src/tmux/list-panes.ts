@@ -3,7 +3,7 @@ import { isGone, isNoServer, type TmuxServer } from "./server.ts";
 import { parseVersion, requireSupported, type TmuxVersion } from "./version.ts";
 
 /** One pane as the server shows it, with the user options that the looker asked for. */
-export interface PaneView {
+export interface TmuxPane {
   readonly id: PaneId;
   readonly window: WindowId;
   readonly session: SessionId;
@@ -20,12 +20,12 @@ export interface PaneView {
   readonly sessionName: string;
 }
 
-export interface Look {
+export interface PaneList {
   readonly running: boolean;
   readonly serverPid: number | undefined;
   /** The running server's, where there is one. */
   readonly version: TmuxVersion | undefined;
-  readonly panes: readonly PaneView[];
+  readonly panes: readonly TmuxPane[];
 }
 
 const FIELDS = [
@@ -50,7 +50,7 @@ const FIELDS = [
  * @param options user options to read (`@name`); their values are expected to hold no tab
  * @throws TmuxError when the server is older than 3.2, hangs or refuses
  */
-export async function look(server: TmuxServer, options: readonly string[] = []): Promise<Look> {
+export async function listPanes(server: TmuxServer, options: readonly string[] = []): Promise<PaneList> {
   const variables = [...FIELDS, ...options, "session_name"];
   const format = variables.map((name) => `#{${name}}`).join("\t");
   let text: string;
@@ -72,12 +72,12 @@ export async function look(server: TmuxServer, options: readonly string[] = []):
     running: true,
     serverPid: Number.isInteger(serverPid) && serverPid > 0 ? serverPid : undefined,
     version,
-    panes: rows.flatMap((row) => paneView(row, options)),
+    panes: rows.flatMap((row) => parsePane(row, options)),
   };
 }
 
 /** A row that does not have the form is nobody's pane that we know. */
-function paneView(row: readonly string[], options: readonly string[]): PaneView[] {
+function parsePane(row: readonly string[], options: readonly string[]): TmuxPane[] {
   const [pane, window, session] = [paneId(row[0]), windowId(row[1]), sessionId(row[2])];
   const numbers = row.slice(3, 11).map(Number);
   if (pane === undefined || window === undefined || session === undefined) return [];

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Env } from "../os/env.ts";
-import { type Finished, run as runProgram } from "../os/process/run.ts";
-import { startWaiting, type WaitingProgram } from "../os/process/spawn.ts";
-import { type Command, type Line, script, scriptFor, vector } from "./command.ts";
+import { type ProgramResult, run as runProgram } from "../os/process/run.ts";
+import { startSentinel, type WaitingProgram } from "../os/process/spawn.ts";
+import { type BatchLine, script, scriptFor, type TmuxCommand, vector } from "./command.ts";
 import {
   kindOfLine,
   otherServer,
@@ -60,14 +60,14 @@ export interface TmuxServer {
   /** The words that address this server, for a command that a person is to type. */
   readonly socketArgs: readonly string[];
   /** Runs one command. @throws TmuxError of every kind */
-  call(command: Command): Promise<string>;
+  call(command: TmuxCommand): Promise<string>;
   /**
    * Runs many commands in one forked call; they travel on stdin, so that neither their length nor what they hold
    * shows in `ps`. A failing line does not stop those behind it.
    * @throws TmuxError when no server could be reached or went away meanwhile, gave no answer, or read no command of it; what
    * single commands were refused for is in the answer
    */
-  batch(lines: readonly Line[], options?: BatchOptions): Promise<BatchResult>;
+  batch(lines: readonly BatchLine[], options?: BatchOptions): Promise<BatchResult>;
   /** Starts a client that ends when a channel is signalled, or the server ends; nobody waits for its answer here. */
   wait(channel: string): WaitingProgram;
   /** The version of the program, which may be newer than the running server. */
@@ -91,9 +91,9 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
 
   // -u: names and screens are UTF-8 whatever the caller's locale says.
   const invoke = async (
-    command: Command,
+    command: TmuxCommand,
     { words = command, input, batch }: Invocation = {},
-  ): Promise<Finished> => {
+  ): Promise<ProgramResult> => {
     const result = await run("tmux", ["-u", ...config, ...socketArgs, ...words], {
       env,
       timeoutMs,
@@ -134,7 +134,7 @@ export function tmuxServer(options: TmuxServerOptions): TmuxServer {
       throw refusal(verb, result.stderr, { ...sent, printed: answer.lines });
     },
     wait(channel) {
-      return startWaiting("tmux", ["-u", ...socketArgs, "wait-for", channel], env);
+      return startSentinel("tmux", ["-u", ...socketArgs, "wait-for", channel], env);
     },
     async version() {
       return parseVersion((await invoke(["-V"])).stdout);

@@ -18,12 +18,12 @@ export interface LastingBellOptions {
  * @throws what {@link openFifoBell} and `make` throw, at the start alone
  */
 export async function openLastingBell(options: LastingBellOptions): Promise<Bell> {
-  const bell = new LastingBell(options);
+  const bell = new DurableBell(options);
   await bell.open();
   return bell;
 }
 
-class LastingBell implements Bell {
+class DurableBell implements Bell {
   readonly #options: LastingBellOptions;
   #bell: FifoBell | undefined;
   #line: ReturnType<typeof holdLifeline> | undefined;

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { makeOwnFifos, openOwnFifo, touchFifo } from "../os/files/fifo.ts";
 import type { Bell, RingResult } from "./bell.ts";
-import { Rings } from "./manual-bell.ts";
+import { ManualBell } from "./manual-bell.ts";
 
 /** What is rung beside a FIFO, by the FIFO's path. */
 const others = new Map<string, Set<() => void>>();
@@ -11,7 +11,7 @@ const others = new Map<string, Set<() => void>>();
  * (architecture.md rule 1). Whoever sends needs to know of neither.
  * @returns ends it
  */
-export function ringBeside(path: string, ring: () => void): () => void {
+export function alsoRing(path: string, ring: () => void): () => void {
   const rings = others.get(path) ?? new Set();
   others.set(path, rings.add(ring));
   return () => {
@@ -21,7 +21,7 @@ export function ringBeside(path: string, ring: () => void): () => void {
 }
 
 /** Rings what stands beside a FIFO. @returns whether there was anything */
-export function ringOthers(path: string): boolean {
+export function ringAlso(path: string): boolean {
   const rings = others.get(path);
   for (const ring of rings ?? []) ring();
   return rings !== undefined;
@@ -43,7 +43,7 @@ export function openFifoBell(path: string): FifoBell {
   const fifo = openOwnFifo(path);
   let socket: Socket | undefined;
   let closed = false;
-  const rings = new Rings(() => {
+  const rings = new ManualBell(() => {
     closed = true;
     if (socket === undefined) fifo.close();
     else socket.destroy();
@@ -75,7 +75,7 @@ export function makeFifos(paths: readonly string[]): Promise<void> {
  * of ours, or no process has it open, and nothing stands beside it.
  */
 export function ring(path: string): RingResult {
-  const beside = ringOthers(path);
+  const beside = ringAlso(path);
   return rungFifo(path) || beside ? "rung" : "nobody";
 }
 

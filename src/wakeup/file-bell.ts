@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import type { Bell } from "./bell.ts";
-import { Rings } from "./manual-bell.ts";
+import { ManualBell } from "./manual-bell.ts";
 
 /**
  * Rings when a file changes, for writers that know no bell. Its directory is watched, since every change is a new file
@@ -22,7 +22,7 @@ export function openWatchBell(file: string): Bell {
       if (changed === undefined || changed === name) rings.ring();
     });
   };
-  const rings = new Rings(() => {
+  const rings = new ManualBell(() => {
     closed = true;
     stop();
   });

@@ -7,7 +7,7 @@ type Outcome = "rung" | "timeout" | "aborted";
  * What every bell has in common: rings that nobody waited for are kept as one, and those who wait are woken together.
  * @param release what the bell holds, given back once at `close`
  */
-export class Rings implements Bell {
+export class ManualBell implements Bell {
   private rung = false;
   private closed = false;
   private readonly waiting = new Set<(outcome: Outcome) => void>();

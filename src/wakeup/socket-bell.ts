@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type { Bell } from "./bell.ts";
-import { Rings } from "./manual-bell.ts";
+import { ManualBell } from "./manual-bell.ts";
 
 /** One end of an anonymous socket pair: a bell for this side, and the means to ring the other. */
 export interface SocketBell extends Bell {
@@ -15,7 +15,7 @@ export interface SocketBell extends Bell {
  */
 export function socketBell(end: Socket | number): SocketBell {
   const socket = typeof end === "number" ? new Socket({ fd: end, readable: true, writable: true }) : end;
-  const rings = new Rings(() => socket.destroy());
+  const rings = new ManualBell(() => socket.destroy());
   socket.unref();
   socket.on("data", () => rings.ring());
   // The other end died; that is told elsewhere (exit record, lifeline).

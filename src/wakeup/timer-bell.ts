@@ -16,13 +16,13 @@ export interface SlowBellOptions {
  * The last net: rings by the clock, so that a message whose bell was lost is found all the same. Each quiet interval is
  * twice as long as the one before; a wait that somebody else ended (`anyBell`) starts again with the first.
  */
-export function slowBell(options: SlowBellOptions = {}): Bell {
+export function timerBell(options: SlowBellOptions = {}): Bell {
   const first = Math.max(LEAST_MS, options.firstMs ?? LEAST_MS);
   const most = Math.max(first, options.maxMs ?? MOST_MS);
   return backoffBell(first, most);
 }
 
-/** The bell of {@link slowBell} without its lower bound, for its tests. */
+/** The bell of {@link timerBell} without its lower bound, for its tests. */
 export function backoffBell(firstMs: number, maxMs: number): Bell {
   let interval = firstMs;
   const closing = new AbortController();

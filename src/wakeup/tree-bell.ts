@@ -2,7 +2,7 @@ import { join, sep } from "node:path";
 import { isDirectory, listDir } from "../os/files/fs.ts";
 import { type DirectoryWatch, watchDirectory } from "../os/files/watch.ts";
 import type { Bell } from "./bell.ts";
-import { Rings } from "./manual-bell.ts";
+import { ManualBell } from "./manual-bell.ts";
 
 /** Names of what comes and goes around a change: locks, their owners, temporary files. */
 const PASSING = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
@@ -14,7 +14,7 @@ const PASSING = /(^\.)|(\.(lock|q~*|owner|tmp)$)/;
 export function openTreeBell(dirs: readonly string[]): Bell {
   const watches = new Map<string, DirectoryWatch>();
   let closed = false;
-  const rings = new Rings(() => {
+  const rings = new ManualBell(() => {
     closed = true;
     for (const watching of watches.values()) watching.close();
     watches.clear();

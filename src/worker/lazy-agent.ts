@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 
 /** An agent that is made at the first need, once. */
-export class AgentOnce {
+export class LazyAgent {
   readonly #make: () => Promise<Agent>;
   readonly #failed: () => void;
   #agent: Promise<Agent> | undefined;

@@ -1,4 +1,4 @@
-import { TurnCut } from "../agent/turn/turn-abort.ts";
+import { ProcessEndingAbort } from "../agent/turn/turn-abort.ts";
 
 /** Why a worker ended by itself. */
 export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
@@ -17,7 +17,7 @@ export interface LifeOptions {
 export const interruption = (): DOMException => new DOMException("interrupted", "AbortError");
 
 /** Whether a worker goes on, and what its end does to the turn that runs: the first reason to end is the one that counts. */
-export class Life {
+export class WorkerLifecycle {
   readonly #options: LifeOptions;
   #end: WorkerEnd | undefined;
   /** It has deleted its team itself. */
@@ -45,7 +45,7 @@ export class Life {
     this.#end ??= end;
     // A lead whose team somebody else has deleted says what it was about to say.
     const saysOn = end === "team-gone" && this.#options.role === "lead";
-    if (this.isCut) this.#options.endTurn(new TurnCut());
+    if (this.isCut) this.#options.endTurn(new ProcessEndingAbort());
     else if (end === "stopped" || (end === "team-gone" && !saysOn)) this.#options.endTurn(interruption());
     this.#options.ends();
   }
@@ -66,13 +66,13 @@ export class Life {
 }
 
 /** Remembers that something happened until somebody has waited for it; many causes make one waking. */
-export interface Latch {
+export interface WakeSignal {
   set(): void;
   /** Ends at once when it was set since the last wait, else at the next `set` or the abort. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
-export function createLatch(): Latch {
+export function createLatch(): WakeSignal {
   let isSet = false;
   let wake: (() => void) | undefined;
   return {

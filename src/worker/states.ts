@@ -89,7 +89,7 @@ const TOLD_FIRST: ReadonlySet<WorkerState> = new Set(["starting", "awaiting-appr
  * What is told of a worker: one that has a permission open, its own or that of somebody who works for it, waits for a person
  * until the last of them is answered, in a turn and between two (S61).
  */
-export function toldState(state: WorkerState, openAsks: number): WorkerState {
+export function reportedState(state: WorkerState, openAsks: number): WorkerState {
   return openAsks > 0 && !TOLD_FIRST.has(state) ? "needs-input" : state;
 }
 

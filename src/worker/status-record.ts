@@ -5,7 +5,7 @@ import type { ServerWatchRecord, StatusRecord } from "../schema/status.ts";
 import { addTokens, NO_TOKENS, sumOf, type TokenCount } from "../schema/tokens.ts";
 import { writeStatus } from "../team/records/write-records.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { nextState, toldState, type WorkerEvent, type WorkerState } from "./states.ts";
+import { nextState, reportedState, type WorkerEvent, type WorkerState } from "./states.ts";
 
 /** Keeps `run/<agent>/status.json` true: what the agent says of itself (architecture.md rule 6). */
 export interface StatusKeeper {
@@ -75,7 +75,7 @@ export function createStatusKeeper(
   let open: readonly string[] = [];
   /** What is told of where it stands and what it does. */
   const told = (): Partial<typeof record> => {
-    const state = toldState(own.state, open.length);
+    const state = reportedState(own.state, open.length);
     const since = state === record.state ? record.since : clock.now();
     const [oldest] = open;
     const activity = oneLine(oldest === undefined ? own.activity : `asks: ${oldest}`);

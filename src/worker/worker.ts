@@ -3,19 +3,19 @@ import type { TaskNotice } from "../agent/background/background-tasks.ts";
 import type { AgentEvent } from "../agent/events.ts";
 import type { PermissionAnswer, PermissionAsk } from "../agent/turn/permitted-call.ts";
 import type { TeamRef } from "../team/ref.ts";
-import { BudgetPause } from "./gates/budget.ts";
-import type { RestGate } from "./gates/idle-hook.ts";
-import { PermissionDesk } from "./gates/permission-requests.ts";
-import { PlanGate } from "./gates/plan-approval.ts";
-import { GivenAnswers, Questions } from "./gates/questions.ts";
-import { Arrivals, SHUTDOWN_ASKED } from "./inbox/arrivals.ts";
+import { BudgetWait } from "./gates/budget.ts";
+import type { IdleHook } from "./gates/idle-hook.ts";
+import { PermissionRequests } from "./gates/permission-requests.ts";
+import { PlanApproval } from "./gates/plan-approval.ts";
+import { Questions, UndeliveredAnswers } from "./gates/questions.ts";
+import { InboundMessages, SHUTDOWN_ASKED } from "./inbox/arrivals.ts";
 import { Typing } from "./inbox/typed-input.ts";
-import { AgentOnce } from "./lazy-agent.ts";
-import { createLatch, interruption, Life, type WorkerEnd } from "./lifecycle.ts";
+import { LazyAgent } from "./lazy-agent.ts";
+import { createLatch, interruption, type WorkerEnd, WorkerLifecycle } from "./lifecycle.ts";
 import type { WorkerParts } from "./ports.ts";
-import type { Roster } from "./prompts/roster.ts";
-import { AgentNews, OwnEvents, type SubagentName } from "./reports/agent-activity.ts";
-import { TeamReports } from "./reports/team-reports.ts";
+import type { TeamRoster } from "./prompts/roster.ts";
+import { AgentActivity, EventRecorder, type SubagentName } from "./reports/agent-activity.ts";
+import { TeamNotifications } from "./reports/team-reports.ts";
 import { WorkSinceIdle } from "./turn/idle-notice.ts";
 import { Turns } from "./turn/turns.ts";
 import { Queue, ShutdownRequests } from "./turn-queue.ts";
@@ -33,22 +33,22 @@ export class Worker {
   readonly name: string;
   readonly ref: TeamRef;
   readonly color: string | undefined;
-  readonly plan: PlanGate;
-  readonly desk: PermissionDesk;
+  readonly plan: PlanApproval;
+  readonly desk: PermissionRequests;
   readonly shutdowns = new ShutdownRequests();
   /** What its next idle notice tells of. */
   readonly work = new WorkSinceIdle();
   readonly #options: WorkerOptions;
-  readonly #agent: AgentOnce;
-  readonly #events: OwnEvents;
-  readonly #reports: TeamReports;
+  readonly #agent: LazyAgent;
+  readonly #events: EventRecorder;
+  readonly #reports: TeamNotifications;
   readonly #queue: Queue;
-  readonly #life: Life;
-  readonly #budget: BudgetPause;
-  readonly #news: AgentNews;
+  readonly #life: WorkerLifecycle;
+  readonly #budget: BudgetWait;
+  readonly #news: AgentActivity;
   readonly #turns: Turns;
   readonly #questions: Questions;
-  readonly #arrivals: Arrivals;
+  readonly #arrivals: InboundMessages;
   readonly #typing: Typing;
   readonly #wake = createLatch();
 
@@ -58,28 +58,36 @@ export class Worker {
     this.name = name;
     this.ref = ref;
     this.color = color;
-    this.#agent = new AgentOnce(
+    this.#agent = new LazyAgent(
       () => this.#makeAgent(),
       () => this.#wake.set(),
     );
     this.#queue = new Queue(role);
-    this.#events = new OwnEvents(ref, name);
-    this.#life = new Life({
+    this.#events = new EventRecorder(ref, name);
+    this.#life = new WorkerLifecycle({
       ...options,
       endTurn: (reason) => void this.#turns.stop(reason),
       ends: () => this.#wake.set(),
     });
-    this.#reports = new TeamReports({
+    this.#reports = new TeamNotifications({
       ...options,
       teamGone: () => this.#life.teamGone(),
       problem: (text) => view.error(text),
     });
-    this.plan = new PlanGate({
+    this.plan = new PlanApproval({
       ...options,
       onMode: (mode, before) => this.#events.record({ type: "mode_changed", mode, before }),
       onRelease: (words) => this.told(words),
     });
-    this.desk = new PermissionDesk({ ref, agent: name, color, isLead: role === "lead", view, status, clock });
+    this.desk = new PermissionRequests({
+      ref,
+      agent: name,
+      color,
+      isLead: role === "lead",
+      view,
+      status,
+      clock,
+    });
     const own = {
       ...options,
       agent: this.#agent,
@@ -94,16 +102,16 @@ export class Worker {
       wake: this.#wake,
       isInTurn: () => this.#turns.isRunning,
     };
-    const answers = new GivenAnswers(own);
+    const answers = new UndeliveredAnswers(own);
     this.#questions = new Questions(own, answers);
-    this.#budget = new BudgetPause(own);
-    this.#news = new AgentNews({
+    this.#budget = new BudgetWait(own);
+    this.#news = new AgentActivity({
       ...own,
       throttled: (reason) => void (role === "teammate" && this.#reports.throttled(reason)),
     });
     const parts = { ...own, answers, questions: this.#questions, budget: this.#budget };
     this.#turns = new Turns({ ...parts, news: () => this.roster?.news() });
-    this.#arrivals = new Arrivals({ ...parts, interrupt: () => void this.interrupt() });
+    this.#arrivals = new InboundMessages({ ...parts, interrupt: () => void this.interrupt() });
     this.#typing = new Typing({ ...parts, arrivals: this.#arrivals });
   }
 
@@ -124,10 +132,10 @@ export class Worker {
   }
 
   /** Who is in its team, as it has been told; given with the agent. */
-  roster: Roster | undefined;
+  roster: TeamRoster | undefined;
 
   /** Whether it may rest when nothing is left to do; given with the agent, since it needs the settings. */
-  set rest(gate: RestGate) {
+  set rest(gate: IdleHook) {
     this.#turns.end.rest = gate;
   }
 

@@ -7,7 +7,7 @@ import { iterm2Backend } from "../../src/backend/iterm2/iterm2-backend.ts";
 import { processBackend } from "../../src/backend/process-backend.ts";
 import { tmuxPaneBackend } from "../../src/backend/tmux/tmux-backend.ts";
 import { TeamError } from "../../src/errors.ts";
-import { processTable, startedWith } from "../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable } from "../../src/os/process/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { iterm2 } from "../support/iterm2.ts";
 import { AGENTS, end, endAll, placesOf, requestFor } from "../support/spawns.ts";
@@ -90,8 +90,8 @@ describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
       const { pid } = JSON.parse(readFileSync(request.paths.status, "utf8")).process;
       pids.add(pid);
       expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(-3, -1)).toEqual([hostile, ""]);
-      expect(startedWith(pid, `SECRET=${hostile}${request.name}`)).toBe(true);
-      expect(startedWith(pid, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
+      expect(hasEnvEntry(pid, `SECRET=${hostile}${request.name}`)).toBe(true);
+      expect(hasEnvEntry(pid, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
       expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toContain(`\0PWD=${cwd}\0`);
     }
     expect(pids.size).toBe(3);
@@ -231,7 +231,7 @@ function setUp(make: (t: PrivateTmux, readyTimeoutMs: number) => Subject, readyT
 
 function expectNothingOf({ paths, instance }: SpawnRequest): void {
   expect([paths.run, paths.runtime].filter((path) => existsSync(path))).toEqual([]);
-  expect(processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${instance}`))).toEqual([]);
+  expect(processTable().filter((row) => hasEnvEntry(row.pid, `TEAMS_INSTANCE=${instance}`))).toEqual([]);
 }
 
 function notExecutable(t: PrivateTmux): string {

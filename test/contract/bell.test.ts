@@ -7,7 +7,7 @@ import type { Bell } from "../../src/wakeup/bell.ts";
 import { openLastingBell } from "../../src/wakeup/durable-bell.ts";
 import { makeFifos, openFifoBell, ring } from "../../src/wakeup/fifo-bell.ts";
 import { openWatchBell } from "../../src/wakeup/file-bell.ts";
-import { Rings } from "../../src/wakeup/manual-bell.ts";
+import { ManualBell } from "../../src/wakeup/manual-bell.ts";
 import { anyBell } from "../../src/wakeup/merged-bell.ts";
 import { socketBell } from "../../src/wakeup/socket-bell.ts";
 import { backoffBell } from "../../src/wakeup/timer-bell.ts";
@@ -62,7 +62,7 @@ const BELLS: Record<string, () => Promise<Subject>> = {
     return { bell, ring: () => undefined };
   },
   "a bell within this process": async () => {
-    const rings = new Rings(() => undefined);
+    const rings = new ManualBell(() => undefined);
     return { bell: rings, ring: () => rings.ring() };
   },
 };
@@ -123,7 +123,7 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
 });
 
 test("anyBell keeps a ring that arrives while another bell ends the wait", async () => {
-  const [first, second] = [new Rings(() => undefined), new Rings(() => undefined)];
+  const [first, second] = [new ManualBell(() => undefined), new ManualBell(() => undefined)];
   const both = anyBell([first, second]);
   const woken = both.wait();
   first.ring();

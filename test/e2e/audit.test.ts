@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { processTable, signalProcess, startedWith } from "../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable, signalProcess } from "../../src/os/process/process-table.ts";
 import { statusRecord } from "../../src/schema/status.ts";
 import { TEAMS } from "../support/built.ts";
 import { eventually } from "../support/eventually.ts";
@@ -77,7 +77,7 @@ const audit = (...words: string[]): string[] => [
 async function expectNothingLeft(own: PrivateTmux): Promise<void> {
   const marker = `TEAMS_TEST=${own.env.TEAMS_TEST}`;
   await eventually("the end of all processes", () =>
-    processTable().every((row) => !startedWith(row.pid, marker)),
+    processTable().every((row) => !hasEnvEntry(row.pid, marker)),
   );
   const panes = spawnSync("tmux", ["-L", own.env.TEAMS_TMUX_SOCKET ?? "", "list-panes", "-a"], {
     env: own.env,

@@ -7,7 +7,7 @@ import { readTeam } from "../../src/team/config/config.ts";
 import { readEntry } from "../../src/team/inbox/inbox-format.ts";
 import { type TeamRef, teamRef } from "../../src/team/ref.ts";
 import { taskIds } from "../../src/team/tasks/task-ids.ts";
-import { getTask, ownerOf } from "../../src/team/tasks/tasks.ts";
+import { getTask, ownerName } from "../../src/team/tasks/tasks.ts";
 
 /** One change of a team that a process is about to try. */
 export type Operation =
@@ -334,7 +334,7 @@ export class Acknowledged {
     if (removed === undefined) hold(task !== undefined, `Task ${id} is gone.`);
     if (removed === "done") hold(task === undefined, `Task ${id} is back.`);
     if (task === undefined) return;
-    if (owner !== undefined) hold(ownerOf(task) === owner, `Task ${id} of ${owner} is ${task.owner}'s.`);
+    if (owner !== undefined) hold(ownerName(task) === owner, `Task ${id} of ${owner} is ${task.owner}'s.`);
     if (completed === "begun" || owner === undefined) return;
     hold(task.status === (completed ? "completed" : "in_progress"), `Task ${id} is ${task.status}.`);
   }

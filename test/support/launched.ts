@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { launchArgv, launchScript } from "../../src/launch/launch-script.ts";
 import { prepareLaunches } from "../../src/launch/prepare.ts";
 import { replaceFile } from "../../src/os/files/atomic-write.ts";
-import { startOf } from "../../src/os/process/identity.ts";
+import { startTimeOf } from "../../src/os/process/identity.ts";
 import { processTable } from "../../src/os/process/process-table.ts";
 import { type ExitRecord, exitRecord } from "../../src/schema/status.ts";
 import { makeFifos, openFifoBell } from "../../src/wakeup/fifo-bell.ts";
@@ -78,7 +78,7 @@ export async function launched(
       existsSync(paths.exit) ? exitRecord.parse(JSON.parse(readFileSync(paths.exit, "utf8"))) : undefined,
     program: (): number => JSON.parse(readFileSync(paths.status, "utf8")).process.pid,
     outer: () => Number(outerPid),
-    isGone: (pid: number) => startOf(pid) === undefined,
+    isGone: (pid: number) => startTimeOf(pid) === undefined,
     inner: () => processTable().find((row) => row.ppid === Number(outerPid))?.pid ?? 0,
     serverPid: () => Number(t.tmux("display-message", "-p", "#{pid}")),
     panes: () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n"),

@@ -1,20 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LeadContext } from "../../src/operations/context.ts";
+import type { OperationContext } from "../../src/operations/context.ts";
 import { createTeam } from "../../src/operations/create-team.ts";
 import type { SpawnInput } from "../../src/operations/spawn/draft-member.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../src/operations/spawn/spawn.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
-import { homeOf } from "../../src/team/home.ts";
+import { teamsHome } from "../../src/team/home.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { type PrivateTmux, privateTmux } from "./tmux-server.ts";
 import { contextOf } from "./worker.ts";
 
 export interface LedTeam {
   readonly ref: TeamRef;
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly place: PrivateTmux;
   /** Starts teammates that are the built program, each a child process, and plays them `play.json`. */
   spawn(...inputs: readonly (string | SpawnInput)[]): Promise<readonly SpawnedTeammate[]>;
@@ -26,7 +26,7 @@ export async function ledTeam(
   name = "crew",
   place: PrivateTmux = privateTmux(),
 ): Promise<LedTeam> {
-  const home = homeOf(place.env);
+  const home = teamsHome(place.env);
   const playbook = join(place.home, "play.json");
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
   const { ref } = await createTeam(home, systemClock, {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { platform } from "../../src/os/env.ts";
-import { processTable, startedWith } from "../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable } from "../../src/os/process/process-table.ts";
 import type { PrivateTmux } from "./tmux-server.ts";
 
 /** What is there of teams on a test's machine: the answer to "nothing left behind". */
@@ -57,7 +57,7 @@ export function leftoversOf(t: PrivateTmux): Leftovers {
 /** Every living process that has this test's marker in its environment; none where the system does not show it. */
 export function markedProcesses(t: PrivateTmux) {
   return processTable().filter(
-    ({ pid }) => pid !== process.pid && startedWith(pid, `TEAMS_TEST=${t.env.TEAMS_TEST}`),
+    ({ pid }) => pid !== process.pid && hasEnvEntry(pid, `TEAMS_TEST=${t.env.TEAMS_TEST}`),
   );
 }
 

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Backend } from "../../src/backend/backend.ts";
-import type { LeadContext } from "../../src/operations/context.ts";
+import type { OperationContext } from "../../src/operations/context.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 
 /** A lead whose teammates live in places that are only written down: which of them were closed stands in a directory. */
-export function lookingContext(ref: TeamRef): LeadContext {
+export function lookingContext(ref: TeamRef): OperationContext {
   const backend = {
     close: async (places: readonly { readonly instance: string }[]) => {
       for (const { instance } of places) mkdirSync(join(closedIn(ref), instance), { recursive: true });

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { inProcessBackend } from "../../src/backend/in-process/in-process-backend.ts";
-import type { LeadContext } from "../../src/operations/context.ts";
+import type { OperationContext } from "../../src/operations/context.ts";
 import { createTeam } from "../../src/operations/create-team.ts";
 import { killEverybody } from "../../src/operations/ending/kill.ts";
 import type { SpawnInput } from "../../src/operations/spawn/draft-member.ts";
@@ -14,9 +14,9 @@ import { runInside } from "../../src/runtime/teammate/run-in-process.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { PermissionMode } from "../../src/schema/permission-modes.ts";
 import type { Turn } from "../../src/schema/playbook.ts";
-import { homeOf } from "../../src/team/home.ts";
+import { teamsHome } from "../../src/team/home.ts";
 import { history } from "../../src/team/mailbox/history.ts";
-import { deliver } from "../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import type { AnyCall } from "../../src/terminal/call.ts";
@@ -31,7 +31,7 @@ export type PlaceKind = (typeof PLACES)[number];
 /** A team whose lead is this test, watched as a lead's process watches it. */
 export interface SupervisedTeam {
   readonly ref: TeamRef;
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly t: PrivateTmux;
   spawn(...inputs: readonly (string | SpawnInput)[]): Promise<readonly SpawnedTeammate[]>;
   /** From the lead. */
@@ -58,7 +58,7 @@ export async function supervisedTeam(
   const { pane } = t.session();
   const playbook = join(t.home, "play.json");
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
-  const { ref } = await createTeam(homeOf(t.env), systemClock, {
+  const { ref } = await createTeam(teamsHome(t.env), systemClock, {
     name: "crew",
     cwd: t.home,
     model: `scripted:${playbook}`,
@@ -69,7 +69,7 @@ export async function supervisedTeam(
   const inside = inProcessBackend({
     runWorker: runInside(callOf(at.program), { width: () => 100, plain: true }),
   });
-  const ctx: LeadContext = {
+  const ctx: OperationContext = {
     ...at,
     backends: openBackends(env, { inProcess: inside }),
     ...(kind === "panes" ? { callerPane: pane } : {}),
@@ -116,7 +116,7 @@ export async function supervisedTeam(
           .find((agent) => agent.name === name)
           ?.typed(line);
     },
-    send: async (to, text) => void (await deliver(ref, { from: LEAD_NAME, to, text })),
+    send: async (to, text) => void (await sendMessage(ref, { from: LEAD_NAME, to, text })),
     inbox: async (name = LEAD_NAME) => (await history(ref, name, { all: true })).map(({ text }) => text),
     idle: async (...names) => {
       await eventually(`${names.join(", ")} idle`, () =>

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Env } from "../../src/os/env.ts";
-import { startOf } from "../../src/os/process/identity.ts";
-import { processTable, signalProcess, startedWith } from "../../src/os/process/process-table.ts";
+import { startTimeOf } from "../../src/os/process/identity.ts";
+import { hasEnvEntry, processTable, signalProcess } from "../../src/os/process/process-table.ts";
 import { runtimeOfRoot, type TeamPaths, teamPaths } from "../../src/protocol/paths.ts";
 import { type TeamDir, teamDir } from "../../src/schema/names.ts";
 import { type TmuxServer, tmuxServer } from "../../src/tmux/server.ts";
@@ -90,7 +90,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
     const pid = serverPid();
     spawnSync("tmux", [...args, "kill-server"], { env, timeout: 5000 });
     // A zombie is no server any more; who reaps it, and when, is the machine's business.
-    if (pid !== undefined) await eventually("the tmux server's end", () => startOf(pid) === undefined);
+    if (pid !== undefined) await eventually("the tmux server's end", () => startTimeOf(pid) === undefined);
   };
   onTestFinished(async () => {
     await reap(id, killServer);
@@ -159,7 +159,7 @@ async function reap(id: string, killServer: () => Promise<void>): Promise<void> 
   const deadline = performance.now() + 5000;
   for (;;) {
     const left = processTable().filter(
-      (row) => row.pid !== process.pid && startedWith(row.pid, `${MARKER}=${id}`),
+      (row) => row.pid !== process.pid && hasEnvEntry(row.pid, `${MARKER}=${id}`),
     );
     if (left.length === 0 || performance.now() > deadline) return;
     for (const row of left) signalProcess(row.pid, "SIGKILL");

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { anthropicModel } from "../../src/agent/model/anthropic.ts";
 import { answerPermission } from "../../src/operations/approvals/answer-permission.ts";
-import type { LeadContext } from "../../src/operations/context.ts";
+import type { OperationContext } from "../../src/operations/context.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { eventually } from "./eventually.ts";
@@ -31,7 +31,7 @@ export interface ToldAgent {
 export interface TwoAgents {
   readonly ref: TeamRef;
   /** For what a person or a program does on the lead's side. */
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly lead: ToldAgent;
   readonly dev: ToldAgent;
 }

@@ -1,7 +1,7 @@
-import { ownIdentity, startOf } from "../../src/os/process/identity.ts";
+import { ownIdentity, startTimeOf } from "../../src/os/process/identity.ts";
 import type { PlaceRecord } from "../../src/schema/status.ts";
 import { createTeamFiles } from "../../src/team/config/config.ts";
-import { homeOf } from "../../src/team/home.ts";
+import { teamsHome } from "../../src/team/home.ts";
 import { addMembers } from "../../src/team/members/members.ts";
 import { writePlace } from "../../src/team/records/read-records.ts";
 import { prepareRun } from "../../src/team/records/write-records.ts";
@@ -25,7 +25,7 @@ export async function watchedPane(t: PrivateTmux): Promise<Watched> {
 }
 
 export function watchedTeam(t: PrivateTmux): Promise<TeamRef> {
-  return createTeamFiles(homeOf(t.env), {
+  return createTeamFiles(teamsHome(t.env), {
     name: "crew",
     leadSessionId: ownIdentity().procStart,
     leadCwd: t.home,
@@ -42,7 +42,7 @@ export async function watchedMember(t: PrivateTmux, ref: TeamRef, name: string):
   const pane = t.tmux("new-window", "-d", "-t", "=work:", ...words);
   await eventually("its shell", () => t.tmux("capture-pane", "-p", "-t", pane).includes("ready"));
   const { panePid = 0, ...rest } = placeIn(t, pane);
-  const place = { ...rest, panePid, paneProcStart: startOf(panePid) ?? "" };
+  const place = { ...rest, panePid, paneProcStart: startTimeOf(panePid) ?? "" };
   writePlace(ref, name, place);
   return { ref, place, pane, does: (line) => void t.tmux("send-keys", "-t", pane, "-l", `${line}\r`) };
 }

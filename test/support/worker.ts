@@ -7,7 +7,7 @@ import type { ConversationMessage, Model } from "../../src/agent/model/model.ts"
 import { scriptedModel } from "../../src/agent/playbook/scripted-model.ts";
 import { type AgentType, agentTypeOf } from "../../src/agent/prompts/agent-types.ts";
 import { openNotes } from "../../src/agent/prompts/type-notes.ts";
-import type { LeadContext } from "../../src/operations/context.ts";
+import type { OperationContext } from "../../src/operations/context.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import type { Env } from "../../src/os/env.ts";
 import { ownIdentity } from "../../src/os/process/identity.ts";
@@ -63,7 +63,7 @@ export interface WorkerInput {
 /** A worker at work in this process, with a real conversation, inbox and bell, and a scripted model. */
 export interface RunningWorker {
   readonly worker: Worker;
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly cwd: string;
   /** Its conversation, once it has had a turn. */
   readonly messages: readonly ConversationMessage[];
@@ -80,8 +80,8 @@ export interface RunningWorker {
 export function contextOf(
   ref: TeamRef,
   actor: string = LEAD_NAME,
-  more: Partial<LeadContext> = {},
-): LeadContext {
+  more: Partial<OperationContext> = {},
+): OperationContext {
   const env = {
     PATH: process.env.PATH,
     HOME: dirname(ref.home.root),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { formatJson } from "../../../src/store/format-json.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { atMost, type Bench, type Figure } from "../figure.ts";
 import { markAll, sendOne, takeUpResidence } from "../support/life.ts";
 import { sample, timeOf } from "../support/samples.ts";
@@ -26,7 +26,7 @@ export const backlog: Bench = {
       writeFileSync(ref.paths.inbox("bob"), formatJson(unread), { mode: 0o600 });
       const times = room.amount(30, 10);
       const sent = (await sample(times, () => sendOne(ref))).at(0.95);
-      const read = (await sample(times, () => pending(ref, "bob"))).at(0.95);
+      const read = (await sample(times, () => unreadMessages(ref, "bob"))).at(0.95);
       const marked = await timeOf(() => markAll(ref));
       figures.push(
         {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { pending } from "../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Bench, countAtMost, type Figure } from "../figure.ts";
 import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
@@ -41,7 +41,7 @@ async function bytesOfOne(ref: TeamRef): Promise<Record<string, number>> {
   const bytes: Record<string, number> = {};
   const steps = {
     "to deliver it": () => sendOne(ref),
-    "to read it": () => pending(ref, "bob"),
+    "to read it": () => unreadMessages(ref, "bob"),
     "to mark it": () => markAll(ref),
   };
   for (const [what, step] of Object.entries(steps)) {

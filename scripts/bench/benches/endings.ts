@@ -1,4 +1,4 @@
-import type { LeadContext } from "../../../src/operations/context.ts";
+import type { OperationContext } from "../../../src/operations/context.ts";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { processTable, signalProcess } from "../../../src/os/process/process-table.ts";
@@ -29,7 +29,7 @@ interface Way {
   readonly limit: number;
   readonly end: (team: BenchTeam, name: string) => unknown;
   /** Resolves when it is known; asked for before the end. */
-  readonly known: (team: BenchTeam, name: string, ctx: LeadContext) => Promise<unknown>;
+  readonly known: (team: BenchTeam, name: string, ctx: OperationContext) => Promise<unknown>;
 }
 
 const kill = ({ ref }: BenchTeam, name: string): unknown =>
@@ -103,7 +103,7 @@ async function recorded({ ref }: BenchTeam, name: string): Promise<void> {
   bell.close();
 }
 
-async function told(_: BenchTeam, name: string, ctx: LeadContext): Promise<void> {
+async function told(_: BenchTeam, name: string, ctx: OperationContext): Promise<void> {
   const watching = new AbortController();
   const rejected = (message: string): void => console.error(message);
   await supervise(ctx, {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pending } from "../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { liveThrough, markAll, NEW_TEAM, sendOne, takeUpResidence } from "../support/life.ts";
@@ -63,7 +63,7 @@ async function costsAt(room: Room, place: Place): Promise<HistoryCosts> {
   for (const size of sizes) teams.push(await teamOfAge(place, size));
   const ours = await costsInTurn(room.amount(100, 30), teams, {
     deliver: (ref) => sendOne(ref),
-    read: (ref) => pending(ref, "bob"),
+    read: (ref) => unreadMessages(ref, "bob"),
     mark: (ref) => markAll(ref),
   });
   const one = join(scratch(place), "inbox.json");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { atMost, atMostTimes, type Bench, countAtMost, type Figure, type Room } from "../figure.ts";
 import { started } from "../support/children.ts";
@@ -162,7 +162,7 @@ function memoryOf(pids: readonly number[]): number {
 
 /** Gives each of them a turn with one call of its model, and waits for its end. */
 async function spokenTo({ ref }: BenchTeam, names: readonly string[]): Promise<void> {
-  for (const name of names) await deliver(ref, { from: LEAD_NAME, to: name, text: "hello" });
+  for (const name of names) await sendMessage(ref, { from: LEAD_NAME, to: name, text: "hello" });
   for (let look = 0; look < TURN_SECONDS * 10; look += 1) {
     const statuses = names.map((name) => readStatus(ref, name));
     if (statuses.every((status) => status?.state === "idle" && status.tokens.output > 0)) return;

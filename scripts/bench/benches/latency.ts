@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { Bench, Figure, Place, Room } from "../figure.ts";
 import { atMost, atMostTimes } from "../figure.ts";
 import { type Program, started, startProgram, timeOfNode } from "../support/children.ts";
@@ -43,7 +43,7 @@ async function resident(
   for (let turn = 0; turn < times; turn += 1) {
     await setTimeout(APART_MS);
     const begin = process.hrtime.bigint();
-    await deliver(ref, { from: "ada", to: "bob", text: `${begin}` });
+    await sendMessage(ref, { from: "ada", to: "bob", text: `${begin}` });
     took.push(await latencyOfNext(receiver, begin));
   }
   const samples = new Samples(took);

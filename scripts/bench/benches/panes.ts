@@ -1,12 +1,12 @@
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import type { LeadContext } from "../../../src/operations/context.ts";
+import type { OperationContext } from "../../../src/operations/context.ts";
 import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
-import { look } from "../../../src/tmux/list-panes.ts";
+import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
 import { makeFifos } from "../../../src/wakeup/fifo-bell.ts";
 import {
@@ -130,7 +130,7 @@ async function captures(room: Room, place: Place): Promise<Figure> {
     tmuxOf(team, "new-session", "-d", "-x", "200", "-y", "50", "--", "cat");
     const more = names(CAPTURED - 1).flatMap(() => [";", "new-window", "-d", "--", "cat"]);
     tmuxOf(team, ...more.slice(1));
-    const { panes } = await look(server);
+    const { panes } = await listPanes(server);
     const targets = panes.map(({ id }) => ({ pane: id, condition: equals("pane_id", id) }));
     const [one, each] = await sampleInTurn(room.amount(15, 5), [
       () => timeOf(() => captureEach(server, targets, 50)),
@@ -181,7 +181,7 @@ async function calls(room: Room, place: Place): Promise<readonly Figure[]> {
 }
 
 /** @returns once all are ready, and what goes on behind that is over too */
-async function spawn(ctx: LeadContext, count: number): Promise<void> {
+async function spawn(ctx: OperationContext, count: number): Promise<void> {
   const behind: Promise<unknown>[] = [];
   const inputs = names(count).map((name) => ({ name }));
   await spawnTeammates(ctx, inputs, { mode: "tmux", background: (work) => behind.push(work) });

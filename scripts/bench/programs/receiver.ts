@@ -6,7 +6,7 @@
 import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { openWorkerBell } from "../../../src/runtime/worker-bell.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { teamIn } from "../support/scratch.ts";
 
@@ -22,9 +22,9 @@ const facts = {
 createStatusKeeper(ref, agent, facts, undefined, systemClock);
 console.log("ready");
 for (;;) {
-  const entries = await pending(ref, agent);
+  const entries = await unreadMessages(ref, agent);
   const at = process.hrtime.bigint();
-  await acknowledge(
+  await markAsRead(
     ref,
     agent,
     entries.map(({ key }) => key),

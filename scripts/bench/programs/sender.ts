@@ -1,7 +1,7 @@
 /** `sender <directory> <agent> <count> ours|usual`: sends so many messages to `bob` once it is told to, one after the other, and then says `done`. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { teamIn } from "../support/scratch.ts";
 import { aMessage, usualSend } from "../support/usual-way.ts";
 
@@ -10,7 +10,7 @@ const ref = teamIn(directory);
 console.log("ready");
 await once(process.stdin, "data");
 for (let i = 0; i < Number(count); i += 1) {
-  if (way === "ours") await deliver(ref, { from: agent, to: "bob", text: aMessage("").text });
+  if (way === "ours") await sendMessage(ref, { from: agent, to: "bob", text: aMessage("").text });
   else await usualSend(ref.paths.inbox("bob"), aMessage(randomUUID()));
 }
 console.log("done");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { LeadContext } from "../../../src/operations/context.ts";
+import type { OperationContext } from "../../../src/operations/context.ts";
 import { killEverybody } from "../../../src/operations/ending/kill.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { openBackends } from "../../../src/runtime/backends.ts";
@@ -11,7 +11,7 @@ import type { Room } from "../figure.ts";
 import { type BenchTeam, SERVER } from "./scratch.ts";
 
 /** A lead's operations in this team, from outside of tmux; its teammates are the built program. */
-export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): LeadContext {
+export function leadOf(room: Room, team: BenchTeam, more: NodeJS.ProcessEnv = {}): OperationContext {
   const env = { ...team.env, ...more };
   return {
     home: team.ref.home,
@@ -35,7 +35,7 @@ export function tmuxOf({ env }: BenchTeam, ...words: readonly string[]): string 
 }
 
 /** Ends everybody and the team's tmux server. */
-export async function endTeam(ctx: LeadContext, team: BenchTeam): Promise<void> {
+export async function endTeam(ctx: OperationContext, team: BenchTeam): Promise<void> {
   await killEverybody(ctx);
   endServer(team);
 }

@@ -4,8 +4,8 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { formatJson } from "../../../src/store/format-json.ts";
 import { appendJournal } from "../../../src/team/inbox/journal.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { createStatusKeeper } from "../../../src/worker/status-record.ts";
@@ -57,13 +57,13 @@ export async function liveThrough(ref: TeamRef, messages: number): Promise<void>
 
 /** One message from `ada` to `bob`. */
 export async function sendOne(ref: TeamRef): Promise<void> {
-  await deliver(ref, { from: "ada", to: "bob", text: aMessage("").text });
+  await sendMessage(ref, { from: "ada", to: "bob", text: aMessage("").text });
 }
 
 /** Marks all that waits for `bob` as read, as its receiver does. */
 export async function markAll(ref: TeamRef): Promise<void> {
-  const entries = await pending(ref, "bob");
-  await acknowledge(
+  const entries = await unreadMessages(ref, "bob");
+  await markAsRead(
     ref,
     "bob",
     entries.map(({ key }) => key),

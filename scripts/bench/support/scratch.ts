@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createTeamFiles } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import type { Place } from "../figure.ts";
@@ -53,7 +53,7 @@ export async function benchTeam(place: Place, members: readonly string[]): Promi
   const directory = scratch(place);
   const env = environmentIn(directory);
   for (const name of ["home", "runtime", "sockets"]) mkdirSync(join(directory, name), { mode: 0o700 });
-  const ref = await createTeamFiles(homeOf(env), {
+  const ref = await createTeamFiles(teamsHome(env), {
     name: TEAM,
     leadSessionId: "5f0e2a6e-0000-4000-8000-000000000000",
     leadCwd: directory,
@@ -68,7 +68,7 @@ export async function benchTeam(place: Place, members: readonly string[]): Promi
 
 /** The same team, for a program that is told its directory. */
 export function teamIn(directory: string): TeamRef {
-  return teamRef(homeOf(environmentIn(directory)), TEAM);
+  return teamRef(teamsHome(environmentIn(directory)), TEAM);
 }
 
 /** A home, a runtime directory and a tmux server of this directory alone. */

@@ -2,7 +2,7 @@ import { identityCondition } from "../../backend/tmux/pane-tags.ts";
 import { TeamError } from "../../errors.ts";
 import { pause, steadyNow } from "../../os/clock.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId } from "../../tmux/ids.ts";
 import { either } from "../../tmux/keys.ts";
@@ -15,7 +15,7 @@ export type KeptBack = "in-mode" | "screen-changed" | "input-off" | "unbracketed
 /** Milliseconds between two looks while keys are under way: short at first, since most programs answer at once. */
 const LOOKS = { first: 20, growth: 1.6, most: 500 };
 /** Milliseconds for which a screen is the same when it has come to rest: some frames of a program that draws at 60 a second. */
-const REST_MS = 80;
+const DRAIN_MS = 80;
 
 /** Whether a program waits as it did: the same words, its cursor at the same place. */
 export function isSameScreen(one: Screen, other: Screen): boolean {
@@ -43,7 +43,7 @@ export interface TalkedTo {
   readonly buffer: string;
   look(): Promise<Screen | undefined>;
   /** Types only while the pane is as it was at that look. */
-  type(since: Screen, keys: readonly Command[]): Promise<"typed" | KeptBack>;
+  type(since: Screen, keys: readonly TmuxCommand[]): Promise<"typed" | KeptBack>;
 }
 
 const TYPED = "TYPED";
@@ -52,7 +52,7 @@ export function talkedTo(server: TmuxServer, place: PlaceRecord): TalkedTo | und
   const identity = identityCondition(place);
   if (identity === undefined) return undefined;
   const { pane, condition } = identity;
-  const say = (text: string): Command => ["display-message", "-p", "-t", pane, text];
+  const say = (text: string): TmuxCommand => ["display-message", "-p", "-t", pane, text];
   return {
     id: pane,
     buffer: `teams-${place.instance}`,
@@ -131,7 +131,7 @@ export async function changeOf(pane: TalkedTo, before: Screen, withinMs: number)
 export async function restOf(pane: TalkedTo, changed: Screen, withinMs: number): Promise<Screen | undefined> {
   const deadline = steadyNow() + withinMs;
   for (let last = changed; ; ) {
-    await pause(REST_MS);
+    await pause(DRAIN_MS);
     const screen = await pane.look();
     if (screen === undefined || screen.dead) return undefined;
     if (isSameScreen(screen, last) || steadyNow() > deadline) return screen;

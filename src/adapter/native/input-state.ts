@@ -94,7 +94,7 @@ export function talkStep(state: TalkState, event: TalkEvent): TalkStep {
 }
 
 /** What a talk that is over says to the table. */
-export function eventOf(talk: Talk): TalkEvent {
+export function toInputEvent(talk: Talk): TalkEvent {
   return "why" in talk && talk.why === "gone" ? "gone" : talk.kind;
 }
 

@@ -7,7 +7,7 @@ import { entryOf, listDir, removeFile, removeIfEmpty } from "../../os/files/fs.t
  * Milliseconds that an output is kept behind its last word: over a weekend, for a conversation that is gone on with. Which team it
  * was for nobody knows: several work in one directory, so that the end of one removes none of them.
  */
-export const KEPT_MS = 3 * 24 * 60 * 60 * 1000;
+export const RETENTION_MS = 3 * 24 * 60 * 60 * 1000;
 /** Milliseconds between two sweeps, whoever makes them. */
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 /** Says when the newest sweep was, by its age. */
@@ -19,7 +19,7 @@ export function oldOutputs(now: number, scratch = scratchDirectory()): string[] 
     .map((place) => join(scratch, place, "tasks"))
     .filter((tasks) => entryOf(dirname(tasks))?.isDirectory() && entryOf(tasks)?.isDirectory())
     .flatMap((tasks) => listDir(tasks).map((name) => join(tasks, name)))
-    .filter((path) => path.endsWith(".output") && ageOf(path, now) > KEPT_MS);
+    .filter((path) => path.endsWith(".output") && ageOf(path, now) > RETENTION_MS);
 }
 
 /** Removes them, and the directories that this leaves empty. */

@@ -49,7 +49,7 @@ const MAX_REQUEST = 8_000;
  * newest alone is too long (one huge result), its longest texts are cut; where even a summary is too long to be made,
  * there is none.
  */
-export async function compact(input: CompactionInput): Promise<Compaction> {
+export async function compactConversation(input: CompactionInput): Promise<Compaction> {
   const { request, window } = input;
   const { messages } = request;
   const from = splitPoint(messages, keptTokens(window));

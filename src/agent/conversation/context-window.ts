@@ -1,14 +1,14 @@
 import type { AgentEvent } from "../events.ts";
 import type { Model, ModelRequest } from "../model/model.ts";
 import type { Spent } from "./call-model.ts";
-import { type Compaction, compact } from "./compaction.ts";
-import type { Memory } from "./conversation.ts";
+import { type Compaction, compactConversation } from "./compaction.ts";
+import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
 import { compactionPoint, tokensOf, tokensOfText } from "./trim-messages.ts";
 
 export interface WindowOptions {
   readonly model: Model;
-  readonly memory: Memory;
+  readonly memory: Conversation;
   /** The next call of the model as it would be made now. */
   readonly request: () => ModelRequest;
   /** What the agent should read of the world as it is now. */
@@ -76,7 +76,7 @@ export class Window {
     // What is left of it nobody but us has counted.
     const before = this.#guess();
     emit({ type: "compacting" });
-    const done = await compact({
+    const done = await compactConversation({
       ...{ model, signal, facts, emit, spent },
       request: request(),
       window: this.#size ?? this.#length(),

@@ -11,7 +11,7 @@ import { tokensOf } from "./trim-messages.ts";
 const MAX_KEYS = 10_000;
 
 /** A conversation as the agent goes on with it, each change on the disk before anything follows from it. */
-export class Memory {
+export class Conversation {
   /** The same array for as long as the agent lives. */
   readonly messages: ConversationMessage[];
   readonly handledKeys: Set<string>;

@@ -1,7 +1,7 @@
 import { realPathOf } from "../../os/files/real-path.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { isPrivateHost } from "./host-rules.ts";
-import { whyProtected } from "./protected-paths.ts";
+import { protectedReason } from "./protected-paths.ts";
 import {
   areInside,
   isOwnNote,
@@ -10,7 +10,7 @@ import {
   type PermissionQuestion,
   type Places,
   placesIn,
-  whyReadable,
+  readableReason,
 } from "./question.ts";
 import { allowance, parseRule, type RuleSubject, refusingRule } from "./rules.ts";
 import { type WrittenWord, writtenWords } from "./written-paths.ts";
@@ -20,7 +20,7 @@ import { type WrittenWord, writtenWords } from "./written-paths.ts";
  * protected paths, allow rules, the mode's allowances, else ask (protocol.md section 6). What a command redirects to is
  * decided on like a file that is read or written.
  */
-export function decide(question: PermissionQuestion): PermissionDecision {
+export function decidePermission(question: PermissionQuestion): PermissionDecision {
   const { decision, whole } = decideOpen(question);
   const all = [decision, ...redirections(question, whole).map((file) => decideOpen(file).decision)];
   const strictest =
@@ -97,7 +97,7 @@ function decideOpen(question: PermissionQuestion): OpenDecision {
   if (resolved.failure !== undefined) return part(ask(`${resolved.failure} cannot be resolved.`));
   if (isOwnNote(question, resolved)) return part(allow("It keeps its notes."));
   for (const { path, isHiddenPattern } of changedPaths(question, resolved)) {
-    const why = isHiddenPattern ? MAY_BE_PROTECTED : whyProtected(path, resolved.protectedDirs);
+    const why = isHiddenPattern ? MAY_BE_PROTECTED : protectedReason(path, resolved.protectedDirs);
     if (why !== undefined) return part(guard(`${path} ${why}.`));
   }
   const allowed = allowance(rules.allow, subject);
@@ -171,7 +171,7 @@ function allowedByMode(
 ): PermissionDecision {
   const { mode, access, line, tool } = question;
   const inside = areInside(resolved.paths, resolved.dirs);
-  const readable = access.kind === "read" ? whyReadable(resolved) : undefined;
+  const readable = access.kind === "read" ? readableReason(resolved) : undefined;
   if (readable !== undefined) return allow(readable);
   if (mode === "plan" && isThePlan(question, resolved)) return allow("It writes the plan.");
   if (mode === "acceptEdits" && access.kind === "write" && inside) {

@@ -8,7 +8,7 @@ import { foldedName, readerAtStart } from "./startup-files.ts";
  * @param path absolute and normal
  * @returns undefined where it could not
  */
-export function whyProtected(path: string, roots: readonly string[]): string | undefined {
+export function protectedReason(path: string, roots: readonly string[]): string | undefined {
   if (roots.some((root) => isInside(path, root))) return "is a file of teams' own";
   const parts = foldedName(path).split(sep);
   if (parts.includes(".git")) return "is git's own, which runs what it finds there";

@@ -74,7 +74,7 @@ export function placesIn(question: PermissionQuestion): Places {
 }
 
 /** Why files may be read in every mode; undefined where they may not. */
-export function whyReadable({ paths, dirs, readDirs, planFile }: Places): string | undefined {
+export function readableReason({ paths, dirs, readDirs, planFile }: Places): string | undefined {
   if (areInside(paths, dirs)) return "It reads inside the working directories.";
   if (areInside(paths, readDirs)) return "It reads what is there for it to read.";
   return planFile !== undefined && areInside(paths, [planFile]) ? "It reads its plan." : undefined;

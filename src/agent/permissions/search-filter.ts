@@ -35,7 +35,7 @@ export function isWithheld(
  * The same of a file that a model is told before any call (notes and what they bring in, skills): a rule about a tool as a whole
  * is not about it.
  */
-export function isKeptBack(
+export function isReadDenied(
   path: string,
   { rules, ...question }: Pick<PermissionQuestion, "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
@@ -48,7 +48,7 @@ export function isKeptBack(
  * Whether an allowed call may reach its host at this address, to which the host's name leads: one of no public network needs a
  * rule of its own where the host does not say itself that it is one, since whoever owns a name says where it leads.
  */
-export function mayReach(
+export function mayConnect(
   address: string,
   {
     mode,

@@ -11,7 +11,7 @@ export interface MemoryFile {
   readonly text: string;
 }
 
-export interface Memory {
+export interface MemoryFiles {
   /** The user's first, then from the project's top down to the working directory. */
   readonly files: readonly MemoryFile[];
   /** One sentence for each that was not read as it asks for. */
@@ -22,7 +22,7 @@ export interface Memory {
  * Whether a rule of the user's keeps a file from a model that would read it before any call of a tool.
  * @param base where a rule's relative pattern starts, beside the working directory
  */
-export type IsKeptBack = (path: string, base: string) => boolean;
+export type IsReadDenied = (path: string, base: string) => boolean;
 
 const NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md", "CLAUDE.local.md"];
 /** How far a file may name a file that names a file. */
@@ -39,8 +39,8 @@ const MAX_CHARACTERS = 200_000;
  */
 export function loadMemory(
   { root, cwd, home }: { readonly root: string; readonly cwd: string; readonly home: string | undefined },
-  isKeptBack: IsKeptBack,
-): Memory {
+  isKeptBack: IsReadDenied,
+): MemoryFiles {
   const reading = new Reading(isKeptBack, home);
   reading.add(join(root, "CLAUDE.md"), root);
   const top = projectTop(cwd);
@@ -53,11 +53,11 @@ class Reading {
   readonly files: MemoryFile[] = [];
   readonly flaws: string[] = [];
   readonly #seen = new Set<string>();
-  readonly #isKeptBack: IsKeptBack;
+  readonly #isKeptBack: IsReadDenied;
   readonly #home: string | undefined;
   #characters = 0;
 
-  constructor(isKeptBack: IsKeptBack, home: string | undefined) {
+  constructor(isKeptBack: IsReadDenied, home: string | undefined) {
     this.#isKeptBack = isKeptBack;
     this.#home = home;
   }

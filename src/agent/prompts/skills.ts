@@ -8,7 +8,7 @@ import type { Tool } from "../tool.ts";
 import { failed } from "../tools/file-access.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import { readDocument, textOfField } from "./front-matter.ts";
-import type { IsKeptBack } from "./memory-files.ts";
+import type { IsReadDenied } from "./memory-files.ts";
 import { skillDirectories } from "./skill-directories.ts";
 
 /** Something that somebody wrote down how to do. */
@@ -33,7 +33,7 @@ const MAX_DESCRIPTION = 500;
  * The skills of the root, and of the working directory over them; of each only the front matter is kept. The root's may be
  * links of the user's own to anywhere, a project's stay inside of it. One that a rule keeps from being read is left out.
  */
-export function loadSkills(root: string, cwd: string, isKeptBack: IsKeptBack): Skills {
+export function loadSkills(root: string, cwd: string, isKeptBack: IsReadDenied): Skills {
   const skills = new Map<string, Skill>();
   const flaws: string[] = [];
   const [own, project] = skillDirectories(root, cwd);

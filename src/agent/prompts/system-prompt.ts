@@ -1,7 +1,7 @@
 import type { AgentType } from "./agent-types.ts";
-import { defaultPrompt, type Surroundings } from "./default-prompt.ts";
+import { defaultPrompt, type EnvironmentFacts } from "./default-prompt.ts";
 
-export interface PromptParts extends Surroundings {
+export interface PromptParts extends EnvironmentFacts {
   /** Stands instead of everything but what is appended. */
   readonly override?: string | undefined;
   readonly agentType: Pick<AgentType, "prompt" | "custom">;

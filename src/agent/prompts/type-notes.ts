@@ -3,7 +3,7 @@ import { messageOf } from "../../errors.ts";
 import { realPathOf } from "../../os/files/real-path.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import type { AgentType, NotesScope } from "./agent-types.ts";
-import { fenced, type IsKeptBack } from "./memory-files.ts";
+import { fenced, type IsReadDenied } from "./memory-files.ts";
 
 /** What agents of a type keep from one conversation to the next. */
 export interface Notes {
@@ -35,7 +35,7 @@ export function openNotes(
   { name, memory }: AgentType,
   root: string,
   project: string,
-  isKeptBack: IsKeptBack,
+  isKeptBack: IsReadDenied,
 ): Notes | { readonly flaw: string } | undefined {
   if (memory === undefined) return undefined;
   const home = memory === "user" ? root : project;

@@ -5,10 +5,10 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import type { AgentEvent } from "../events.ts";
 import type { HookOutcome } from "../hooks/hooks.ts";
 import type { ToolUseBlock } from "../model/model.ts";
-import { decide, placesOf, withHook } from "../permissions/decide.ts";
+import { decidePermission, placesOf, withHook } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionQuestion } from "../permissions/question.ts";
 import type { PermissionRules } from "../permissions/rules.ts";
-import { isWithheld, mayReach, resolvingOnce } from "../permissions/search-filter.ts";
+import { isWithheld, mayConnect, resolvingOnce } from "../permissions/search-filter.ts";
 import type { ShellLine } from "../permissions/shell-line.ts";
 import { suggestRules } from "../permissions/suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "../tool.ts";
@@ -61,7 +61,7 @@ export interface AgentPermissions {
 }
 
 /** A call whose input has been read, and what it is made with. */
-export interface Call {
+export interface PermittedCall {
   readonly tool: AnyTool;
   /** As the tool reads it. */
   readonly input: unknown;
@@ -78,7 +78,7 @@ export interface CallRights {
 
 /** Makes a call if it may be made, once somebody has been asked where that is needed. @param ahead what hooks said of it */
 export async function permitAndExecute(
-  call: Call,
+  call: PermittedCall,
   run: CallRights,
   ahead: HookOutcome | undefined,
 ): Promise<ToolResult> {
@@ -108,18 +108,18 @@ export async function permitAndExecute(
   return note === undefined ? result : withNote(result, `Note with the permission: ${note}`);
 }
 
-function execute({ tool, input, context }: Call, question: PermissionQuestion): Promise<ToolResult> {
+function execute({ tool, input, context }: PermittedCall, question: PermissionQuestion): Promise<ToolResult> {
   const asked = { ...question, resolve: resolvingOnce() };
   return tool.execute(input, {
     ...context,
     isWithheld: (path) => isWithheld(path, asked),
-    mayReach: (address) => mayReach(address, question),
+    mayReach: (address) => mayConnect(address, question),
   });
 }
 
 /** As whoever allowed the call changed it (interop.md: `updated_input` is what runs). What a rule denies stays denied. */
 async function executeChanged(
-  call: Call,
+  call: PermittedCall,
   changed: Readonly<Record<string, unknown>>,
   permissions: AgentPermissions,
 ): Promise<ToolResult> {
@@ -128,7 +128,7 @@ async function executeChanged(
   if (!parsed.success) return refused(tool, "It was allowed with an input that the tool does not take.");
   const other = { ...call, input: parsed.data };
   const question = await questionOf(other, permissions);
-  const { behavior, reason } = decide(question);
+  const { behavior, reason } = decidePermission(question);
   if (behavior === "deny") return refused(tool, reason);
   const how = `Whoever allowed it changed the call; it was made with ${JSON.stringify(changed)}`;
   return withNote(await execute(other, question), how);
@@ -143,7 +143,7 @@ function withNote(result: ToolResult, note: string): ToolResult {
 }
 
 async function questionOf(
-  { tool, input, context }: Call,
+  { tool, input, context }: PermittedCall,
   permissions: AgentPermissions,
 ): Promise<PermissionQuestion> {
   const access = tool.access(input, context);
@@ -177,7 +177,7 @@ const MAX_ASKS = 3;
  * @returns the decision that the answer is to
  */
 async function askAsItIs(
-  call: Call,
+  call: PermittedCall,
   { question, decision, ahead }: Undecided,
   run: CallRights,
 ): Promise<{ readonly answer: PermissionAnswer; readonly decision: PermissionDecision }> {
@@ -197,7 +197,7 @@ async function askAsItIs(
 }
 
 async function askSomebody(
-  { tool, input, use, context }: Call,
+  { tool, input, use, context }: PermittedCall,
   { question, decision, ahead }: Undecided,
   { permissions, signal, emit }: CallRights,
 ): Promise<PermissionAnswer> {
@@ -226,7 +226,7 @@ async function askSomebody(
 }
 
 function decideNow(question: PermissionQuestion, ahead: HookOutcome | undefined): PermissionDecision {
-  return withHook(decide(question), ahead?.permission, question.mode);
+  return withHook(decidePermission(question), ahead?.permission, question.mode);
 }
 
 /** What can change while a call waits. */

@@ -6,7 +6,7 @@ import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
 import { isCutInput } from "../model/wire-response.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
-import { type Call, type CallRights, permitAndExecute } from "./permitted-call.ts";
+import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
 export interface ToolRun extends CallRights {
   /** Whether the answer that makes the calls was cut at its longest. */
@@ -31,7 +31,7 @@ export interface RanTools {
 }
 
 /** Characters of one result that a model reads; what is longer is cut with a word about it. */
-export const MAX_RESULT = 100_000;
+export const MAX_TOOL_RESULT = 100_000;
 
 const NOT_RUN = "Not run: the turn was interrupted before it.";
 const CUT_OFF = "Interrupted before it ended.";
@@ -174,7 +174,7 @@ function refuse(use: ToolUseBlock, run: ToolRun, content: string): Ran {
 }
 
 /** Makes a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
-async function betweenHooks(call: Call, run: ToolRun): Promise<ToolResult> {
+async function betweenHooks(call: PermittedCall, run: ToolRun): Promise<ToolResult> {
   const { hooks, signal } = run;
   const { name, alias } = call.tool;
   const names = alias === undefined ? [name] : [name, alias];
@@ -199,7 +199,10 @@ async function betweenHooks(call: Call, run: ToolRun): Promise<ToolResult> {
   return { ...result, content, endTurn: behind?.ends === true || result.endTurn === true };
 }
 
-function changedCall(call: Call, input: Readonly<Record<string, unknown>>): Call | undefined {
+function changedCall(
+  call: PermittedCall,
+  input: Readonly<Record<string, unknown>>,
+): PermittedCall | undefined {
   const parsed = call.tool.input.safeParse(input);
   return parsed.success ? { ...call, input: parsed.data, use: { ...call.use, input } } : undefined;
 }
@@ -210,9 +213,9 @@ function blockOf(use: ToolUseBlock, result: ToolResult, summary = ""): ToolResul
     type: "tool_result",
     toolUseId: use.id,
     content:
-      content.length <= MAX_RESULT
+      content.length <= MAX_TOOL_RESULT
         ? content
-        : `${content.slice(0, MAX_RESULT)}\n… (${content.length - MAX_RESULT} more characters were cut off)`,
+        : `${content.slice(0, MAX_TOOL_RESULT)}\n… (${content.length - MAX_TOOL_RESULT} more characters were cut off)`,
     isError: result.isError === true,
     ...(data === undefined ? {} : { data }),
     ...(display === undefined ? {} : { shown: { summary, display } }),

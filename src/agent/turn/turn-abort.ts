@@ -2,12 +2,12 @@
  * Why a turn is aborted whose process is about to end: nothing of that end is written into the conversation, so that the next
  * process goes on with the turn as it does behind a SIGKILL.
  */
-export class TurnCut extends DOMException {
+export class ProcessEndingAbort extends DOMException {
   constructor() {
     super("The process ends.", "AbortError");
   }
 }
 
-export function isCut(signal: AbortSignal): boolean {
-  return signal.reason instanceof TurnCut;
+export function isProcessEnding(signal: AbortSignal): boolean {
+  return signal.reason instanceof ProcessEndingAbort;
 }

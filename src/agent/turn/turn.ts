@@ -7,12 +7,12 @@ import {
   streamAnswer,
 } from "../conversation/call-model.ts";
 import type { Window } from "../conversation/context-window.ts";
-import type { Memory } from "../conversation/conversation.ts";
+import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
 import { INTERRUPTED, textOf, toolUsesOf } from "../model/messages.ts";
 import type { Model, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
 import type { RanTools } from "./tool-calls.ts";
-import { isCut } from "./turn-abort.ts";
+import { isProcessEnding } from "./turn-abort.ts";
 
 export interface TurnResult {
   readonly outcome: "completed" | "interrupted" | "failed";
@@ -35,7 +35,7 @@ export type TurnBegun = Pick<TurnResult, "text" | "toolCalls">;
 /** What a turn runs on; its input stands in the memory. */
 export interface TurnParts {
   readonly model: Model;
-  readonly memory: Memory;
+  readonly memory: Conversation;
   readonly window: Window;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
@@ -132,7 +132,7 @@ class Turn {
     const answer = await streamAnswer(model, request(), signal, emit);
     const { message, spent } = answer;
     const isAnswer = answer.outcome === "answered";
-    if (message === undefined || (!isAnswer && isCut(signal))) {
+    if (message === undefined || (!isAnswer && isProcessEnding(signal))) {
       memory.pay(spent);
     } else {
       const refused = isAnswer && answer.stopReason === "refusal";
@@ -145,7 +145,7 @@ class Turn {
   }
 
   #interrupted(): Ending {
-    if (!isCut(this.#parts.signal)) this.#note(INTERRUPTED);
+    if (!isProcessEnding(this.#parts.signal)) this.#note(INTERRUPTED);
     return { outcome: "interrupted" };
   }
 

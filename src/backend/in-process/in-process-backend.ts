@@ -8,10 +8,10 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { placeWithin } from "../../team/records/read-records.ts";
-import { marked, READY_TIMEOUT_MS } from "../await-start.ts";
+import { READY_TIMEOUT_MS, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { sightOfLog, tailOfLog } from "../visible-rows.ts";
-import { endElsewhere, isElsewhere } from "./other-process.ts";
+import { endElsewhere, isInOtherProcess } from "./other-process.ts";
 import {
   type EndSignal,
   type InProcessAgent,
@@ -19,7 +19,7 @@ import {
   type RunWorker,
   recordEnd,
 } from "./resident-agent.ts";
-import { eventOf, type InProcessEvent, isOver, nextInProcess } from "./states.ts";
+import { type InProcessEvent, isOver, nextInProcess, toInProcessEvent } from "./states.ts";
 
 export interface InProcessOptions {
   /** Without it nobody can be started: a single command's process ends. */
@@ -83,7 +83,7 @@ class InProcess {
   async spawn(wanted: readonly SpawnRequest[]): Promise<readonly SpawnOutcome[]> {
     const { runWorker } = this.#options;
     if (runWorker === undefined) throw nobodyCanBeStarted();
-    const requests = marked(wanted);
+    const requests = withInstanceMarker(wanted);
     await prepareStarts(requests.map(({ paths }) => paths));
     return Promise.all(
       requests.map((request) =>
@@ -182,7 +182,7 @@ class InProcess {
           resident.write(text);
           this.#changed();
         },
-        said: (state) => this.#happened(resident, eventOf(state)),
+        said: (state) => this.#happened(resident, toInProcessEvent(state)),
         reach: (hands) => {
           resident.hands = hands;
         },
@@ -273,7 +273,7 @@ class InProcess {
   #isThere(place: PlaceRecord): boolean {
     const resident = this.#residents.get(place.instance);
     if (resident !== undefined) return !isOver(resident.state);
-    return isElsewhere(place);
+    return isInOtherProcess(place);
   }
 }
 

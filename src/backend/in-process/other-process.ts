@@ -6,10 +6,10 @@ import type { PlaceRecord } from "../../schema/status.ts";
 import { openWatchBell } from "../../wakeup/file-bell.ts";
 
 /** Longest wait between two looks for an end that another process records, in milliseconds. */
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /** Whether another process has it, as far as its records tell. */
-export function isElsewhere({ instance, within }: PlaceRecord): boolean {
+export function isInOtherProcess({ instance, within }: PlaceRecord): boolean {
   if (within === undefined || livenessOf(within.process) !== "alive") return false;
   return !(readText(within.endRecord) ?? "").includes(instance);
 }
@@ -17,15 +17,15 @@ export function isElsewhere({ instance, within }: PlaceRecord): boolean {
 /** Asks the process that has it, which watches its team's files. */
 export async function endElsewhere(place: PlaceRecord, graceMs: number): Promise<readonly number[]> {
   const { within, instance } = place;
-  if (within === undefined || !isElsewhere(place)) return [];
+  if (within === undefined || !isInOtherProcess(place)) return [];
   const bell = openWatchBell(within.endRecord);
   const deadline = steadyNow() + graceMs;
   try {
     replaceFile(within.endWanted, instance, { sync: false });
-    while (isElsewhere(place)) {
+    while (isInOtherProcess(place)) {
       const left = deadline - steadyNow();
       if (left <= 0) return [within.process.pid];
-      await bell.wait({ timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
+      await bell.wait({ timeoutMs: Math.min(left, POLL_MS) });
     }
     return [];
   } finally {

@@ -13,7 +13,7 @@ import type { InProcessState } from "./states.ts";
 const MOST_LINES = 1_000;
 
 /** The end of what an agent without a terminal of its own has written, line by line. */
-export class Shown {
+export class OutputTail {
   #lines: string[] = [""];
 
   write(text: string): void {
@@ -59,7 +59,7 @@ export interface InProcessAgent {
   readonly color: string;
   readonly state: InProcessState;
   /** What it has shown last. */
-  readonly shown: Shown;
+  readonly shown: OutputTail;
   /** A person's line, as if typed in its pane. */
   typed(line: string): Promise<void>;
   interrupt(): boolean;
@@ -70,7 +70,7 @@ const LAST_LINES = 50;
 /** One agent that lives here. */
 export class Resident implements InProcessAgent {
   readonly request: SpawnRequest;
-  readonly shown = new Shown();
+  readonly shown = new OutputTail();
   readonly controller = new AbortController();
   readonly log: LogFile;
   state: InProcessState = "pending";

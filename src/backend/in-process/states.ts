@@ -63,7 +63,7 @@ export function isOver(state: InProcessState): boolean {
 }
 
 /** What an agent says of itself, as an event; undefined for what its end alone tells. */
-export function eventOf(said: AgentState): InProcessEvent | undefined {
+export function toInProcessEvent(said: AgentState): InProcessEvent | undefined {
   return EVENTS[said];
 }
 

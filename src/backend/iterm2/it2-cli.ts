@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
 import { findProgram } from "../../os/files/access.ts";
-import { type Finished, run } from "../../os/process/run.ts";
+import { type ProgramResult, run } from "../../os/process/run.ts";
 import { parseInWords } from "../../schema/zod-helpers.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { INSTALL_IT2 } from "../choose-backend.ts";
@@ -74,7 +74,7 @@ export function it2Driver(options: It2Options): It2 {
   const { env } = options;
   const execute = options.run ?? run;
 
-  const call = async (args: readonly string[]): Promise<Finished> => {
+  const call = async (args: readonly string[]): Promise<ProgramResult> => {
     if (findProgram("it2", env) === undefined) throw notInstalled();
     return execute("it2", args, { env, timeoutMs: CALL_MS, maxBytes: MAX_BYTES });
   };
@@ -148,7 +148,7 @@ function notInstalled(): TeamError {
   );
 }
 
-function refused(args: readonly string[], finished: Finished): TeamError {
+function refused(args: readonly string[], finished: ProgramResult): TeamError {
   const what = `it2 ${args.slice(0, 2).join(" ")}`;
   const said = firstLine(finished.stderr) || firstLine(finished.stdout) || "it said nothing";
   const details = { command: ["it2", ...args], exitCode: finished.code ?? null };

@@ -3,11 +3,11 @@ import type { LaunchScriptInput } from "../../launch/launch-script.ts";
 import { discardLaunch, prepareLaunches } from "../../launch/prepare.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { livenessOf, startOf } from "../../os/process/identity.ts";
+import { livenessOf, startTimeOf } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { launchScriptOf } from "../../team/members/judge-liveness.ts";
-import { marked, settleStart } from "../await-start.ts";
+import { settleStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, SpawnOutcome, SpawnRequest } from "../backend.ts";
 import { sightRows } from "../visible-rows.ts";
 import { putDown, SESSION_VARIABLES, type Taker } from "./handover.ts";
@@ -76,7 +76,7 @@ export function iterm2Backend(options: Iterm2Options): Backend {
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
       if (placement.kind === "here") throw noSplit();
-      const requests = marked(wanted);
+      const requests = withInstanceMarker(wanted);
       // Who has the keyboard gets it back: a new window takes it. This also says early when iTerm2 cannot be driven.
       const focused = await it2.focused();
       await prepareLaunches(requests.map(scriptOf));
@@ -123,7 +123,7 @@ function placeOf(request: SpawnRequest, { pid, session }: Taker, spawnedAt: numb
     ...(session === undefined ? {} : { paneId: session }),
     placement: "window",
     panePid: pid,
-    paneProcStart: startOf(pid) ?? "",
+    paneProcStart: startTimeOf(pid) ?? "",
     spawnedAt,
   };
 }

@@ -1,5 +1,5 @@
 import { TeamError } from "../../errors.ts";
-import { look } from "../../tmux/list-panes.ts";
+import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { arrange, type LayoutName } from "./layout-commands.ts";
@@ -16,7 +16,7 @@ export async function layOutTeam(
   team: Pick<SpawnRequest, "team" | "rootTag">,
   layout: LayoutName,
 ): Promise<{ readonly shared: number; readonly apart: number }> {
-  const seen = await look(server, PLAN_OPTIONS);
+  const seen = await listPanes(server, PLAN_OPTIONS);
   const windows = teamWindows(seen, team, { kind: "team-window" });
   const alone = seen.panes.filter((pane) => isApart(pane) && isInOurWindow(pane, ownerTag(team)));
   const counts = { shared: windows.length, apart: new Set(alone.map(({ window }) => window)).size };

@@ -1,7 +1,7 @@
-export interface Gathered<Item, How, Result> {
-  do(items: readonly Item[], how: How): Promise<Result>;
+export interface Coalesced<Item, How, Result> {
+  enqueue(items: readonly Item[], how: How): Promise<Result>;
   /** Says that somebody is about to come with items. @returns to be called once they have come, or come no more */
-  expect(): () => void;
+  announce(): () => void;
 }
 
 /**
@@ -9,10 +9,10 @@ export interface Gathered<Item, How, Result> {
  * next, with what was expected by then. Each caller hears how its own round went.
  * @param kind what may be done together; rounds of different kinds do not wait for each other
  */
-export function gathered<Item, How, Result>(
+export function coalesce<Item, How, Result>(
   work: (items: readonly Item[], how: How) => Promise<Result>,
   kind: (items: readonly Item[], how: How) => string,
-): Gathered<Item, How, Result> {
+): Coalesced<Item, How, Result> {
   const underWay = new Map<string, Promise<void>>();
   const waiting = new Map<string, { readonly items: Item[]; readonly result: Promise<Result> }>();
 
@@ -29,7 +29,7 @@ export function gathered<Item, How, Result>(
   };
 
   return {
-    do(items, how) {
+    enqueue(items, how) {
       const key = kind(items, how);
       const next = waiting.get(key);
       if (next !== undefined) {
@@ -48,7 +48,7 @@ export function gathered<Item, How, Result>(
       waiting.set(key, { items: together, result });
       return result;
     },
-    expect() {
+    announce() {
       const { promise, resolve } = settleable();
       expected.add(promise);
       return () => {

@@ -3,7 +3,7 @@ import type { TmuxAround } from "../../tmux/current-client.ts";
 import { all, equals } from "../../tmux/format.ts";
 import { paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
 import { either, MISS } from "../../tmux/keys.ts";
-import { type Look, look, type PaneView } from "../../tmux/list-panes.ts";
+import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { TAG } from "./pane-tags.ts";
 
@@ -31,7 +31,7 @@ export async function focusPane(
   place: Partial<Pick<PlaceRecord, "instance" | "paneId" | "panePid">>,
   viewer?: TmuxAround,
 ): Promise<FocusOutcome> {
-  const seen = await look(server, [TAG.agent]);
+  const seen = await listPanes(server, [TAG.agent]);
   const targets = seen.panes.filter((pane) => isMeant(pane, place));
   const [first] = targets;
   if (first === undefined) return { kind: "gone" };
@@ -48,7 +48,7 @@ export async function focusPane(
   return switchTo(server, client.name, target, place);
 }
 
-function isMeant(pane: PaneView, place: Parameters<typeof focusPane>[1]): boolean {
+function isMeant(pane: TmuxPane, place: Parameters<typeof focusPane>[1]): boolean {
   return (
     pane.id === place.paneId &&
     (place.instance === undefined || pane.options[TAG.agent] === place.instance) &&
@@ -57,14 +57,14 @@ function isMeant(pane: PaneView, place: Parameters<typeof focusPane>[1]): boolea
 }
 
 /** Exact by ids; the name is for people, and `=` keeps it from matching another session's beginning. */
-function attachCommand(server: TmuxServer, { sessionName, window, id }: PaneView): string[] {
+function attachCommand(server: TmuxServer, { sessionName, window, id }: TmuxPane): string[] {
   return ["tmux", ...server.socketArgs, "attach-session", "-t", `=${sessionName}:${window}.${id}`];
 }
 
 async function switchTo(
   server: TmuxServer,
   client: string,
-  target: PaneView,
+  target: TmuxPane,
   { instance }: Parameters<typeof focusPane>[1],
 ): Promise<FocusOutcome> {
   const { session, window, id, pid } = target;
@@ -90,7 +90,7 @@ async function switchTo(
 const SWITCHED = "SWITCHED";
 
 /** Those in which the caller's pane stands, which may have been moved since it began. */
-function sessionsOf(seen: Look, { pane, session }: TmuxAround): ReadonlySet<SessionId> {
+function sessionsOf(seen: PaneList, { pane, session }: TmuxAround): ReadonlySet<SessionId> {
   const own = paneId(pane);
   const sessions = seen.panes.filter(({ id }) => id === own).map((found) => found.session);
   return new Set(own === undefined && session !== undefined ? [session] : sessions);

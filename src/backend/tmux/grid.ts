@@ -1,12 +1,12 @@
-import type { Cell } from "../../tmux/layout-string.ts";
+import type { LayoutCell } from "../../tmux/layout-string.ts";
 
-export interface Size {
+export interface PaneSize {
   readonly width: number;
   readonly height: number;
 }
 
 /** No teammate's pane is smaller, as long as a further window can be had (product.md, "In tmux"). */
-export const MIN_PANE: Size = { width: 40, height: 10 };
+export const MIN_PANE: PaneSize = { width: 40, height: 10 };
 
 /** Width to height at which a pane of text reads best: that of a terminal of 80×24. */
 const PLEASANT = 80 / 24;
@@ -15,12 +15,12 @@ const PLEASANT = 80 / 24;
  * How many panes of at least the minimum a window holds. Between two panes is a border of one; with a border line
  * that shows names there is one more above the first row.
  */
-export function capacity(window: Size, min: Size = MIN_PANE): number {
+export function capacity(window: PaneSize, min: PaneSize = MIN_PANE): number {
   return columnsIn(window, min) * rowsIn(window, min);
 }
 
 /** How many panes of at least the minimum stand one above the other in a pane's place, without a line on top. */
-export function stackCapacity(height: number, min: Size = MIN_PANE): number {
+export function stackCapacity(height: number, min: PaneSize = MIN_PANE): number {
   return Math.max(0, Math.floor((height + 1) / (min.height + 1)));
 }
 
@@ -32,8 +32,8 @@ export function stackCapacity(height: number, min: Size = MIN_PANE): number {
 export function distribute(
   count: number,
   free: readonly number[],
-  size: Size,
-  min: Size = MIN_PANE,
+  size: PaneSize,
+  min: PaneSize = MIN_PANE,
 ): { readonly existing: readonly number[]; readonly fresh: readonly number[] } {
   let left = count;
   const existing = free.map((room) => {
@@ -49,7 +49,7 @@ export function distribute(
 }
 
 /** A window's panes as rows of columns, in window order; the last row may have fewer, wider ones. */
-export function gridLayout(count: number, window: Size, min: Size = MIN_PANE): Cell {
+export function gridLayout(count: number, window: PaneSize, min: PaneSize = MIN_PANE): LayoutCell {
   const columns = bestColumns(count, window, min);
   const rows = Math.ceil(count / columns);
   const heights = shares(window.height, rows);
@@ -60,7 +60,7 @@ export function gridLayout(count: number, window: Size, min: Size = MIN_PANE): C
   return wrap("rows", cells, window);
 }
 
-function bestColumns(count: number, window: Size, min: Size): number {
+function bestColumns(count: number, window: PaneSize, min: PaneSize): number {
   let best = 1;
   let bestScore = Number.POSITIVE_INFINITY;
   for (let columns = 1; columns <= count; columns += 1) {
@@ -83,7 +83,7 @@ function shares(length: number, n: number): number[] {
   return Array.from({ length: n }, (_, i) => share + (i < inside - share * n ? 1 : 0));
 }
 
-function line(kind: "columns", widths: readonly number[], size: Size): Cell {
+function line(kind: "columns", widths: readonly number[], size: PaneSize): LayoutCell {
   return wrap(
     kind,
     widths.map((width) => ({ kind: "pane", width, height: size.height })),
@@ -92,15 +92,15 @@ function line(kind: "columns", widths: readonly number[], size: Size): Cell {
 }
 
 /** One cell alone is itself: tmux refuses a group of one. */
-function wrap(kind: "columns" | "rows", cells: readonly Cell[], size: Size): Cell {
+function wrap(kind: "columns" | "rows", cells: readonly LayoutCell[], size: PaneSize): LayoutCell {
   const [only] = cells;
   return cells.length === 1 && only !== undefined ? only : { kind, ...size, cells };
 }
 
-function columnsIn(window: Size, min: Size): number {
+function columnsIn(window: PaneSize, min: PaneSize): number {
   return Math.floor((window.width + 1) / (min.width + 1));
 }
 
-function rowsIn(window: Size, min: Size): number {
+function rowsIn(window: PaneSize, min: PaneSize): number {
   return Math.floor(window.height / (min.height + 1));
 }

@@ -1,17 +1,17 @@
 import { TeamError } from "../../errors.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { literal } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { MISS, onlyIf } from "../../tmux/keys.ts";
-import { type Look, look, type PaneView } from "../../tmux/list-panes.ts";
+import { listPanes, type PaneList, type TmuxPane } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { capacity } from "./grid.ts";
 import { arrange, forgetArrangement, type LayoutName, layoutOf } from "./layout-commands.ts";
 import { identityCondition, isInOurWindow, TAG } from "./pane-tags.ts";
 import { isApart, namesOf, PLAN_OPTIONS, teamWindows, windowSize } from "./plan-panes.ts";
-import { giveBack } from "./stack.ts";
+import { restoreUserLayout } from "./stack.ts";
 import { freeWindowName, leaveWindow, nameWindow, windowOptions } from "./team-window.ts";
 import { keepZoom } from "./zoom.ts";
 
@@ -45,7 +45,7 @@ export async function hidePane(server: TmuxServer, place: PlaceRecord, name: str
       ...(isInOurWindow(pane) && others.some(isTeammates) ? arrange(rest) : []),
       leaveWindow(pane.window, seen.serverPid ?? 0),
       // The last one beside the caller leaves the user's window as it was.
-      ...giveBack(seen, [place], new Set([pane.id])),
+      ...restoreUserLayout(seen, [place], new Set([pane.id])),
     ];
     return keepZoom(pane.window, commands);
   });
@@ -103,12 +103,12 @@ export async function showPane(
   return outcome;
 }
 
-function isTeammates({ options }: PaneView): boolean {
+function isTeammates({ options }: TmuxPane): boolean {
   return options[TAG.agent] !== "";
 }
 
 /** Alone in a window that is not one of its team's. */
-function isHidden(seen: Look, pane: PaneView): boolean {
+function isHidden(seen: PaneList, pane: TmuxPane): boolean {
   const alone = countOf(seen.panes.filter(({ window }) => window === pane.window)) === 1;
   return alone && !isInOurWindow(pane);
 }
@@ -120,10 +120,10 @@ function isHidden(seen: Look, pane: PaneView): boolean {
 async function movePane(
   server: TmuxServer,
   place: PlaceRecord,
-  plan: (seen: Look, pane: PaneView) => readonly Command[] | undefined,
+  plan: (seen: PaneList, pane: TmuxPane) => readonly TmuxCommand[] | undefined,
 ): Promise<MoveOutcome> {
   const identity = identityCondition(place);
-  const seen = await look(server, PLAN_OPTIONS);
+  const seen = await listPanes(server, PLAN_OPTIONS);
   const pane = seen.panes.find(
     ({ id, options }) => id === identity?.pane && options[TAG.agent] === place.instance,
   );
@@ -147,10 +147,10 @@ async function movePane(
 }
 
 /** How many panes; one of a window that is linked into two sessions is listed twice. */
-function countOf(panes: readonly PaneView[]): number {
+function countOf(panes: readonly TmuxPane[]): number {
   return new Set(panes.map(({ id }) => id)).size;
 }
 
-function layoutIn([pane]: readonly PaneView[]): LayoutName {
+function layoutIn([pane]: readonly TmuxPane[]): LayoutName {
   return layoutOf(pane?.options[TAG.layout]);
 }

@@ -1,8 +1,8 @@
-import { type Command, commandLine, sequence } from "../../tmux/command.ts";
+import { commandLine, sequence, type TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { layoutString } from "../../tmux/layout-string.ts";
-import { gridLayout, type Size } from "./grid.ts";
+import { gridLayout, type PaneSize } from "./grid.ts";
 import { TAG } from "./pane-tags.ts";
 
 /** How a window of ours can be laid out: by our own planner, or as tmux itself does by that name. */
@@ -24,7 +24,7 @@ export function layoutOf(tag: string | undefined): LayoutName {
 /** A window of ours as it will be when the commands run. */
 export interface ArrangedWindow {
   readonly id: WindowId;
-  readonly size: Size;
+  readonly size: PaneSize;
   readonly panes: number;
   readonly layout: LayoutName;
 }
@@ -43,9 +43,9 @@ const FITTED = "#{window_panes}.#{window_width}x#{window_height}";
  * or its client has another size: what it looks like depends on these two alone, and not on the sizes before. What a
  * person parts otherwise stays so until then. What joins the window later is laid out alike, by its tag.
  */
-export function arrange(window: ArrangedWindow): Command[] {
+export function arrange(window: ArrangedWindow): TmuxCommand[] {
   const { id, size, panes, layout } = window;
-  const select = (count: number): Command => [
+  const select = (count: number): TmuxCommand => [
     ...["select-layout", "-t", id],
     layout === "grid" ? layoutString(gridLayout(count, size)) : layout,
   ];
@@ -60,7 +60,7 @@ export function arrange(window: ArrangedWindow): Command[] {
 }
 
 /** Takes the hook off a window: it is a user's, or somebody's who hides in it, from now on. */
-export function forgetArrangement(window: string): Command {
+export function forgetArrangement(window: string): TmuxCommand {
   return ["set-hook", "-u", "-w", "-t", window, "window-layout-changed"];
 }
 
@@ -69,7 +69,7 @@ export function forgetArrangement(window: string): Command {
  * then everything in it as large as its client again, which calls the hook once more. Not while a pane is zoomed, as that
  * would end, nor with a pane of the user's among ours, for which there is no place.
  */
-function onChange(id: WindowId, count: number, index: number, select: Command): Command {
+function onChange(id: WindowId, count: number, index: number, select: TmuxCommand): TmuxCommand {
   const isNew = all(
     equals("window_panes", String(count)),
     `#{!=:#{${TAG.fitted}},${FITTED}}`,
@@ -81,6 +81,6 @@ function onChange(id: WindowId, count: number, index: number, select: Command): 
   return ["set-hook", "-w", "-t", id, `window-layout-changed[${index}]`, hook];
 }
 
-function fitted(id: WindowId): Command {
+function fitted(id: WindowId): TmuxCommand {
   return ["set-option", "-w", "-F", "-t", id, TAG.fitted, FITTED];
 }

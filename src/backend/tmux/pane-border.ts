@@ -1,4 +1,4 @@
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, drawable, equals } from "../../tmux/format.ts";
 import { paneId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
@@ -24,7 +24,7 @@ export async function showPaneState(
   const id = paneId(pane);
   if (id === undefined || !isInstance(instance)) return;
   const ours = all(equals("pane_id", id), isOfStart(instance));
-  const set = (option: string, value: string): Command =>
+  const set = (option: string, value: string): TmuxCommand =>
     onlyIf(id, ours, ["set-option", "-p", "-t", id, option, drawable(value)]);
   try {
     // Its mark too: whoever made the pane may have been killed before it was there.

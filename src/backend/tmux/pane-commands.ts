@@ -1,6 +1,6 @@
 import { belongsToPane } from "../../launch/agent-environment.ts";
 import { launchArgv } from "../../launch/launch-script.ts";
-import type { Command, Line } from "../../tmux/command.ts";
+import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { type PaneId, paneId, type SessionId, sessionId, type WindowId, windowId } from "../../tmux/ids.ts";
 import type { SpawnRequest } from "../backend.ts";
 import { arrange, layoutOf } from "./layout-commands.ts";
@@ -41,7 +41,11 @@ export function assign(
  * has a name that nobody else has until it gets its own.
  * @param batchId of word characters and `-`
  */
-export function makeCommands(plan: PanePlan, requests: readonly SpawnRequest[], batchId: string): Line[] {
+export function makeCommands(
+  plan: PanePlan,
+  requests: readonly SpawnRequest[],
+  batchId: string,
+): BatchLine[] {
   const parts = assign(plan, requests);
   return plan.hosts.flatMap(({ host }, i) => {
     const [first, ...others] = parts[i] ?? [];
@@ -71,8 +75,8 @@ export function settleCommands(
   plan: PanePlan,
   requests: readonly SpawnRequest[],
   made: ReadonlyMap<string, MadePane>,
-): Command[] {
-  const commands: Command[] = requests.flatMap((request) => {
+): TmuxCommand[] {
+  const commands: TmuxCommand[] = requests.flatMap((request) => {
     const pane = made.get(request.instance);
     return pane === undefined ? [] : paneTags(pane.pane, request);
   });
@@ -153,7 +157,7 @@ function openHost(
   gap: string,
   before: string | undefined,
   request: SpawnRequest,
-): Line {
+): BatchLine {
   const words = ["-n", gap, ...startWords(request)];
   if (host.kind === "new-window") return ["new-window", "-d", "-t", sessionTarget(host), ...words];
   // Only in the session that the batch has made: the name may have become somebody else's since the look.
@@ -163,7 +167,7 @@ function openHost(
   return newSession(name, size, words, ownerTag(request), Object.keys(request.env));
 }
 
-function splitInto(target: string, window: string, request: SpawnRequest): Command[] {
+function splitInto(target: string, window: string, request: SpawnRequest): TmuxCommand[] {
   return [
     ["split-window", "-d", "-t", target, ...startWords(request)],
     // Room for the next split; the final layout follows once sizes are known.

@@ -1,11 +1,11 @@
 import type { Screen } from "../../tmux/screen.ts";
-import { type Sight, sightRows } from "../visible-rows.ts";
+import { sightRows, type VisibleRows } from "../visible-rows.ts";
 
 /** Rows of history in one sight: what a build prints between two looks, and 0.1 MB at most. Of more it is said that it was left out. */
 export const SIGHT_ROWS = 1_000;
 
 /** What a pane's screen shows, by the positions that its history gives. */
-export function sightOfScreen({ rows, height, history, historyLimit, alternate }: Screen): Sight {
+export function sightOfScreen({ rows, height, history, historyLimit, alternate }: Screen): VisibleRows {
   if (alternate) {
     // What is above it is the other screen's.
     const visible = rows.slice(-height);

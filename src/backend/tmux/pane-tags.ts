@@ -1,10 +1,10 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { Command, Line } from "../../tmux/command.ts";
+import type { BatchLine, TmuxCommand } from "../../tmux/command.ts";
 import { all, any, drawable, equals, literal } from "../../tmux/format.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
-import type { PaneView } from "../../tmux/list-panes.ts";
+import type { TmuxPane } from "../../tmux/list-panes.ts";
 import type { SpawnRequest } from "../backend.ts";
-import type { Size } from "./grid.ts";
+import type { PaneSize } from "./grid.ts";
 
 /** User options of a teammate's pane. */
 export const TAG = {
@@ -40,13 +40,13 @@ export const TAG = {
 } as const;
 
 /** Whether a pane stands in a window that we made: for a team (its {@link ownerTag}), or for any. */
-export function isInOurWindow({ window, options }: PaneView, owner?: string): boolean {
+export function isInOurWindow({ window, options }: TmuxPane, owner?: string): boolean {
   const tag = options[TAG.window] ?? "";
   return owner === undefined ? tag.startsWith(`${window}/`) : tag === `${window}/${owner}`;
 }
 
 /** Whether a pane stands in a session that we made for a team, by its {@link ownerTag}. */
-export function isInOurSession({ session, options }: PaneView, owner: string): boolean {
+export function isInOurSession({ session, options }: TmuxPane, owner: string): boolean {
   return options[TAG.session] === `${session}/${owner}`;
 }
 
@@ -76,25 +76,25 @@ export function ownerTag(request: { readonly rootTag: string; readonly team: str
  */
 export function newSession(
   name: string,
-  { width, height }: Size,
+  { width, height }: PaneSize,
   words: readonly string[],
   owner: string,
   variables: readonly string[],
-): Line {
+): BatchLine {
   const target = `=${name}:`;
   return {
     chain: [
       ["new-session", "-d", "-s", name, "-x", `${width}`, "-y", `${height}`, ...words],
       ["set-option", "-t", target, "destroy-unattached", "off"],
       ["set-option", "-F", "-t", target, TAG.session, `#{session_id}/${owner}`],
-      ...variables.map((variable): Command => ["set-environment", "-u", "-t", target, variable]),
+      ...variables.map((variable): TmuxCommand => ["set-environment", "-u", "-t", target, variable]),
     ],
   };
 }
 
 /** What makes a pane a teammate's. */
-export function paneTags(pane: PaneId, request: SpawnRequest): Command[] {
-  const set = (name: string, value: string): Command => ["set-option", "-p", "-t", pane, name, value];
+export function paneTags(pane: PaneId, request: SpawnRequest): TmuxCommand[] {
+  const set = (name: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, name, value];
   return [
     set(TAG.agent, request.instance),
     set(TAG.team, request.team),

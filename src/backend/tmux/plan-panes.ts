@@ -1,14 +1,14 @@
 import type { PaneId, SessionId, WindowId } from "../../tmux/ids.ts";
-import type { Look, PaneView } from "../../tmux/list-panes.ts";
+import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import type { NotHere, Placement, SpawnRequest } from "../backend.ts";
-import { capacity, distribute, MIN_PANE, type Size, stackCapacity } from "./grid.ts";
+import { capacity, distribute, MIN_PANE, type PaneSize, stackCapacity } from "./grid.ts";
 import { type LayoutName, layoutOf } from "./layout-commands.ts";
 import { isInOurSession, isInOurWindow, ownerTag, TAG } from "./pane-tags.ts";
 import { type Stack, WINDOW_LAYOUT } from "./stack.ts";
 import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Size of a session that nobody looks at. */
-export const DETACHED_SIZE: Size = { width: 200, height: 50 };
+export const DETACHED_SIZE: PaneSize = { width: 200, height: 50 };
 
 /** Where one window's worth of new panes is made. */
 export type Host =
@@ -21,7 +21,7 @@ export type Host =
       readonly layout: LayoutName;
     }
   | { readonly kind: "new-window"; readonly session: SessionId }
-  | { readonly kind: "new-session"; readonly name: string; readonly size: Size }
+  | { readonly kind: "new-session"; readonly name: string; readonly size: PaneSize }
   /** A further window of the session that the plan makes. */
   | { readonly kind: "same-session"; readonly name: string };
 
@@ -56,11 +56,11 @@ export const PLAN_OPTIONS = [
 
 /** Decides where `count` new panes of one team go. Pure. */
 export function planPanes(
-  seen: Look,
+  seen: PaneList,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   count: number,
   placement: Placement,
-  min: Size = MIN_PANE,
+  min: PaneSize = MIN_PANE,
 ): PanePlan {
   const caller = seen.panes.find((pane) => pane.id === placement.callerPane);
   const beside = placement.kind === "here" ? planStack(seen, caller, team, count, min) : undefined;
@@ -102,11 +102,11 @@ export function planPanes(
  * that one teammate has for itself is none of them.
  */
 export function teamWindows(
-  seen: Look,
+  seen: PaneList,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   placement: Placement,
-): readonly (readonly PaneView[])[] {
-  const windows = new Map<WindowId, PaneView[]>();
+): readonly (readonly TmuxPane[])[] {
+  const windows = new Map<WindowId, TmuxPane[]>();
   const known = new Set<PaneId>();
   for (const pane of seen.panes) {
     // A window that is linked into two sessions is listed twice.
@@ -119,18 +119,18 @@ export function teamWindows(
 }
 
 /** What windows are called, each as its panes. */
-export function namesOf(windows: readonly (readonly PaneView[])[]): ReadonlySet<string> {
+export function namesOf(windows: readonly (readonly TmuxPane[])[]): ReadonlySet<string> {
   return new Set(windows.flatMap(([pane]) => pane?.options[WINDOW_NAME] ?? []));
 }
 
 /** Whether a pane is in a window that one teammate has for itself. */
-export function isApart(pane: PaneView): boolean {
+export function isApart(pane: TmuxPane): boolean {
   return pane.options[TAG.apart] === "1";
 }
 
 function sessionFor(
-  seen: Look,
-  caller: PaneView | undefined,
+  seen: PaneList,
+  caller: TmuxPane | undefined,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   placement: Placement,
 ): SessionId | undefined {
@@ -138,17 +138,17 @@ function sessionFor(
   return seen.panes.find((pane) => isInOurSession(pane, ownerTag(team)))?.session;
 }
 
-function sizeFor(seen: Look, session: SessionId | undefined, caller: PaneView | undefined): Size {
+function sizeFor(seen: PaneList, session: SessionId | undefined, caller: TmuxPane | undefined): PaneSize {
   const sample = caller?.session === session ? caller : seen.panes.find((pane) => pane.session === session);
   return session === undefined || sample === undefined ? DETACHED_SIZE : windowSize([sample]);
 }
 
 function newHost(
-  seen: Look,
+  seen: PaneList,
   session: SessionId | undefined,
   team: Pick<SpawnRequest, "team">,
   index: number,
-  size: Size,
+  size: PaneSize,
 ): Host {
   if (session !== undefined) return { kind: "new-window", session };
   const name = freeSessionName(seen, `teams-${team.team}`);
@@ -156,7 +156,7 @@ function newHost(
 }
 
 /** A session of that name that is not ours is somebody else's. */
-export function freeSessionName(seen: Look, wanted: string): string {
+export function freeSessionName(seen: PaneList, wanted: string): string {
   const taken = new Set(seen.panes.map((pane) => pane.sessionName));
   if (!taken.has(wanted)) return wanted;
   let n = 2;
@@ -165,11 +165,11 @@ export function freeSessionName(seen: Look, wanted: string): string {
 }
 
 function planStack(
-  seen: Look,
-  caller: PaneView | undefined,
+  seen: PaneList,
+  caller: TmuxPane | undefined,
   team: Pick<SpawnRequest, "team" | "rootTag">,
   count: number,
-  min: Size,
+  min: PaneSize,
 ): Stack | NotHere {
   if (caller === undefined) return "no pane";
   if (caller.options[WINDOW_ZOOMED] === "1") return "zoomed";
@@ -196,7 +196,7 @@ function planStack(
   };
 }
 
-export function windowSize(panes: readonly PaneView[]): Size {
+export function windowSize(panes: readonly TmuxPane[]): PaneSize {
   const pane = panes[0];
   return pane === undefined ? DETACHED_SIZE : { width: pane.windowWidth, height: pane.windowHeight };
 }

@@ -1,14 +1,14 @@
 import { TeamError } from "../../errors.ts";
 import type { Env } from "../../os/env.ts";
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import { type PaneId, paneId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
-import { look } from "../../tmux/list-panes.ts";
+import { listPanes } from "../../tmux/list-panes.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { MIN_PANE } from "./grid.ts";
 import { ownerTag, TAG } from "./pane-tags.ts";
-import { giveBack, WINDOW_LAYOUT } from "./stack.ts";
+import { restoreUserLayout, WINDOW_LAYOUT } from "./stack.ts";
 import { WINDOW_ZOOMED } from "./zoom.ts";
 
 /** Columns of a sidebar (product.md, "The sidebar"). */
@@ -32,7 +32,7 @@ export interface SidebarRequest {
  * @throws TeamError TMUX_ERROR when there is no room, or no such pane
  */
 export async function openSidebarPane(server: TmuxServer, request: SidebarRequest): Promise<PaneId> {
-  const { panes, serverPid } = await look(server, [WINDOW_LAYOUT]);
+  const { panes, serverPid } = await listPanes(server, [WINDOW_LAYOUT]);
   const beside = panes.find((pane) => pane.id === request.beside);
   if (beside === undefined) throw refused(`there is no pane ${request.beside}`, []);
   const width = Math.min(SIDEBAR_WIDTH, Math.max(NARROWEST, beside.width - 1 - MIN_PANE.width));
@@ -47,7 +47,7 @@ export async function openSidebarPane(server: TmuxServer, request: SidebarReques
   const made = await server.batch([split], { serverPid });
   const pane = paneId(made.lines[0]);
   if (pane === undefined) throw refused(made.errors.join("; "), made.errors);
-  const set = (option: string, value: string): Command => ["set-option", "-p", "-t", pane, option, value];
+  const set = (option: string, value: string): TmuxCommand => ["set-option", "-p", "-t", pane, option, value];
   const tags = [
     set(TAG.sidebar, ownerTag(request)),
     set(TAG.before, beside.options[WINDOW_LAYOUT] ?? ""),
@@ -65,7 +65,7 @@ export async function closeSidebarPane(
   server: TmuxServer,
   { beside, team, rootTag }: Pick<SidebarRequest, "beside" | "team" | "rootTag">,
 ): Promise<boolean> {
-  const seen = await look(server, [TAG.sidebar, TAG.before, TAG.agent]);
+  const seen = await listPanes(server, [TAG.sidebar, TAG.before, TAG.agent]);
   const window = seen.panes.find((pane) => pane.id === beside)?.window;
   const sidebar = seen.panes.find(
     (pane) => pane.window === window && pane.options[TAG.sidebar] === ownerTag({ rootTag, team }),
@@ -79,7 +79,7 @@ export async function closeSidebarPane(
   const was = { window: sidebar.window, layout: sidebar.options[TAG.before] ?? "" };
   const commands = [
     onlyIf(sidebar.id, condition, ["kill-pane", "-t", sidebar.id]),
-    ...giveBack(seen, [{ beside: was }], new Set([sidebar.id])),
+    ...restoreUserLayout(seen, [{ beside: was }], new Set([sidebar.id])),
   ];
   await server.batch(commands, { serverPid: seen.serverPid });
   return true;
@@ -105,7 +105,7 @@ export async function keepSidebarWidth(
   { pane, team, rootTag }: { readonly pane: string } & Pick<SidebarRequest, "team" | "rootTag">,
   had: SidebarWidths | undefined,
 ): Promise<SidebarWidths | undefined> {
-  const { panes, serverPid } = await look(server, [TAG.sidebar, WINDOW_ZOOMED]);
+  const { panes, serverPid } = await listPanes(server, [TAG.sidebar, WINDOW_ZOOMED]);
   const own = panes.find(({ id }) => id === pane);
   if (own === undefined || own.options[TAG.sidebar] !== ownerTag({ rootTag, team })) return undefined;
   if (own.options[WINDOW_ZOOMED] === "1") return had;

@@ -1,10 +1,10 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals } from "../../tmux/format.ts";
 import type { PaneId, WindowId } from "../../tmux/ids.ts";
 import { either, onlyIf } from "../../tmux/keys.ts";
 import { readLayout } from "../../tmux/layout-string.ts";
-import type { Look, PaneView } from "../../tmux/list-panes.ts";
+import type { PaneList, TmuxPane } from "../../tmux/list-panes.ts";
 import { isInOurWindow, TAG } from "./pane-tags.ts";
 
 /** A stack of teammates at the right of the caller's pane. */
@@ -28,7 +28,7 @@ export const STACK_OPTIONS = [TAG.agent, TAG.window] as const;
 export const WINDOW_LAYOUT = "window_layout";
 
 /** The commands that move panes to a stack's end, each with as much room as the others: the caller's pane keeps its own. */
-export function stackCommands(stack: Stack, panes: readonly PaneId[]): Command[] {
+export function stackCommands(stack: Stack, panes: readonly PaneId[]): TmuxCommand[] {
   const column = [...stack.standing];
   let { lines } = stack;
   return panes.flatMap((pane) => {
@@ -48,8 +48,8 @@ export function stackCommands(stack: Stack, panes: readonly PaneId[]): Command[]
  * else in the user's window moves.
  * @param closing panes that are gone when the commands run
  */
-export function evenStacks(seen: Look, closing: ReadonlySet<string>): Command[] {
-  const columns = new Map<string, PaneView[]>();
+export function evenStacks(seen: PaneList, closing: ReadonlySet<string>): TmuxCommand[] {
+  const columns = new Map<string, TmuxPane[]>();
   for (const pane of seen.panes) {
     const place = `${pane.session} ${pane.window} ${pane.left} ${pane.width}`;
     columns.set(place, [...(columns.get(place) ?? []), pane]);
@@ -68,11 +68,11 @@ export function evenStacks(seen: Look, closing: ReadonlySet<string>): Command[] 
  * came or went, nor at another size.
  * @param closing panes that are gone when the commands run
  */
-export function giveBack(
-  seen: Look,
+export function restoreUserLayout(
+  seen: PaneList,
   places: readonly Pick<PlaceRecord, "beside">[],
   closing: ReadonlySet<string>,
-): Command[] {
+): TmuxCommand[] {
   const before = new Map(
     places.flatMap(({ beside }) => (beside === undefined ? [] : [[beside.window, beside.layout]])),
   );
@@ -95,7 +95,7 @@ export function giveBack(
 }
 
 /** A teammate's pane in a window that is not one of its team's. */
-function isStacked(pane: PaneView): boolean {
+function isStacked(pane: TmuxPane): boolean {
   return pane.options[TAG.agent] !== "" && !isInOurWindow(pane);
 }
 
@@ -103,7 +103,7 @@ function isStacked(pane: PaneView): boolean {
  * Gives each pane of a column as many of its lines. Not by `select-layout -E`: where they are even already that goes on with
  * what stands around them, the caller's pane first.
  */
-function shareOut(column: readonly PaneId[], lines: number): Command[] {
+function shareOut(column: readonly PaneId[], lines: number): TmuxCommand[] {
   const share = Math.floor(lines / column.length);
   const more = lines - share * column.length;
   // The last one has what is left.

@@ -4,9 +4,9 @@ import type { Env } from "../../os/env.ts";
 import { COMMAND_VARIABLE } from "../../os/process/process-tree.ts";
 import { literal } from "../../tmux/format.ts";
 import { type PaneId, paneId, type SessionId, sessionId } from "../../tmux/ids.ts";
-import { look } from "../../tmux/list-panes.ts";
+import { listPanes } from "../../tmux/list-panes.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
-import type { Size } from "./grid.ts";
+import type { PaneSize } from "./grid.ts";
 import { newSession, ownerTag } from "./pane-tags.ts";
 import { DETACHED_SIZE, freeSessionName } from "./plan-panes.ts";
 
@@ -18,7 +18,7 @@ export interface TeamSessionRequest {
   readonly argv: readonly string[];
   readonly env: Env;
   /** The terminal's, when one is about to attach. */
-  readonly size?: Size;
+  readonly size?: PaneSize;
 }
 
 export interface TeamSession {
@@ -36,7 +36,7 @@ export interface TeamSession {
  * @throws TeamError TMUX_ERROR when tmux refuses
  */
 export async function openTeamSession(server: TmuxServer, request: TeamSessionRequest): Promise<TeamSession> {
-  const seen = await look(server);
+  const seen = await listPanes(server);
   const name = freeSessionName(seen, `teams-${request.team}`);
   const variables = Object.keys(request.env).filter((key) => !belongsToPane(key) && key !== COMMAND_VARIABLE);
   const env = variables.flatMap((key) =>

@@ -1,4 +1,4 @@
-import type { Command } from "../../tmux/command.ts";
+import type { TmuxCommand } from "../../tmux/command.ts";
 import { all, equals, literal } from "../../tmux/format.ts";
 import type { WindowId } from "../../tmux/ids.ts";
 import { either } from "../../tmux/keys.ts";
@@ -15,8 +15,11 @@ const BORDER_FORMAT =
   `#{?${TAG.state}, #{${TAG.state}},}#{?${TAG.task}, #{${TAG.task}},} `;
 
 /** What makes a window ours; all of them window options, nothing global. {@link leaveWindow} takes them back. */
-export function windowOptions(target: string, request: Pick<SpawnRequest, "team" | "rootTag">): Command[] {
-  const set = (name: string, value: string): Command => ["set-option", "-w", "-t", target, name, value];
+export function windowOptions(
+  target: string,
+  request: Pick<SpawnRequest, "team" | "rootTag">,
+): TmuxCommand[] {
+  const set = (name: string, value: string): TmuxCommand => ["set-option", "-w", "-t", target, name, value];
   return [
     set("automatic-rename", "off"),
     set("allow-rename", "off"),
@@ -58,7 +61,7 @@ export function freeWindowName(title: string, taken: ReadonlySet<string>): strin
  * Gives a window its name, and writes down how tmux has it: only that name is ours to take back.
  * @param target a pane or window
  */
-export function nameWindow(target: string, name: string): Command[] {
+export function nameWindow(target: string, name: string): TmuxCommand[] {
   return [
     ["rename-window", "-t", target, literal(name)],
     ["set-option", "-w", "-F", "-t", target, TAG.name, "#{window_name}"],
@@ -73,7 +76,7 @@ const IS_OURS = `#{||:#{${TAG.agent}},#{m:*outer ????????-????-????-????-???????
  * our name unless the user gave it another. Of a window that is gone, or never was ours, nothing is touched.
  * @param serverPid of the server that the window's id is of
  */
-export function leaveWindow(window: WindowId, serverPid: number): Command {
+export function leaveWindow(window: WindowId, serverPid: number): TmuxCommand {
   const isLeft = all(
     equals("window_id", window),
     equals("pid", String(serverPid)),
@@ -81,7 +84,7 @@ export function leaveWindow(window: WindowId, serverPid: number): Command {
     `#{==:#{P:#{?${IS_OURS},x,}},}`,
   );
   const isNamedByUs = `#{==:#{window_name},#{${TAG.name}}}`;
-  const automatic: Command[] = [
+  const automatic: TmuxCommand[] = [
     // At once: tmux itself looks at the name again only when the pane shows something.
     ["rename-window", "-t", window, "#{E:automatic-rename-format}"],
     ["set-option", "-w", "-u", "-t", window, "automatic-rename"],
@@ -92,7 +95,7 @@ export function leaveWindow(window: WindowId, serverPid: number): Command {
     [
       either(window, isNamedByUs, automatic, []),
       forgetArrangement(window),
-      ...TAKEN_BACK.map((name): Command => ["set-option", "-w", "-u", "-t", window, name]),
+      ...TAKEN_BACK.map((name): TmuxCommand => ["set-option", "-w", "-u", "-t", window, name]),
     ],
     [],
   );

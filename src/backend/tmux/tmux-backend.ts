@@ -5,26 +5,26 @@ import type { LaunchScriptInput } from "../../launch/launch-script.ts";
 import { discardLaunch, prepareLaunches } from "../../launch/prepare.ts";
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import { startOf } from "../../os/process/identity.ts";
+import { startTimeOf } from "../../os/process/identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { withLock } from "../../store/lock.ts";
 import { captureEach } from "../../tmux/capture.ts";
 import { type WindowId, windowId } from "../../tmux/ids.ts";
 import { onlyIf } from "../../tmux/keys.ts";
-import { type Look, look } from "../../tmux/list-panes.ts";
+import { listPanes, type PaneList } from "../../tmux/list-panes.ts";
 import { readScreen } from "../../tmux/screen.ts";
 import { isNoServer, type TmuxServer } from "../../tmux/server.ts";
 import { requireSupported } from "../../tmux/version.ts";
-import { marked, settleStart } from "../await-start.ts";
+import { settleStart, withInstanceMarker } from "../await-start.ts";
 import type { Backend, NotHere, Placement, SpawnOutcome, SpawnRequest } from "../backend.ts";
-import { gathered } from "./coalesce.ts";
-import type { Size } from "./grid.ts";
+import { coalesce } from "./coalesce.ts";
+import type { PaneSize } from "./grid.ts";
 import { type MadePane, makeCommands, parseMade, settleCommands } from "./pane-commands.ts";
 import { SIGHT_ROWS, sightOfScreen } from "./pane-rows.ts";
 import { identityCondition, TAG } from "./pane-tags.ts";
 import { type PanePlan, PLAN_OPTIONS, planPanes } from "./plan-panes.ts";
 import { serverAt } from "./server-for.ts";
-import { evenStacks, giveBack, STACK_OPTIONS } from "./stack.ts";
+import { evenStacks, restoreUserLayout, STACK_OPTIONS } from "./stack.ts";
 import { leaveWindow } from "./team-window.ts";
 import { noteZoom, restoreZoom } from "./zoom.ts";
 
@@ -33,7 +33,7 @@ export interface TmuxPaneOptions {
   readonly server: TmuxServer;
   readonly env: Env;
   /** Smallest pane of a teammate, as long as a further window can be had. */
-  readonly minPane?: Size | undefined;
+  readonly minPane?: PaneSize | undefined;
   /** Milliseconds within which a teammate has to announce itself. */
   readonly readyTimeoutMs?: number;
   readonly clock?: Clock;
@@ -47,7 +47,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   const at = options.serverAt ?? ((socket: string) => serverAt(socket, env));
 
   // Spawns of one turn of a lead come one behind the other.
-  const panes = gathered(
+  const panes = coalesce(
     (requests: readonly SpawnRequest[], placement: Placement) =>
       makePanes(server, requests, placement, minPane),
     ([first], { kind, callerPane = "" }) =>
@@ -57,12 +57,12 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
   return {
     type: "tmux",
 
-    expect: panes.expect,
+    expect: panes.announce,
 
     async spawn(wanted, placement) {
       if (wanted.length === 0) return [];
-      const requests = marked(wanted);
-      const { made, stacked, notHere, errors } = await panes.do(requests, placement);
+      const requests = withInstanceMarker(wanted);
+      const { made, stacked, notHere, errors } = await panes.enqueue(requests, placement);
       const spawnedAt = clock.now();
       return Promise.all(
         requests.map(async (request): Promise<SpawnOutcome> => {
@@ -90,7 +90,7 @@ export function tmuxPaneBackend(options: TmuxPaneOptions): Backend {
     async present(places) {
       const present = new Set<string>();
       for (const [socket, group] of bySocket(places)) {
-        const seen = await look(at(socket), [TAG.agent]);
+        const seen = await listPanes(at(socket), [TAG.agent]);
         for (const place of group) if (isThere(place, seen)) present.add(place.instance);
       }
       return present;
@@ -135,14 +135,14 @@ async function makePanes(
   server: TmuxServer,
   requests: readonly SpawnRequest[],
   placement: Placement,
-  minPane: Size | undefined,
+  minPane: PaneSize | undefined,
 ): Promise<Made> {
   const [first] = requests;
   if (first === undefined) return { made: new Map(), stacked: new Map(), errors: [] };
   const preparing = prepareLaunches(requests.map(scriptOf));
   const making = withLock(join(dirname(first.paths.run), "panes"), async (): Promise<Made> => {
     // What they fork runs side by side.
-    const [seen] = await Promise.all([look(server, PLAN_OPTIONS), preparing]);
+    const [seen] = await Promise.all([listPanes(server, PLAN_OPTIONS), preparing]);
     const plan = planPanes(seen, first, requests.length, placement, minPane);
     const { lines, errors } = await server.batch(makeCommands(plan, requests, randomUUID()), {
       start: !seen.running,
@@ -195,10 +195,10 @@ async function closePanes(server: TmuxServer, places: readonly PlaceRecord[]): P
   try {
     const stacked = places.filter(({ beside }) => beside !== undefined);
     // A window of ours lays itself out; what stood beside a caller is in one that is not.
-    const seen = stacked.length > 0 ? await look(server, STACK_OPTIONS) : undefined;
+    const seen = stacked.length > 0 ? await listPanes(server, STACK_OPTIONS) : undefined;
     const closing = new Set(places.flatMap(({ paneId: id }) => id ?? []));
     const after =
-      seen === undefined ? [] : [...evenStacks(seen, closing), ...giveBack(seen, stacked, closing)];
+      seen === undefined ? [] : [...evenStacks(seen, closing), ...restoreUserLayout(seen, stacked, closing)];
     const windows = windowsOf(places);
     await server.batch(
       [
@@ -244,14 +244,14 @@ function placeOf(
     windowId: pane.window,
     session: pane.session,
     ...wanted,
-    server: { socket: pane.socket, pid: pane.serverPid, procStart: startOf(pane.serverPid) ?? "" },
+    server: { socket: pane.socket, pid: pane.serverPid, procStart: startTimeOf(pane.serverPid) ?? "" },
     panePid: pane.pid,
-    paneProcStart: startOf(pane.pid) ?? "",
+    paneProcStart: startTimeOf(pane.pid) ?? "",
     spawnedAt,
   };
 }
 
-function isThere(place: PlaceRecord, seen: Look): boolean {
+function isThere(place: PlaceRecord, seen: PaneList): boolean {
   if (place.server !== undefined && seen.serverPid !== place.server.pid) return false;
   return seen.panes.some(
     (pane) =>

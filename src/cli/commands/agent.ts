@@ -1,5 +1,5 @@
 import { announceReady } from "../../launch/announce-ready.ts";
-import { getReady } from "../../runtime/teammate/become-ready.ts";
+import { prepareTeammate } from "../../runtime/teammate/become-ready.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { defineCommand } from "../define-command.ts";
 
@@ -21,8 +21,8 @@ export const command = defineCommand({
 
 /** Ready is announced before anything that only its work needs is loaded: its inbox is watched by then, and it can be ended. */
 async function runAgent(call: AnyCall): Promise<number> {
-  const ready = await getReady(call.io);
+  const ready = await prepareTeammate(call.io);
   announceReady(ready.ref.paths.agent(ready.name));
-  const { work } = await import("../../runtime/teammate/teammate.ts");
-  return work(call, ready);
+  const { runTeammate } = await import("../../runtime/teammate/teammate.ts");
+  return runTeammate(call, ready);
 }

@@ -1,6 +1,6 @@
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { SAVED_IN } from "../../settings/settings-files.ts";
-import { decide } from "../answer-request.ts";
+import { answerRequest } from "../answer-request.ts";
 import { defineCommand } from "../define-command.ts";
 
 /** Modes that a plan can go on in: what follows a plan is work. */
@@ -28,7 +28,7 @@ export const command = defineCommand({
   ],
   run: (call) => {
     const { mode, always, rule = [], save } = call.options;
-    return decide(
+    return answerRequest(
       call,
       call.args.id,
       call.options.note,

@@ -1,9 +1,9 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { isWrittenHidden, setHidden } from "../../operations/hide-pane.ts";
-import { wayBack } from "../../operations/resume-hint.ts";
-import { runInForeground } from "../../os/process/spawn.ts";
-import { leadContext } from "../../runtime/operation-context.ts";
+import { resumeHint } from "../../operations/resume-hint.ts";
+import { runForeground } from "../../os/process/spawn.ts";
+import { operationContext } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { Io } from "../../terminal/io.ts";
@@ -24,7 +24,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     const target = resolveTarget(io.env, options, args.name);
-    const ctx = await leadContext(call, target.open);
+    const ctx = await operationContext(call, target.open);
     const names = target.kind === "member" ? [target.member.name] : panesOfTeam(ctx);
     const who = target.kind === "member" ? target.member.name : target.open.ref.team;
     if (target.kind === "member" && isWrittenHidden(ctx, who)) await setHidden(ctx, who, false);
@@ -36,7 +36,7 @@ export const command = defineCommand({
     }
     const [program = "tmux", ...words] = outcome.argv;
     const why = whyNotHere(io, out, outcome.why);
-    if (why === undefined) return runInForeground(program, words, io.env);
+    if (why === undefined) return runForeground(program, words, io.env);
     out.answer({ name: who, switched: false, command: outcome.argv }, () =>
       outcome.argv.map(shellWord).join(" "),
     );
@@ -59,12 +59,12 @@ function whyNotHere(io: Io, out: Output, why: "outside" | "elsewhere" | "unseen"
 }
 
 /** Those without a pane are seen by other means. */
-function noPane(ctx: LeadContext, who: string, names: readonly string[]): TeamError {
+function noPane(ctx: OperationContext, who: string, names: readonly string[]): TeamError {
   const paneless = names.find((name) => readPlace(ctx.ref, name)?.backend === "process");
   const team = optionWords("--team", ctx.ref.team);
   if (paneless === undefined) {
     return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane now.`, {
-      hint: wayBack(ctx.ref, names) ?? `What is known: teams status ${team}`,
+      hint: resumeHint(ctx.ref, names) ?? `What is known: teams status ${team}`,
     });
   }
   return new TeamError("RECIPIENT_INACTIVE", `${who} has no pane: it runs without one.`, {

@@ -4,7 +4,7 @@ import { openTeam } from "../../runtime/select-team.ts";
 import { broadcast } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textOf } from "../option-values.ts";
+import { noteMasked, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "broadcast",
@@ -17,7 +17,7 @@ export const command = defineCommand({
   ],
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
-    const text = plainText(await textOf(io, args.text, "message"));
+    const text = plainText(await textArgument(io, args.text, "message"));
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     const sent = await broadcast(ref, { from: actor, text, ...summary }, systemClock, (sentence) =>
       out.note(line`${sentence}`),

@@ -3,7 +3,7 @@ import { systemClock } from "../../os/clock.ts";
 import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
@@ -25,7 +25,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     refuseSecondTeam(call, "make a team");
-    const home = homeOf(io.env);
+    const home = teamsHome(io.env);
     const mode = loadSettings(home.root, io.cwd).permissions.defaultMode;
     const agentType = options.agentType && (await knownType(home.root, io.cwd, options.agentType));
     const { ref } = await createTeam(home, systemClock, {

@@ -1,9 +1,9 @@
 import { TeamError } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
-import { leadContext, requireOurs } from "../../runtime/operation-context.ts";
+import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import { leftoversOf, removeLeftovers } from "../../team/config/delete-files.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
 import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const name = args.name ?? options.team;
     const named = name !== undefined;
-    const ref = named ? teamRef(homeOf(io.env), name) : undefined;
+    const ref = named ? teamRef(teamsHome(io.env), name) : undefined;
     if (ref !== undefined && leftoversOf(ref).length > 0) {
       if (deciderOf(io.env) === "model") throw agentsShell(ref);
       if (!options.force) throw onlyLeftovers(ref);
@@ -45,7 +45,7 @@ export const command = defineCommand({
       const { saveTeam } = await import("../archive-file.ts");
       saved = await saveTeam(open.ref, io.cwd);
     };
-    const worktrees = await deleteTeam(await leadContext(call, open), { force: options.force, backup });
+    const worktrees = await deleteTeam(await operationContext(call, open), { force: options.force, backup });
     const { team } = open.ref;
     out.done({ team, deleted: true, worktrees, ...(saved && { backup: saved.file }) }, () =>
       [

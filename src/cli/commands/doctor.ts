@@ -1,11 +1,11 @@
 import { examine } from "../../doctor/doctor.ts";
 import type { Finding } from "../../doctor/finding.ts";
-import { checkSettings } from "../../doctor/settings.ts";
+import { settingsFindings } from "../../doctor/settings.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { rootDirectory, runtimeDirectory } from "../../os/files/app-directories.ts";
 import { listTeams } from "../../team/config/config.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { type Home, teamRef } from "../../team/ref.ts";
 import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
     "The exit status is 1 when a check fails; a warning is not a failure. --fix says what it repairs, and keeps the original of a broken file beside it.",
   async run({ args, options, io, out }) {
     const team = args.name ?? options.team;
-    if (team !== undefined) requireTeam(homeOf(io.env), team, options.fix && !options.force);
+    if (team !== undefined) requireTeam(teamsHome(io.env), team, options.fix && !options.force);
     const examined = await examine({
       env: io.env,
       nodeVersion: process.versions.node,
@@ -39,7 +39,7 @@ export const command = defineCommand({
       fix: options.fix,
       team,
     });
-    const checks = [...examined, ...checkSettings(rootDirectory(io.env), io.cwd)];
+    const checks = [...examined, ...settingsFindings(rootDirectory(io.env), io.cwd)];
     const failed = checks.filter(({ level }) => level === "fail").length;
     out.answer({ ok: failed === 0, checks }, () => reportText(checks, out));
     return failed === 0 ? EXIT.done : EXIT.failed;

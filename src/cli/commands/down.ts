@@ -1,6 +1,6 @@
 import { SHUTDOWN_TIMEOUT, type ShutdownReport } from "../../operations/ending/shutdown.ts";
 import { type DownOptions, downTeam } from "../../operations/resume/down.ts";
-import { leadContext, openOwnTeam } from "../../runtime/operation-context.ts";
+import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
 import { line } from "../../terminal/paint.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
@@ -29,7 +29,7 @@ export const command = defineCommand({
       reason: options.reason,
       signal: io.interruption(),
     });
-    const reports = await downTeam(await leadContext(call, open), how);
+    const reports = await downTeam(await operationContext(call, open), how);
     const { team } = open.ref;
     out.done({ team, shutdowns: reports }, () =>
       [

@@ -6,7 +6,7 @@ import { refuseSecondTeam } from "../../runtime/operation-context.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ImportedTeam } from "../../team/archive/import-team.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { operand } from "../../text/shell-quote.ts";
@@ -32,7 +32,7 @@ export const command = defineCommand({
     const signal = io.interruption();
     const { name, unique } = options;
     const wanted = { name, unique, now: systemClock.now(), signal };
-    const imported = await importTeam(homeOf(io.env), source, wanted).catch((error: unknown) => {
+    const imported = await importTeam(teamsHome(io.env), source, wanted).catch((error: unknown) => {
       // Nothing was made: what had been read is removed by now.
       if (signal.aborted) return undefined;
       throw error;

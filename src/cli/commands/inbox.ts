@@ -2,13 +2,13 @@ import { EXIT, TeamError } from "../../errors.ts";
 import { systemClock } from "../../os/clock.ts";
 import { type ProtocolMessage, parseProtocol } from "../../protocol/messages.ts";
 import { shownProse } from "../../protocol/render.ts";
-import { agentIdentity, memberOf, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
+import { agentIdentity, memberByAddress, type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import type { DeliveryState } from "../../schema/inbox.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { isInboxBroken } from "../../team/inbox/inbox-file.ts";
-import { isReadByUs } from "../../team/inbox/inbox-recovery.ts";
+import { isJournalled } from "../../team/inbox/inbox-recovery.ts";
 import { history, type MailFeed, type MessageView, openMailFeed } from "../../team/mailbox/history.ts";
-import { acknowledge, pending } from "../../team/mailbox/receive.ts";
+import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line, type Tint } from "../../terminal/paint.ts";
@@ -38,7 +38,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const address = args.agent;
     const open = openTeam(io.env, options, address === undefined ? undefined : splitAddress(address).team);
-    const name = address === undefined ? open.actor : memberOf(open.ref, open.config, address).name;
+    const name = address === undefined ? open.actor : memberByAddress(open.ref, open.config, address).name;
     if (options.markRead) assertMayMark(open, name, agentIdentity(io.env) !== undefined);
     const since = momentOption(options.since, "since", systemClock.now());
     const filter = {
@@ -80,7 +80,7 @@ function assertMayMark({ ref, config, actor }: OpenTeam, name: string, inAgentsS
     });
   }
   const isLedByHand = name === LEAD_NAME && config.leadProcess === undefined;
-  if (isOwn || isLedByHand || !isReadByUs(ref, name)) return;
+  if (isOwn || isLedByHand || !isJournalled(ref, name)) return;
   throw new TeamError("INVALID_INPUT", `${name} reads its messages itself; nothing was marked.`, {
     hint: "A message that somebody else marks never reaches it. Without --mark-read they are only shown.",
   });
@@ -117,8 +117,8 @@ function printItem(message: MessageView, call: AnyCall): void {
 async function markRead(ref: TeamRef, name: string, shown: readonly MessageView[]): Promise<void> {
   if (shown.every(({ read }) => read)) return;
   const ids = new Set(shown.map(({ id }) => id));
-  const keys = (await pending(ref, name)).map(({ key }) => key).filter((key) => ids.has(key));
-  if (keys.length > 0) await acknowledge(ref, name, keys);
+  const keys = (await unreadMessages(ref, name)).map(({ key }) => key).filter((key) => ids.has(key));
+  if (keys.length > 0) await markAsRead(ref, name, keys);
 }
 
 /** How far each message came, as its receiver says: what nobody has picked up stands out. */

@@ -1,6 +1,6 @@
 import { type InterruptReport, interruptAgent } from "../../operations/interrupt.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
-import { memberOf, openTeam } from "../../runtime/select-team.ts";
+import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
@@ -20,7 +20,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options, splitAddress(args.agent).team);
-    const { name } = memberOf(open.ref, open.config, args.agent);
+    const { name } = memberByAddress(open.ref, open.config, args.agent);
     const report = await interruptAgent(filesContext(call, open), name, { signal: io.interruption() });
     out.done({ team: open.ref.team, ...report }, () => sentence(report));
   },

@@ -1,7 +1,7 @@
 import { EXIT } from "../../errors.ts";
 import { deleteTeam } from "../../operations/ending/delete-team.ts";
 import { KILL_TIMEOUT, type KillReport, killEverybody, killTeammates } from "../../operations/ending/kill.ts";
-import { leadContext, requireOurs } from "../../runtime/operation-context.ts";
+import { operationContext, requireOurs } from "../../runtime/operation-context.ts";
 import { resolveTarget } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { keptLines } from "../../terminal/worktree-text.ts";
@@ -34,7 +34,7 @@ export const command = defineCommand({
     if (options.purge && target.kind === "member")
       throw usageError(command, "takes --purge for a whole team only.");
     requireOurs(target.open, { named: true, force: options.force });
-    const ctx = await leadContext(call, target.open);
+    const ctx = await operationContext(call, target.open);
     const how = {
       timeoutMs: secondsOption(options.timeout, "timeout") ?? KILL_TIMEOUT,
       force: options.force,

@@ -2,11 +2,11 @@ import { LAYOUTS } from "../../backend/tmux/layout-commands.ts";
 import { EXIT, TeamError } from "../../errors.ts";
 import { layOutWindows } from "../../operations/layout-windows.ts";
 import type { Env } from "../../os/env.ts";
-import { leadContext } from "../../runtime/operation-context.ts";
+import { operationContext } from "../../runtime/operation-context.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import { listTeams } from "../../team/config/config.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { line } from "../../terminal/paint.ts";
 import { optionWords } from "../../text/shell-quote.ts";
 import { defineCommand } from "../define-command.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
       });
     }
     const open = openTeam(io.env, options);
-    const windows = await layOutWindows(await leadContext(call, open), layout);
+    const windows = await layOutWindows(await operationContext(call, open), layout);
     out.done({ team: open.ref.team, layout, windows }, () => {
       if (windows === 0) return "Each teammate has a window of its own: there is nothing to lay out.";
       return line`${counted(windows, "window")}: ${layout}.`;
@@ -39,7 +39,7 @@ export const command = defineCommand({
 
 /** A team's name stands behind `--team` here: the word is the layout's. */
 function hintFor(word: string, env: Env): string {
-  const isTeam = listTeams(homeOf(env)).some(({ team, config }) => team === word || config?.name === word);
+  const isTeam = listTeams(teamsHome(env)).some(({ team, config }) => team === word || config?.name === word);
   if (isTeam)
     return `Which layout? A team is named by --team: teams layout grid ${optionWords("--team", word)}`;
   return didYouMean(word, LAYOUTS, `There are ${LAYOUTS.join(", ")}.`);

@@ -1,5 +1,5 @@
 import { listTeams } from "../../team/config/config.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { table } from "../../terminal/table.ts";
 import { defineCommand } from "../define-command.ts";
 
@@ -11,7 +11,7 @@ export const command = defineCommand({
   options: {},
   examples: ["teams ls", "teams ls --json"],
   async run({ io, out }) {
-    const teams = listTeams(homeOf(io.env)).map(({ team, config, ours, flaw }) => ({
+    const teams = listTeams(teamsHome(io.env)).map(({ team, config, ours, flaw }) => ({
       name: team,
       displayName: config?.displayName ?? team,
       description: config?.description ?? null,

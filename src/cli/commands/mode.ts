@@ -1,4 +1,4 @@
-import { setMode } from "../../operations/permission-mode.ts";
+import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
 import { deciderOf, openAddress } from "../../runtime/select-team.ts";
 import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
@@ -27,7 +27,7 @@ export const command = defineCommand({
       );
     const { member, ...open } = openAddress(io.env, options, args.agent);
     const settings = loadSettings(open.home.root, member.cwd || io.cwd);
-    const change = await setMode(filesContext(call, open), member.name, wanted, {
+    const change = await setPermissionMode(filesContext(call, open), member.name, wanted, {
       decider: deciderOf(io.env),
       forbidden: bypassForbidden(settings, { ...io.env, ...settings.env }),
     });

@@ -1,7 +1,7 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
-import { wayBack } from "../../operations/resume-hint.ts";
-import { leadContext } from "../../runtime/operation-context.ts";
+import type { OperationContext } from "../../operations/context.ts";
+import { resumeHint } from "../../operations/resume-hint.ts";
+import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { AnyCall } from "../../terminal/call.ts";
@@ -10,7 +10,7 @@ import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
 import { countOption } from "../option-values.ts";
 import { followScreen } from "../peek-follow.ts";
-import { endText, type PeekPaper, rowPaper, screenPaper } from "../peek-renderer.ts";
+import { endText, type PeekPaper, rowRenderer, screenRenderer } from "../peek-renderer.ts";
 
 /** A screen of the usual size. */
 const LINES = 40;
@@ -28,11 +28,11 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
-    const ctx = await leadContext(call, open);
+    const ctx = await operationContext(call, open);
     const count = countOption(options.lines, "-n") ?? LINES;
     if (options.follow) {
       const canDraw = io.terminal.stdout && !out.json && io.env.TERM !== "dumb";
-      return watch(call, ctx, name, canDraw ? screenPaper(io, out, name) : rowPaper(out, name), count);
+      return watch(call, ctx, name, canDraw ? screenRenderer(io, out, name) : rowRenderer(out, name), count);
     }
     const place = readPlace(open.ref, name);
     const lines = await (place && ctx.backends.of(place.backend)?.capture(place, count));
@@ -44,7 +44,7 @@ export const command = defineCommand({
 
 async function watch(
   { io, out }: AnyCall,
-  ctx: LeadContext,
+  ctx: OperationContext,
   name: string,
   paper: PeekPaper,
   rows: number,
@@ -62,12 +62,12 @@ async function watch(
   }
 }
 
-function noScreen({ ref }: LeadContext, name: string): TeamError {
+function noScreen({ ref }: OperationContext, name: string): TeamError {
   return new TeamError(
     "RECIPIENT_INACTIVE",
     `${name} has no screen now: it does not run in a place of ours.`,
     {
-      hint: wayBack(ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ref.team)}`,
+      hint: resumeHint(ref, [name]) ?? `What is known of it: teams status ${optionWords("--team", ref.team)}`,
     },
   );
 }

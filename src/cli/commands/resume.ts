@@ -1,7 +1,7 @@
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT } from "../../errors.ts";
 import { type ResumedMember, type ResumeReport, resumeTeam } from "../../operations/resume/resume.ts";
-import { leadContext, openOwnTeam } from "../../runtime/operation-context.ts";
+import { openOwnTeam, operationContext } from "../../runtime/operation-context.ts";
 import { defined } from "../../schema/defined.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import type { Output } from "../../terminal/output.ts";
@@ -32,7 +32,7 @@ export const command = defineCommand({
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     const behind: Promise<unknown>[] = [];
     const report = await resumeTeam(
-      await leadContext(call, open, settings),
+      await operationContext(call, open, settings),
       defined({
         mode: options.teammateMode,
         force: options.force,

@@ -10,9 +10,9 @@ import type { Env } from "../../os/env.ts";
 import { loadPlaybook, playbookFile, playbooksDirectory } from "../../runtime/agent/models.ts";
 import { checkRecording, RECORDING } from "../../runtime/agent/recording.ts";
 import { openBackends } from "../../runtime/backends.ts";
-import { leadInSession } from "../../runtime/lead/detached-lead.ts";
+import { runLeadDetached } from "../../runtime/lead/detached-lead.ts";
 import type { LeadPlan } from "../../runtime/lead/lead.ts";
-import { leadHere } from "../../runtime/lead/run-lead.ts";
+import { runLead } from "../../runtime/lead/run-lead.ts";
 import { isInSession, reportingFailure } from "../../runtime/lead/run-result.ts";
 import { openOwnTeam, refuseSecondTeam } from "../../runtime/operation-context.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
@@ -23,7 +23,7 @@ import { PERMISSION_MODES } from "../../schema/permission-modes.ts";
 import { pricesIn } from "../../settings/prices.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { DEBUG_VARIABLE } from "../../telemetry/debug-flag.ts";
 import type { Call } from "../../terminal/call.ts";
 import type { Io } from "../../terminal/io.ts";
@@ -102,8 +102,8 @@ async function startRun(call: RunCall): Promise<number> {
     for (const text of notes) out.note(text);
     // In a session that nobody may look at nobody is asked, and whoever looks at one has been.
     if (!options.detach && !isInSession(io.env)) await askTrust(call);
-    if (!wantsSession(call, backend)) return leadHere(call, plan);
-    return leadInSession(call, plan, { attach: !options.detach, goal });
+    if (!wantsSession(call, backend)) return runLead(call, plan);
+    return runLeadDetached(call, plan, { attach: !options.detach, goal });
   });
 }
 
@@ -157,7 +157,7 @@ async function checked(call: RunCall): Promise<Checked> {
   const { model, typed, ...led } = await whatToLead(call);
   const builtIn = model === SCRIPTED;
   requireUse(call, builtIn);
-  const settings = loadSettings(homeOf(io.env).root, io.cwd);
+  const settings = loadSettings(teamsHome(io.env).root, io.cwd);
   if (isScripted(model)) loadPlaybook(playbookFile(model, io.program, io.cwd), [LEAD_NAME]);
   else resolveModelName(model, settings.teams.models);
   const budget = budgetOf(call, model, settings);
@@ -185,7 +185,7 @@ async function checked(call: RunCall): Promise<Checked> {
       ...(options.debug ? { [DEBUG_VARIABLE]: "1" } : {}),
       TEAMS_PLAYBOOKS: playbooksDirectory(io.program),
       ...(report === undefined ? {} : { TEAMS_REPORT: report, TEAMS_RUN: run }),
-      ...(record === undefined ? {} : { [RECORDING]: join(homeOf(io.env).root, "recordings", run) }),
+      ...(record === undefined ? {} : { [RECORDING]: join(teamsHome(io.env).root, "recordings", run) }),
     },
     ...(record === undefined ? {} : { record }),
     ...(report === undefined ? {} : { check: reportCheck(report, run) }),

@@ -2,10 +2,10 @@ import { systemClock } from "../../os/clock.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { openTeam } from "../../runtime/select-team.ts";
 import { splitAddress } from "../../schema/names.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
-import { noteMasked, textOf } from "../option-values.ts";
+import { noteMasked, textArgument } from "../option-values.ts";
 
 export const command = defineCommand({
   name: "send",
@@ -22,11 +22,11 @@ export const command = defineCommand({
   ],
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options, splitAddress(args.agent).team);
-    const text = plainText(await textOf(io, args.text, "message"));
+    const text = plainText(await textArgument(io, args.text, "message"));
     const { name } = splitAddress(args.agent);
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     const mail = { from: actor, to: name, text, ...summary };
-    const sent = await deliver(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
+    const sent = await sendMessage(ref, mail, systemClock, (sentence) => out.note(line`${sentence}`));
     noteMasked(text, out);
     out.done({ ...sent, team: ref.team, from: actor }, () =>
       sent.queuedForRestart

@@ -3,7 +3,7 @@ import { playbookJsonSchema } from "../../schema/playbook.ts";
 import { loadSettings } from "../../settings/settings.ts";
 import { managedFile, presentProjectFiles, userFile } from "../../settings/settings-files.ts";
 import { settingsJsonSchema } from "../../settings/settings-schema.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { line } from "../../terminal/paint.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { defineCommand } from "../define-command.ts";
@@ -34,7 +34,7 @@ export const command = defineCommand({
       out.answer(schema, () => JSON.stringify(schema, undefined, 2));
       return;
     }
-    const { root } = homeOf(io.env);
+    const { root } = teamsHome(io.env);
     const { ignored, ...found } = loadSettings(root, io.cwd);
     // Looked at, and pasted elsewhere.
     const settings = maskValue(found, secretsOf({ ...io.env, ...found.env }));

@@ -1,6 +1,6 @@
 import { EXIT } from "../../errors.ts";
 import { setHidden } from "../../operations/hide-pane.ts";
-import { leadContext } from "../../runtime/operation-context.ts";
+import { operationContext } from "../../runtime/operation-context.ts";
 import { openAddress } from "../../runtime/select-team.ts";
 import { line } from "../../terminal/paint.ts";
 import { defineCommand } from "../define-command.ts";
@@ -15,7 +15,7 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openAddress(io.env, options, args.agent);
     const { name } = open.member;
-    const outcome = await setHidden(await leadContext(call, open), name, false);
+    const outcome = await setHidden(await operationContext(call, open), name, false);
     out.done({ agent: name, hidden: false, moved: outcome === "moved" }, () => {
       if (outcome === "apart") return line`${name} was spawned into a window of its own, and stays there.`;
       return line`${name} is in its team's window${outcome === "moved" ? "" : " already"}.`;

@@ -4,8 +4,8 @@ import {
   shutdownTeammates,
 } from "../../operations/ending/shutdown.ts";
 import { withWorktrees } from "../../operations/ending/worktree-report.ts";
-import { leadContext } from "../../runtime/operation-context.ts";
-import { memberOf, openTeam } from "../../runtime/select-team.ts";
+import { operationContext } from "../../runtime/operation-context.ts";
+import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME, splitAddress } from "../../schema/names.ts";
 import { line } from "../../terminal/paint.ts";
 import { exitOfShutdowns } from "../../terminal/report-error.ts";
@@ -39,9 +39,9 @@ export const command = defineCommand({
     const open = openTeam(io.env, options, splitAddress(args.agent[0] ?? "").team);
     const names = options.all
       ? open.config.members.map(({ name }) => name).filter((name) => name !== LEAD_NAME)
-      : args.agent.map((address) => memberOf(open.ref, open.config, address).name);
+      : args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
     const timeoutMs = secondsOption(options.timeout, "timeout") ?? SHUTDOWN_TIMEOUT;
-    const ctx = await leadContext(call, open);
+    const ctx = await operationContext(call, open);
     const asked = await shutdownTeammates(ctx, names, {
       timeoutMs,
       signal: io.interruption(),

@@ -1,12 +1,12 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { answerApproval } from "../../operations/approvals/approvals.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { isWrittenHidden, setHidden } from "../../operations/hide-pane.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { Lifelines } from "../../operations/supervision/lifelines.ts";
 import { isLed, reconcile } from "../../operations/supervision/reconcile.ts";
 import { lookAtTasks } from "../../operations/supervision/task-notifications.ts";
-import { filesContext, leadContext } from "../../runtime/operation-context.ts";
+import { filesContext, operationContext } from "../../runtime/operation-context.ts";
 import { type OpenTeam, openTeam } from "../../runtime/select-team.ts";
 import { closeSidebar, openSidebar, widthKeeper } from "../../runtime/sidebar-pane.ts";
 import type { Answer } from "../../sidebar/state.ts";
@@ -49,7 +49,7 @@ export const command = defineCommand({
 async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
   const { io } = call;
   const remembering = { ...open, ref: { ...open.ref, remembered: new Remembered() } };
-  const ctx = await leadContext(call, remembering);
+  const ctx = await operationContext(call, remembering);
   const reading = filesContext(call, remembering);
   const { runSidebar } = await import("../../sidebar/sidebar.ts");
   const lifelines = new Lifelines(ctx);
@@ -82,7 +82,7 @@ async function draw(call: AnyCall, open: OpenTeam): Promise<number> {
 }
 
 /** @returns what there is to say about it; nothing where the pane shows */
-async function focus(ctx: LeadContext, member: string): Promise<string | undefined> {
+async function focus(ctx: OperationContext, member: string): Promise<string | undefined> {
   const outcome = await goToFirst(ctx, [member]);
   if (outcome.kind === "switched") return undefined;
   return outcome.kind === "gone"
@@ -91,14 +91,14 @@ async function focus(ctx: LeadContext, member: string): Promise<string | undefin
 }
 
 /** @returns what became of it, short enough for the narrow bottom line */
-async function hide(ctx: LeadContext, member: string): Promise<string> {
+async function hide(ctx: OperationContext, member: string): Promise<string> {
   const wanted = !isWrittenHidden(ctx, member);
   const outcome = await setHidden(ctx, member, wanted);
   if (outcome === "apart") return `${member} has a window of its own`;
   return wanted ? `${member} is hidden; h shows it` : `${member} is shown again`;
 }
 
-async function answer(ctx: LeadContext, { id, from, approve, note }: Answer): Promise<string> {
+async function answer(ctx: OperationContext, { id, from, approve, note }: Answer): Promise<string> {
   try {
     const { kind } = await answerApproval(ctx, id, { approve, ...(note === "" ? {} : { note }) });
     if (kind === "crash") return `${from} ${approve ? "is at work again" : "has left the team"}`;

@@ -4,15 +4,15 @@ import { isInside } from "../../agent/permissions/protected-paths.ts";
 import type { NotHere } from "../../backend/backend.ts";
 import { TEAMMATE_MODES } from "../../backend/choose-backend.ts";
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { leadsMode } from "../../operations/permission-mode.ts";
-import { directoryOf, type SpawnInput } from "../../operations/spawn/draft-member.ts";
+import { type SpawnInput, workingDirectory } from "../../operations/spawn/draft-member.ts";
 import { type SpawnOptions, spawnTeammates } from "../../operations/spawn/spawn.ts";
 import type { WantedWorktree } from "../../operations/worktrees/create-worktree.ts";
 import { realPathOf } from "../../os/files/real-path.ts";
 import { agentTypesIn } from "../../runtime/agent/load-agent-types.ts";
 import { loadPlaybook, playbookFile } from "../../runtime/agent/models.ts";
-import { leadContext, refuseNesting } from "../../runtime/operation-context.ts";
+import { operationContext, refuseNesting } from "../../runtime/operation-context.ts";
 import { deciderOf, openTeam } from "../../runtime/select-team.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
@@ -81,7 +81,7 @@ export const command = defineCommand({
     for (const ignored of settings.ignored) out.note(line`Not trusted, so ignored: ${ignored}`);
     if (options.withChanges && options.worktree === undefined)
       throw usageError(command, "takes --with-changes with --worktree only.");
-    const lead = await leadContext(call, open, settings);
+    const lead = await operationContext(call, open, settings);
     const ctx = options.debug ? { ...lead, env: { ...lead.env, [DEBUG_VARIABLE]: "1" } } : lead;
     if (options.model !== undefined && isScripted(options.model)) {
       // As the teammate will look for it, so that a mistake in it is said here and not in a pane.
@@ -107,8 +107,8 @@ export const command = defineCommand({
       most: deciderOf(io.env) === "model" ? leadsMode(open.config) : undefined,
       budget: limitsIn(options),
     });
-    if (input.most !== undefined) requireWithin(directoryOf(ctx, input), open.config, settings, ctx);
-    const { flaws } = await agentTypesIn(open.home.root, directoryOf(ctx, input));
+    if (input.most !== undefined) requireWithin(workingDirectory(ctx, input), open.config, settings, ctx);
+    const { flaws } = await agentTypesIn(open.home.root, workingDirectory(ctx, input));
     for (const flaw of flaws) out.note(line`No agent type: ${flaw}`);
     // From the first file on, so that a start that is cut off leaves nothing.
     const signal = io.interruption();
@@ -153,7 +153,12 @@ export const command = defineCommand({
  * A lead's model sends nobody where it would have to ask itself.
  * @throws TeamError PERMISSION_DENIED
  */
-function requireWithin(directory: string, config: TeamConfig, settings: Settings, ctx: LeadContext): void {
+function requireWithin(
+  directory: string,
+  config: TeamConfig,
+  settings: Settings,
+  ctx: OperationContext,
+): void {
   const lead = config.members.find(({ name }) => name === LEAD_NAME);
   const cwd = lead?.cwd || ctx.cwd;
   const own = [cwd, ...furtherDirectories(settings, { ...ctx, cwd })].map(realPathOf);

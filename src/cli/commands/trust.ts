@@ -4,7 +4,7 @@ import { systemClock } from "../../os/clock.ts";
 import { isDirectory } from "../../os/files/fs.ts";
 import { deciderOf } from "../../runtime/select-team.ts";
 import { listTrust, setTrust } from "../../settings/trust.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { line } from "../../terminal/paint.ts";
 import { table } from "../../terminal/table.ts";
@@ -33,7 +33,7 @@ export const command = defineCommand({
       return;
     }
     const directory = wanted(call, args.directory);
-    const { root } = homeOf(call.io.env);
+    const { root } = teamsHome(call.io.env);
     const { directory: kept, before } = await setTrust(
       root,
       directory,
@@ -63,7 +63,7 @@ function wanted({ io }: AnyCall, given: string | undefined): string {
 }
 
 function list({ io, out }: AnyCall): void {
-  const directories = listTrust(homeOf(io.env).root);
+  const directories = listTrust(teamsHome(io.env).root);
   out.answer({ directories }, () => {
     if (directories.length === 0) return "No directory is trusted.";
     const rows = directories.map(({ directory, trusted, at }) => [

@@ -1,8 +1,8 @@
 import { EXIT, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { type MemberStatus, type TeamStatus, teamStatus } from "../../operations/status.ts";
 import { filesContext } from "../../runtime/operation-context.ts";
-import { memberOf, openTeam } from "../../runtime/select-team.ts";
+import { memberByAddress, openTeam } from "../../runtime/select-team.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Output } from "../../terminal/output.ts";
 import { line } from "../../terminal/paint.ts";
@@ -30,7 +30,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
-    const names = args.agent.map((address) => memberOf(open.ref, open.config, address).name);
+    const names = args.agent.map((address) => memberByAddress(open.ref, open.config, address).name);
     const wanted: Wanted = {
       idle: options.idle || names.length > 0 || !(options.tasks || options.message),
       tasks: options.tasks,
@@ -45,7 +45,7 @@ export const command = defineCommand({
       open.ref,
       async () => {
         status = await teamStatus(ctx);
-        sayWhoAsks(status, wanted, told, out);
+        noteWaitingRequests(status, wanted, told, out);
         return missing(status, wanted, ctx) === undefined;
       },
       { signal: io.interruption(), timeoutMs: secondsOption(options.timeout, "timeout") },
@@ -74,7 +74,7 @@ interface Wanted {
  * What of the wanted is not so yet, as the rest of a sentence; undefined when all is.
  * @throws TeamError RECIPIENT_INACTIVE when somebody who is waited for crashed: it will not come
  */
-function missing(status: TeamStatus, wanted: Wanted, ctx: LeadContext): string | undefined {
+function missing(status: TeamStatus, wanted: Wanted, ctx: OperationContext): string | undefined {
   const busy = wanted.idle ? watched(status, wanted.names).filter((member) => !isIdle(member)) : [];
   if (busy.length > 0) return busy.map(({ name, state }) => `${name} is ${state}`).join(", ");
   const open = status.tasks.list.length - status.tasks.completed;
@@ -84,7 +84,7 @@ function missing(status: TeamStatus, wanted: Wanted, ctx: LeadContext): string |
 }
 
 /** One that waits for a person may be waited for long: that is said once. */
-function sayWhoAsks(status: TeamStatus, wanted: Wanted, told: Set<string>, out: Output): void {
+function noteWaitingRequests(status: TeamStatus, wanted: Wanted, told: Set<string>, out: Output): void {
   for (const { name, state } of wanted.idle ? watched(status, wanted.names) : []) {
     if ((state !== "needs-input" && state !== "awaiting-approval") || told.has(name)) continue;
     told.add(name);

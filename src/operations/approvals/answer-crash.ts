@@ -1,7 +1,7 @@
 import { TeamError } from "../../errors.ts";
 import { operand } from "../../text/shell-quote.ts";
-import type { LeadContext } from "../context.ts";
-import { finishMember } from "../ending/remove-member.ts";
+import type { OperationContext } from "../context.ts";
+import { removeEndedMember } from "../ending/remove-member.ts";
 import { endProcesses } from "../processes/end-processes.ts";
 import { resumeMember } from "../resume/resume.ts";
 
@@ -10,11 +10,11 @@ import { resumeMember } from "../resume/resume.ts";
  * go from the team.
  * @throws TeamError where it could not be started; it waits as before then
  */
-export async function answerCrash(ctx: LeadContext, name: string, approve: boolean): Promise<void> {
+export async function answerCrash(ctx: OperationContext, name: string, approve: boolean): Promise<void> {
   if (approve) return startAgain(ctx, name);
   // The script that holds its pane, and what went on in the background.
   const left = await endProcesses(ctx, name);
-  await finishMember(ctx, name, "dismissed");
+  await removeEndedMember(ctx, name, "dismissed");
   if (left.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -22,7 +22,7 @@ export async function answerCrash(ctx: LeadContext, name: string, approve: boole
   );
 }
 
-async function startAgain(ctx: LeadContext, name: string): Promise<void> {
+async function startAgain(ctx: OperationContext, name: string): Promise<void> {
   const { outcome, error } = await resumeMember(ctx, name);
   if (outcome === "restarted" || outcome === "alive") return;
   throw new TeamError("SPAWN_FAILED", error?.message ?? `${name} was not started again.`, {

@@ -1,4 +1,4 @@
-import { decide } from "../../agent/permissions/decide.ts";
+import { decidePermission } from "../../agent/permissions/decide.ts";
 import { plainHost } from "../../agent/permissions/host-rules.ts";
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
@@ -10,10 +10,10 @@ import type { MessageOf } from "../../protocol/messages.ts";
 import { sameName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { isOpen } from "../../team/requests/requests.ts";
-import type { LeadContext } from "../context.ts";
+import { isAwaitingAnswer } from "../../team/requests/requests.ts";
+import type { OperationContext } from "../context.ts";
 import { answerApproval } from "./approvals.ts";
-import { isForeign, openForeign } from "./foreign-requests.ts";
+import { isForeign, openForeignRequest } from "./foreign-requests.ts";
 
 /** What a lead's own side lets a teammate do. */
 export interface LeadRights {
@@ -36,7 +36,7 @@ interface Asked {
  * @returns `person` when it waits for one
  */
 export async function answerPermission(
-  ctx: LeadContext,
+  ctx: OperationContext,
   from: string,
   message: MessageOf<"permission_request"> | MessageOf<"sandbox_permission_request">,
   rights: LeadRights,
@@ -47,9 +47,9 @@ export async function answerPermission(
   const { cwd } = member;
   const asked = askedIn(message, { cwd, env: ctx.env });
   // One of ours has opened it itself, and by now may have its answer.
-  if (isForeign(ctx.ref, member)) openForeign(ctx.ref, from, message, ctx.clock.now());
+  if (isForeign(ctx.ref, member)) openForeignRequest(ctx.ref, from, message, ctx.clock.now());
   // What somebody else has asked for is not decided by what this one says of it.
-  if (!isOpen(ctx.ref, asked.id, from)) return "answered";
+  if (!isAwaitingAnswer(ctx.ref, asked.id, from)) return "answered";
   const { behavior, reason } = await decideFor(ctx, cwd, asked, rights);
   // Where a rule, a hook or what it would change made it ask, nothing but a person's word lets it run.
   if (behavior === "ask" || (behavior === "allow" && message.guarded === true)) return "person";
@@ -69,13 +69,13 @@ export async function answerPermission(
 
 /** As if the lead made the call itself, where the teammate is. */
 async function decideFor(
-  ctx: LeadContext,
+  ctx: OperationContext,
   cwd: string,
   { tool, access }: Asked,
   { mode, rules, directories }: LeadRights,
 ): Promise<PermissionDecision> {
   const { readShellLine } = await import("../../agent/permissions/shell-line.ts");
-  return decide({
+  return decidePermission({
     // A lead that plans has nothing against the work of others.
     mode: mode === "plan" ? "default" : mode,
     tool,

@@ -19,7 +19,7 @@ import {
   withdrawAnswer,
 } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { type LeadContext, requireLead } from "../context.ts";
+import { type OperationContext, requireLead } from "../context.ts";
 import { exceeds, leadsMode } from "../permission-mode.ts";
 import { presentInstances } from "../processes/present-instances.ts";
 import { type Crash, crashesAmong, type MemberRecords, memberRecords } from "./crashes.ts";
@@ -114,7 +114,7 @@ function approvalOf(request: RequestRecord, most = LISTED_LINES): Approval {
  * PERMISSION_DENIED for a model that would decide more than a plan
  */
 export async function answerApproval(
-  ctx: LeadContext,
+  ctx: OperationContext,
   id: string,
   answer: ApprovalAnswer,
 ): Promise<Approval> {
@@ -158,7 +158,7 @@ export async function answerApproval(
 
 /** What starts and ends programs is loaded for the few that crash. */
 async function answerCrashOf(
-  ctx: LeadContext,
+  ctx: OperationContext,
   id: string,
   { approve, decider }: ApprovalAnswer,
 ): Promise<Approval> {
@@ -200,7 +200,7 @@ function requireChoice(request: RequestRecord, approve: boolean, note: string | 
 }
 
 /** The plans that wait although the lead has read of them: where it has nothing left to do, only a person answers them. */
-export function plansLeftBy(ref: TeamRef): readonly RequestRecord[] {
+export function unansweredPlans(ref: TeamRef): readonly RequestRecord[] {
   const plans = listRequests(ref).filter(({ kind }) => kind === "plan");
   if (plans.length === 0) return [];
   const read = peekInbox(ref, LEAD_NAME).flatMap((message) => {

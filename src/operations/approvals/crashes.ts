@@ -2,11 +2,11 @@ import { crashId } from "../../protocol/request-ids.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { type AgentRecords, judge } from "../../team/members/judge-liveness.ts";
-import { isBeingRestarted } from "../../team/members/start-claims.ts";
+import { type AgentRecords, judgeLiveness } from "../../team/members/judge-liveness.ts";
+import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { reasonOf, withoutMessages } from "../ending/last-lines.ts";
+import { exitReason, withoutMessages } from "../ending/last-lines.ts";
 
 /** A member, and what is known of it. */
 export interface MemberRecords extends AgentRecords {
@@ -39,13 +39,13 @@ export function crashesAmong(members: readonly MemberRecords[]): readonly Crash[
 function crashOf({ member, ...records }: MemberRecords): Crash | undefined {
   const { name, joinedAt } = member;
   const { status } = records;
-  if (name === LEAD_NAME || isBeingRestarted(member)) return undefined;
-  const { state, exit } = judge(member, records);
+  if (name === LEAD_NAME || hasStartClaim(member)) return undefined;
+  const { state, exit } = judgeLiveness(member, records);
   if (state !== "crashed") return undefined;
   const last = withoutMessages(exit?.lastLines ?? [])
     .at(-1)
     ?.trim();
-  const how = reasonOf(exit).replace(/^ \((.*)\)$/, "$1");
+  const how = exitReason(exit).replace(/^ \((.*)\)$/, "$1");
   return {
     id: crashId(name, status?.startedAt ?? joinedAt),
     kind: "crash",

@@ -7,7 +7,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { planTitle } from "../../team/config/plan-files.ts";
 import { peekInbox } from "../../team/inbox/inbox-file.ts";
-import { isBeingRestarted } from "../../team/members/start-claims.ts";
+import { hasStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { openRequest } from "../../team/requests/requests.ts";
@@ -36,17 +36,17 @@ export function openForeignRequests(ref: TeamRef): void {
     const since = joined.get(message.from);
     const at = Date.parse(message.timestamp);
     const protocol = since === undefined ? undefined : authenticProtocol(message, LEAD_NAME);
-    if (protocol !== undefined && at >= (since ?? 0)) openForeign(ref, message.from, protocol, at);
+    if (protocol !== undefined && at >= (since ?? 0)) openForeignRequest(ref, message.from, protocol, at);
   }
 }
 
 /** Whether a member opens no request itself; one of ours says nothing of itself either while it is started again. */
 export function isForeign(ref: TeamRef, member: TeamMember): boolean {
-  return readStatus(ref, member.name) === undefined && !isBeingRestarted(member);
+  return readStatus(ref, member.name) === undefined && !hasStartClaim(member);
 }
 
 /** Opens what this message asks, if it asks. @param at milliseconds since the epoch @throws TeamError TEAM_NOT_FOUND */
-export function openForeign(ref: TeamRef, from: string, message: ProtocolMessage, at: number): void {
+export function openForeignRequest(ref: TeamRef, from: string, message: ProtocolMessage, at: number): void {
   const opened = requestIn(message);
   if (opened !== undefined) openRequest(ref, { ...opened, from, at });
 }

@@ -2,8 +2,8 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { deliver } from "../../team/mailbox/send.ts";
-import type { LeadContext } from "../context.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import type { OperationContext } from "../context.ts";
 
 /**
  * Tells the teammates that run of rules that a settings file has from now on: they have read it already.
@@ -11,7 +11,7 @@ import type { LeadContext } from "../context.ts";
  * @param directory whose settings they are; everybody's without it
  */
 export async function shareRules(
-  ctx: LeadContext,
+  ctx: OperationContext,
   rules: readonly string[],
   { asker, directory }: { readonly asker: string; readonly directory: string | undefined },
 ): Promise<void> {
@@ -24,6 +24,6 @@ export async function shareRules(
   const text = formatProtocol(update, new Date(ctx.clock.now()));
   for (const { name, cwd } of readTeam(ctx.ref).members) {
     if (name === LEAD_NAME || name === asker || (directory !== undefined && cwd !== directory)) continue;
-    await deliver(ctx.ref, { from: LEAD_NAME, to: name, text });
+    await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
   }
 }

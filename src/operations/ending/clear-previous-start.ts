@@ -1,14 +1,14 @@
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import type { Restart } from "../../schema/start-claim.ts";
-import { acknowledge, noteProgress, pending } from "../../team/mailbox/receive.ts";
-import { heldTasks } from "../../team/members/start-claims.ts";
+import type { StartClaim } from "../../schema/start-claim.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { tellNews } from "../../team/tasks/notify-owners.ts";
+import { notifyPending } from "../../team/tasks/notify-owners.ts";
 import { withAssignment } from "../../team/tasks/pending-notifications.ts";
-import { changeTask, ownerOf, readableTask } from "../../team/tasks/tasks.ts";
-import type { LeadContext } from "../context.ts";
+import { changeTask, ownerName, readableTask } from "../../team/tasks/tasks.ts";
+import type { OperationContext } from "../context.ts";
 import { endMarked, endProcesses } from "../processes/end-processes.ts";
 import { closePlace } from "./settle-ending.ts";
 
@@ -17,10 +17,10 @@ import { closePlace } from "./settle-ending.ts";
  * a start that a killed process had begun.
  * @returns the pids that could not be ended
  */
-export async function endLeftovers(
-  ctx: LeadContext,
+export async function endPreviousStart(
+  ctx: OperationContext,
   name: string,
-  { begun }: Restart,
+  { begun }: StartClaim,
 ): Promise<readonly number[]> {
   const left = await endProcesses(ctx, name);
   if (begun === undefined) return left;
@@ -32,36 +32,41 @@ export async function endLeftovers(
  * answered, and the tasks that it had and nobody else has are its own again.
  * @returns the ids of those
  */
-export async function makeWay(ctx: LeadContext, member: TeamMember): Promise<readonly string[]> {
+export async function clearForRestart(ctx: OperationContext, member: TeamMember): Promise<readonly string[]> {
   const { ref } = ctx;
   const { name } = member;
   const place = readPlace(ref, name);
   if (place !== undefined) await closePlace(ctx, place);
   await dropShutdownRequests(ref, name);
-  return giveBackTasks(ctx, member);
+  return reassignHeldTasks(ctx, member);
 }
 
 /** A request to end that it had not read is not meant for the one that is started again. */
 async function dropShutdownRequests(ref: TeamRef, name: string): Promise<void> {
-  const requests = (await pending(ref, name)).filter(({ protocol }) => protocol?.type === "shutdown_request");
+  const requests = (await unreadMessages(ref, name)).filter(
+    ({ protocol }) => protocol?.type === "shutdown_request",
+  );
   const keys = requests.map(({ key }) => key);
-  await acknowledge(ref, name, keys);
-  await noteProgress(ref, name, keys, "done");
+  await markAsRead(ref, name, keys);
+  await recordProgress(ref, name, keys, "done");
 }
 
 /** It is told of each as of any task that is given to it, so that it goes on with them. */
-async function giveBackTasks({ ref, clock }: LeadContext, member: TeamMember): Promise<readonly string[]> {
+async function reassignHeldTasks(
+  { ref, clock }: OperationContext,
+  member: TeamMember,
+): Promise<readonly string[]> {
   const { name } = member;
   const given: string[] = [];
-  for (const id of heldTasks(member)) {
+  for (const id of readMetadata(member, "tasksToRestore") ?? []) {
     if (readableTask(ref, id) === undefined) continue;
     const task = await changeTask(ref, id, (current) =>
-      current.status === "pending" && ownerOf(current) === undefined
+      current.status === "pending" && ownerName(current) === undefined
         ? withAssignment({ ...current, owner: name }, name, LEAD_NAME)
         : undefined,
     );
-    await tellNews(ref, task, clock);
-    if (ownerOf(task) === name && task.status !== "completed") given.push(id);
+    await notifyPending(ref, task, clock);
+    if (ownerName(task) === name && task.status !== "completed") given.push(id);
   }
   return given;
 }

@@ -4,12 +4,12 @@ import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { type LeadContext, requireLead } from "../context.ts";
-import { endLeftCommands, endLeftWatches } from "../processes/dead-lead.ts";
+import { type OperationContext, requireLead } from "../context.ts";
+import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
 import { clearTeamWorktrees, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
-import { isAlive, isElsewhere, killEverybody } from "./kill.ts";
-import { awaitSettled, closePlace } from "./settle-ending.ts";
+import { isAlive, isRemote, killEverybody } from "./kill.ts";
+import { awaitEndingDone, closePlace } from "./settle-ending.ts";
 
 export interface DeleteOptions {
   /** Ends living members first instead of refusing. */
@@ -26,7 +26,7 @@ export interface DeleteOptions {
  * @throws TeamError ACTIVE_MEMBERS while a member's process lives, NOT_LEAD, TEAM_NOT_FOUND; nothing was removed then
  */
 export async function deleteTeam(
-  ctx: LeadContext,
+  ctx: OperationContext,
   options: DeleteOptions = {},
 ): Promise<readonly WorktreeEnd[]> {
   requireLead(ctx, "delete the team");
@@ -36,7 +36,7 @@ export async function deleteTeam(
   await options.backup?.();
   const killed = active.length > 0 ? await killEverybody(ctx, { force: true }) : [];
   // Whoever sees to the end of a former member has its pane to close yet.
-  for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitSettled(ctx, name);
+  for (const { name } of unfinishedEndings(readTeam(ctx.ref))) await awaitEndingDone(ctx, name);
   for (const name of members) {
     const place = readPlace(ctx.ref, name);
     if (place === undefined) continue;
@@ -47,14 +47,14 @@ export async function deleteTeam(
     ...(options.worktrees ?? []),
     ...killed.flatMap(({ worktree }) => worktree ?? []),
   ]);
-  await endLeftCommands(ctx);
-  await endLeftWatches(ctx);
+  await endDeadLeadCommands(ctx);
+  await endDeadLeadWatches(ctx);
   await removeTeamFiles(ctx.ref);
   return worktrees;
 }
 
 /** @throws TeamError ACTIVE_MEMBERS while a member's process lives */
-export function requireEnded(ctx: LeadContext): void {
+export function requireEnded(ctx: OperationContext): void {
   const active = activeOf(ctx, teammatesIn(ctx));
   if (active.length === 0) return;
   throw new TeamError(
@@ -67,10 +67,10 @@ export function requireEnded(ctx: LeadContext): void {
   );
 }
 
-function teammatesIn({ ref }: LeadContext): string[] {
+function teammatesIn({ ref }: OperationContext): string[] {
   return readTeam(ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
 }
 
-function activeOf(ctx: LeadContext, members: readonly string[]): string[] {
-  return members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
+function activeOf(ctx: OperationContext, members: readonly string[]): string[] {
+  return members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
 }

@@ -3,17 +3,17 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { whileKilling } from "../../team/members/kill-claims.ts";
+import { withKillClaim } from "../../team/members/kill-claims.ts";
 import { findMember } from "../../team/members/members.ts";
 import { livenessOfAgent } from "../../team/records/read-records.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { type LeadContext, requireLead } from "../context.ts";
-import { closingTogether } from "../processes/batch-close.ts";
-import { endLeftCommands } from "../processes/dead-lead.ts";
+import { type OperationContext, requireLead } from "../context.ts";
+import { batchClose } from "../processes/batch-close.ts";
+import { endDeadLeadCommands } from "../processes/dead-lead.ts";
 import { endProcesses } from "../processes/end-processes.ts";
 import { setDiscard } from "../worktrees/discard-worktree.ts";
 import type { WorktreeEnd } from "../worktrees/remove-worktree.ts";
-import { finishMember } from "./remove-member.ts";
+import { removeEndedMember } from "./remove-member.ts";
 import { shutdownTeammates } from "./shutdown.ts";
 import { withWorktrees } from "./worktree-report.ts";
 
@@ -49,7 +49,7 @@ export interface KillOptions {
  * asks, and PERMISSION_DENIED when one that lives in another pid space has not agreed: nobody was sent one
  */
 export async function killTeammates(
-  ctx: LeadContext,
+  ctx: OperationContext,
   names: readonly string[],
   options: KillOptions = {},
 ): Promise<readonly KillReport[]> {
@@ -71,7 +71,7 @@ export async function killTeammates(
 }
 
 /** A lead ends with its run, or is a person. */
-function requireTeammates({ ref }: LeadContext, found: readonly TeamMember[]): void {
+function requireTeammates({ ref }: OperationContext, found: readonly TeamMember[]): void {
   if (!found.some(({ name }) => name === LEAD_NAME)) return;
   throw new TeamError("INVALID_INPUT", `${LEAD_NAME} leads the team, and is not killed alone.`, {
     hint: `All of the team: teams kill --team ${operand(ref.team)}. A run ends by Ctrl-C in its lead's pane.`,
@@ -79,43 +79,43 @@ function requireTeammates({ ref }: LeadContext, found: readonly TeamMember[]): v
 }
 
 function endAll(
-  outer: LeadContext,
+  outer: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  return closingTogether(outer, (ctx) => endEach(ctx, members, options));
+  return batchClose(outer, (ctx) => endEach(ctx, members, options));
 }
 
 async function endEach(
-  ctx: LeadContext,
+  ctx: OperationContext,
   members: readonly string[],
   options: KillOptions,
 ): Promise<readonly KillReport[]> {
-  const living = members.filter((name) => isAlive(ctx, name) || isElsewhere(ctx, name));
+  const living = members.filter((name) => isAlive(ctx, name) || isRemote(ctx, name));
   const agreed = options.force ? [] : await ask(ctx, living, options);
   if (options.signal?.aborted && !options.force) requireAll(living, agreed);
   if (!options.force) requireReach(ctx, living, agreed);
   const signalled = living.filter((name) => !agreed.includes(name));
-  return whileKilling(ctx.ref, signalled, () =>
+  return withKillClaim(ctx.ref, signalled, () =>
     Promise.all(members.map((name) => end(ctx, name, agreed.includes(name), living.includes(name)))),
   );
 }
 
 /** Ends every member but the lead, and what a lead that was killed has left running. */
 export async function killEverybody(
-  ctx: LeadContext,
+  ctx: OperationContext,
   options: KillOptions = {},
 ): Promise<readonly KillReport[]> {
   const names = readTeam(ctx.ref)
     .members.map((member) => member.name)
     .filter((name) => name !== LEAD_NAME);
   const reports = await killTeammates(ctx, names, options);
-  await endLeftCommands(ctx);
+  await endDeadLeadCommands(ctx);
   return reports;
 }
 
 async function ask(
-  ctx: LeadContext,
+  ctx: OperationContext,
   living: readonly string[],
   options: KillOptions,
 ): Promise<readonly string[]> {
@@ -140,8 +140,8 @@ function requireAll(living: readonly string[], agreed: readonly string[]): void 
 }
 
 /** A signal goes by a pid, and the pid of another pid space is somebody else's here (S77). */
-function requireReach(ctx: LeadContext, living: readonly string[], agreed: readonly string[]): void {
-  const others = living.filter((name) => !agreed.includes(name) && isElsewhere(ctx, name));
+function requireReach(ctx: OperationContext, living: readonly string[], agreed: readonly string[]): void {
+  const others = living.filter((name) => !agreed.includes(name) && isRemote(ctx, name));
   if (others.length === 0) return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -150,19 +150,24 @@ function requireReach(ctx: LeadContext, living: readonly string[], agreed: reado
   );
 }
 
-async function end(ctx: LeadContext, name: string, agreed: boolean, lived: boolean): Promise<KillReport> {
+async function end(
+  ctx: OperationContext,
+  name: string,
+  agreed: boolean,
+  lived: boolean,
+): Promise<KillReport> {
   if (agreed) return { name, outcome: "shut down", left: [] };
-  const outcome = isElsewhere(ctx, name) ? "out of reach" : lived ? "killed" : "gone";
+  const outcome = isRemote(ctx, name) ? "out of reach" : lived ? "killed" : "gone";
   const left = await endProcesses(ctx, name);
-  await finishMember(ctx, name, "killed");
+  await removeEndedMember(ctx, name, "killed");
   return { name, outcome, left };
 }
 
-export function isAlive(ctx: LeadContext, name: string): boolean {
+export function isAlive(ctx: OperationContext, name: string): boolean {
   return livenessOfAgent(ctx.ref, name) === "alive";
 }
 
 /** Whether it cannot be judged from here whether its process lives: that belongs to another pid space. */
-export function isElsewhere(ctx: LeadContext, name: string): boolean {
+export function isRemote(ctx: OperationContext, name: string): boolean {
   return livenessOfAgent(ctx.ref, name) === "unknown";
 }

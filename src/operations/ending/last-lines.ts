@@ -20,7 +20,7 @@ export function withoutMessages(lines: readonly string[]): readonly string[] {
 }
 
 /** Signal or exit code in brackets, to stand behind a verb; empty where neither is known. */
-export function reasonOf(exit: AgentExit | null): string {
+export function exitReason(exit: AgentExit | null): string {
   const reason = exit?.signal ?? (exit?.code == null ? undefined : `exit code ${exit.code}`);
   return reason === undefined ? "" : ` (${reason})`;
 }

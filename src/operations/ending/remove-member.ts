@@ -1,14 +1,15 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import { claimEnding } from "../../team/members/ending-claims.ts";
-import { memberOf, toFormer } from "../../team/members/members.ts";
+import { lookUpMember, toFormer } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
 import { unfinishedTasks } from "../../team/tasks/unassign.ts";
-import type { LeadContext } from "../context.ts";
-import { awaitSettled, settleEnding } from "./settle-ending.ts";
+import type { OperationContext } from "../context.ts";
+import { awaitEndingDone, processEnding } from "./settle-ending.ts";
 
 /** What each owner has not finished; read when it is asked for, since few looks find an end. */
 export type Unfinished = () => ReadonlyMap<string, readonly string[]>;
@@ -29,16 +30,16 @@ const SENTENCE: Readonly<Record<LeavingKind, string>> = {
  * @param unfinished for who has several to finish, and reads all tasks once
  * @returns false when somebody else did it
  */
-export async function finishMember(
-  ctx: LeadContext,
+export async function removeEndedMember(
+  ctx: OperationContext,
   name: string,
   how: LeavingKind,
   unfinished: Unfinished = () => unfinishedTasks(ctx.ref),
 ): Promise<boolean> {
   const { ref } = ctx;
-  const member = memberOf(readTeam(ref), name);
+  const member = lookUpMember(readTeam(ref), name);
   if (member === undefined) {
-    await awaitSettled(ctx, name);
+    await awaitEndingDone(ctx, name);
     return false;
   }
   const { process, instance } = readStatus(ref, name) ?? {};
@@ -58,12 +59,12 @@ export async function finishMember(
     },
     // Not one that took the name meanwhile.
     (config) =>
-      memberOf(config, name)?.joinedAt === member.joinedAt
+      lookUpMember(config, name)?.joinedAt === member.joinedAt
         ? toFormer(withSpentOf(config, spentBy(ref, name)), name, how, ctx.clock.now())
         : undefined,
   );
-  if (taken !== undefined) await settleEnding(ctx, taken);
-  else await awaitSettled(ctx, name);
+  if (taken !== undefined) await processEnding(ctx, taken);
+  else await awaitEndingDone(ctx, name);
   return taken !== undefined;
 }
 

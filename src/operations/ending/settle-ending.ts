@@ -3,20 +3,20 @@ import { steadyNow } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import type { Ending, EndingKind } from "../../schema/ending.ts";
+import { withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, SYSTEM_NAME, sameName } from "../../schema/names.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { eventId } from "../../team/mailbox/event-message-id.ts";
-import { deliver } from "../../team/mailbox/send.ts";
-import { TOLD_END, takeOverEnding, unfinishedEndings, workOff } from "../../team/members/ending-claims.ts";
-import { withHeldTasks } from "../../team/members/start-claims.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import { finishEnding, reclaimEnding, unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readPlace, readStatus, removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
 import { closeRequest, listRequests, requestsOf } from "../../team/requests/requests.ts";
-import { giveBack } from "../../team/tasks/unassign.ts";
+import { unassignTasks } from "../../team/tasks/unassign.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { endStarted } from "../processes/end-processes.ts";
 import { settleWorktree } from "../worktrees/remove-worktree.ts";
 
@@ -28,27 +28,27 @@ const FOR_GOOD: ReadonlySet<EndingKind> = new Set(["shutdown", "killed", "dismis
  * that left for good, what it had started ends, its worktree goes if nothing is unsaved in it, its pane is closed and its
  * files go. Every step may be done twice: one whose process was killed in between is gone on with by the next look.
  */
-export function settleEnding(ctx: LeadContext, taken: Ending): Promise<void> {
+export function processEnding(ctx: OperationContext, taken: Ending): Promise<void> {
   const { ref } = ctx;
   const work = async (): Promise<void> => {
     closeRequestsOf(ref, taken.name, taken.how === "restarted" ? startOfRun(ref, taken.name) : undefined);
     if (FOR_GOOD.has(taken.how)) forgetRequestsOf(ref, taken.name);
-    const freed = await giveBack(ref, taken);
+    const freed = await unassignTasks(ref, taken);
     const stays = FOR_GOOD.has(taken.how) ? await settleWorktree(ctx, taken) : undefined;
     const list = freed.map((task) => `#${task.id} ${task.subject}`).join(", ");
     const [first = "", ...lines] = taken.news.split("\n");
     const told = list === "" ? first : `${first} Free again: ${list}.`;
     const news = [told, ...(stays === undefined ? [] : [stays]), ...lines].join("\n");
-    await tellLead(ctx, taken, news);
+    await notifyLead(ctx, taken, news);
     if (FOR_GOOD.has(taken.how)) await clearAway(ctx, taken);
     else await removeStaleFifos(ref, taken.name);
   };
   const told = (member: TeamMember): TeamMember => {
-    const noticed = { ...member, metadata: { ...member.metadata, [TOLD_END]: taken.id } };
+    const noticed = withMetadata(member, { lastReportedEnd: taken.id });
     // One that is at work again has what it had.
-    return taken.how === "restarted" ? noticed : withHeldTasks(noticed, taken.tasks);
+    return taken.how === "restarted" ? noticed : withMetadata(noticed, { tasksToRestore: taken.tasks });
   };
-  return workOff(ref, taken, work, (config) => ({
+  return finishEnding(ref, taken, work, (config) => ({
     ...config,
     members: config.members.map((member) =>
       member.name === taken.name && !FOR_GOOD.has(taken.how) ? told(member) : member,
@@ -76,10 +76,10 @@ function startOfRun(ref: TeamRef, name: string): number {
   return readStatus(ref, name)?.startedAt ?? 0;
 }
 
-async function tellLead(ctx: LeadContext, { id, name }: Ending, message: string): Promise<void> {
+async function notifyLead(ctx: OperationContext, { id, name }: Ending, message: string): Promise<void> {
   const text = formatProtocol({ type: "teammate_terminated", message, name }, new Date(ctx.clock.now()));
   try {
-    await deliver(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
+    await sendMessage(ctx.ref, { from: SYSTEM_NAME, to: LEAD_NAME, text, messageId: eventId("ended", id) });
   } catch (error) {
     // A foreign team may have no lead of that name: nobody is there to be told.
     if (!(error instanceof TeamError) || !NOBODY_THERE.has(error.code)) throw error;
@@ -88,7 +88,7 @@ async function tellLead(ctx: LeadContext, { id, name }: Ending, message: string)
 
 const NOBODY_THERE: ReadonlySet<string> = new Set(["RECIPIENT_NOT_FOUND", "RECIPIENT_INACTIVE"]);
 
-async function clearAway(ctx: LeadContext, taken: Ending): Promise<void> {
+async function clearAway(ctx: OperationContext, taken: Ending): Promise<void> {
   const { name, how, process, place } = taken;
   // What an agent that left by itself had started in the background; nothing would know it as its own any more.
   if (how !== "killed") await endStarted(ctx, { process, place, instance: place?.instance });
@@ -104,20 +104,20 @@ function isOfThisStart(ref: TeamRef, { name, process, place }: Ending): boolean 
 }
 
 /** Closes the pane (or drops the log) of a place, if this program drives its kind. */
-export async function closePlace(ctx: LeadContext, place: PlaceRecord): Promise<void> {
+export async function closePlace(ctx: OperationContext, place: PlaceRecord): Promise<void> {
   await ctx.backends.of(place.backend)?.close([place]);
 }
 
 /** Milliseconds to wait for another who settles an end: what it started has 2 s to go, twice. */
 const WAIT_MS = 10_000;
 /** Longest wait between two looks, in milliseconds: one that dies over it changes no file. */
-const LOOK_AGAIN_MS = 1_000;
+const POLL_MS = 1_000;
 
 /**
  * Sees to it that no end of this name is half settled any more: waits for whoever is at it, takes over from one that
  * died. Past 10 s it gives up: what is left of the work touches nothing of another start.
  */
-export async function awaitSettled(ctx: LeadContext, name: string): Promise<void> {
+export async function awaitEndingDone(ctx: OperationContext, name: string): Promise<void> {
   const open = (): readonly Ending[] =>
     unfinishedEndings(readTeam(ctx.ref)).filter((one) => sameName(one.name, name));
   if (open().length === 0) return;
@@ -125,8 +125,8 @@ export async function awaitSettled(ctx: LeadContext, name: string): Promise<void
   const deadline = steadyNow() + WAIT_MS;
   try {
     for (let left = open(); left.length > 0 && steadyNow() < deadline; left = open()) {
-      await takeOver(ctx, left);
-      if (open().length > 0) await bell.wait({ timeoutMs: LOOK_AGAIN_MS });
+      await reclaimEndings(ctx, left);
+      if (open().length > 0) await bell.wait({ timeoutMs: POLL_MS });
     }
   } finally {
     bell.close();
@@ -134,12 +134,15 @@ export async function awaitSettled(ctx: LeadContext, name: string): Promise<void
 }
 
 /** Settles those that their claimers left. @returns the settled ones */
-export async function takeOver(ctx: LeadContext, endings: readonly Ending[]): Promise<readonly Ending[]> {
+export async function reclaimEndings(
+  ctx: OperationContext,
+  endings: readonly Ending[],
+): Promise<readonly Ending[]> {
   const settled: Ending[] = [];
   for (const left of endings) {
-    const taken = await takeOverEnding(ctx.ref, left);
+    const taken = await reclaimEnding(ctx.ref, left);
     if (taken === undefined) continue;
-    await settleEnding(ctx, taken);
+    await processEnding(ctx, taken);
     settled.push(taken);
   }
   return settled;

@@ -6,18 +6,18 @@ import { shutdownRequestId } from "../../protocol/request-ids.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { history } from "../../team/mailbox/history.ts";
-import { acknowledge, pending } from "../../team/mailbox/receive.ts";
-import { deliver } from "../../team/mailbox/send.ts";
-import { judge } from "../../team/members/judge-liveness.ts";
+import { markAsRead, unreadMessages } from "../../team/mailbox/receive.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
+import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { findMember } from "../../team/members/members.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { requireLead } from "../context.ts";
-import { closingTogether } from "../processes/batch-close.ts";
-import { finishMember } from "./remove-member.ts";
+import { batchClose } from "../processes/batch-close.ts";
+import { removeEndedMember } from "./remove-member.ts";
 
 /** Milliseconds that `shutdown` waits for agreement and end (product.md). */
 export const SHUTDOWN_TIMEOUT = 30_000;
@@ -44,7 +44,7 @@ export interface ShutdownOptions {
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, INVALID_INPUT for the lead: nobody was asked then
  */
 export async function requestShutdown(
-  ctx: LeadContext,
+  ctx: OperationContext,
   names: readonly string[],
   reason?: string,
 ): Promise<ReadonlyMap<string, string>> {
@@ -60,13 +60,13 @@ export async function requestShutdown(
       { type: "shutdown_request", requestId, from: LEAD_NAME, ...why },
       new Date(ctx.clock.now()),
     );
-    await deliver(ctx.ref, { from: LEAD_NAME, to: name, text });
+    await sendMessage(ctx.ref, { from: LEAD_NAME, to: name, text });
     ids.set(name, requestId);
   }
   return ids;
 }
 
-function notTheLead({ ref }: LeadContext): TeamError {
+function notTheLead({ ref }: OperationContext): TeamError {
   return new TeamError("INVALID_INPUT", "The lead is not shut down by a request; nobody was asked.", {
     hint: `Ctrl-C twice in its pane ends its run; the whole team: teams kill --team ${operand(ref.team)}`,
   });
@@ -77,15 +77,15 @@ function notTheLead({ ref }: LeadContext): TeamError {
  * nothing is touched (protocol.md section 4).
  */
 export function shutdownTeammates(
-  outer: LeadContext,
+  outer: OperationContext,
   names: readonly string[],
   options: ShutdownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
-  return closingTogether(outer, (ctx) => askAndFinish(ctx, names, options));
+  return batchClose(outer, (ctx) => askAndFinish(ctx, names, options));
 }
 
 async function askAndFinish(
-  ctx: LeadContext,
+  ctx: OperationContext,
   names: readonly string[],
   options: ShutdownOptions,
 ): Promise<readonly ShutdownReport[]> {
@@ -93,7 +93,7 @@ async function askAndFinish(
   // The answer is written to an inbox, the end to the exit record: both are files, so both ring.
   const bell = openTreeBell([ref.paths.dir]);
   const deadline = steadyNow() + (options.timeoutMs ?? SHUTDOWN_TIMEOUT);
-  const ended = options.ended ?? ((name: string) => finishMember(ctx, name, "shutdown"));
+  const ended = options.ended ?? ((name: string) => removeEndedMember(ctx, name, "shutdown"));
   try {
     const waiting = new Map(await requestShutdown(ctx, names, options.reason));
     const reports = new Map<string, ShutdownReport>();
@@ -115,17 +115,17 @@ async function askAndFinish(
 }
 
 /** Longest wait between two looks, in milliseconds: the net for an end that left no exit record (SIGKILL of everything). */
-const LOOK_AGAIN = 1_000;
+const POLL_MS = 1_000;
 
 async function waitFor(bell: Bell, remainingMs: number, signal?: AbortSignal): Promise<boolean> {
   if (remainingMs <= 0 || signal?.aborted) return false;
-  const timeoutMs = Math.min(remainingMs, LOOK_AGAIN);
+  const timeoutMs = Math.min(remainingMs, POLL_MS);
   await bell.wait({ timeoutMs, ...(signal === undefined ? {} : { signal }) });
   return true;
 }
 
 async function lookAt(
-  ctx: LeadContext,
+  ctx: OperationContext,
   name: string,
   requestId: string,
   ended: (name: string) => Promise<unknown>,
@@ -133,7 +133,7 @@ async function lookAt(
   const member = readTeam(ctx.ref).members.find((one) => one.name === name);
   if (member === undefined) return { name, outcome: "approved" };
   // Before its answer is looked for: who agreed has said so by the time it is seen to have ended.
-  const { alive } = judge(member, {
+  const { alive } = judgeLiveness(member, {
     status: readStatus(ctx.ref, name),
     place: readPlace(ctx.ref, name),
     exit: readExit(ctx.ref, name),
@@ -152,7 +152,7 @@ async function lookAt(
  * caller is the lead.
  */
 async function answerTo(
-  ctx: LeadContext,
+  ctx: OperationContext,
   name: string,
   requestId: string,
 ): Promise<ProtocolMessage | undefined> {
@@ -160,11 +160,11 @@ async function answerTo(
   const isAnswer = (message: ProtocolMessage | undefined): boolean =>
     (message?.type === "shutdown_approved" || message?.type === "shutdown_rejected") &&
     message.requestId === requestId;
-  const entry = (await pending(ref, LEAD_NAME)).find(({ protocol }) => isAnswer(protocol));
+  const entry = (await unreadMessages(ref, LEAD_NAME)).find(({ protocol }) => isAnswer(protocol));
   if (entry !== undefined) {
     const lead = readTeam(ref).leadProcess;
     const led = lead !== undefined && livenessOf(lead) === "alive";
-    if (!led) await acknowledge(ref, LEAD_NAME, [entry.key]);
+    if (!led) await markAsRead(ref, LEAD_NAME, [entry.key]);
     return entry.protocol;
   }
   for (const past of await history(ref, LEAD_NAME, { from: name })) {

@@ -1,12 +1,12 @@
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
 import { sameName } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
-import type { LeadContext } from "../context.ts";
-import { clearWorktree, inUse, type WorktreeEnd } from "../worktrees/remove-worktree.ts";
-import { awaitSettled } from "./settle-ending.ts";
+import type { OperationContext } from "../context.ts";
+import { clearWorktree, type WorktreeEnd, worktreeInUse } from "../worktrees/remove-worktree.ts";
+import { awaitEndingDone } from "./settle-ending.ts";
 
 interface Report {
   readonly name: string;
@@ -22,7 +22,7 @@ interface Report {
  * @param members as they were before
  */
 export async function withWorktrees<R extends Report>(
-  ctx: LeadContext,
+  ctx: OperationContext,
   members: readonly TeamMember[],
   reports: readonly R[],
   discard?: ProcessIdentity,
@@ -37,7 +37,7 @@ export async function withWorktrees<R extends Report>(
 }
 
 async function endOfWorktree(
-  ctx: LeadContext,
+  ctx: OperationContext,
   member: TeamMember,
   { outcome, left = [] }: Report,
   discard: ProcessIdentity | undefined,
@@ -46,7 +46,7 @@ async function endOfWorktree(
   if (worktree === undefined) return undefined;
   const stays = readTeam(ctx.ref).members.some(({ worktreePath }) => worktreePath === worktree.path);
   if (stays) return undefined;
-  await awaitSettled(ctx, member.name);
-  if (outcome === "out of reach" || left.length > 0) return inUse(worktree);
+  await awaitEndingDone(ctx, member.name);
+  if (outcome === "out of reach" || left.length > 0) return worktreeInUse(worktree);
   return clearWorktree(ctx, defined({ ...worktree, discard }));
 }

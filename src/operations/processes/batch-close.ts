@@ -1,14 +1,14 @@
 import type { Backend } from "../../backend/backend.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /**
  * Does something that ends several members, and closes all their places behind it, in one call of each backend: what ran in
  * them has ended by then, and mostly taken its pane with it. Also when the work fails.
  */
-export async function closingTogether<T>(
-  ctx: LeadContext,
-  work: (ctx: LeadContext) => Promise<T>,
+export async function batchClose<T>(
+  ctx: OperationContext,
+  work: (ctx: OperationContext) => Promise<T>,
 ): Promise<T> {
   const waiting = new Map<string, PlaceRecord[]>();
   const of = (type: string): Backend | undefined => {

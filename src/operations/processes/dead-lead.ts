@@ -1,7 +1,7 @@
 import { livenessOf } from "../../os/process/identity.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { endMarked } from "./end-processes.ts";
 
 /**
@@ -9,7 +9,7 @@ import { endMarked } from "./end-processes.ts";
  * of tmux is made only where one is there.
  * @throws TmuxError
  */
-export async function endLeftWatches({ ref, env }: Pick<LeadContext, "ref" | "env">): Promise<void> {
+export async function endDeadLeadWatches({ ref, env }: Pick<OperationContext, "ref" | "env">): Promise<void> {
   const status = readStatus(ref, LEAD_NAME);
   if (status?.serverWatches === undefined || livenessOf(status.process) !== "dead") return;
   for (const { channel, server, client } of status.serverWatches) {
@@ -27,7 +27,7 @@ export async function endLeftWatches({ ref, env }: Pick<LeadContext, "ref" | "en
  * Ends what the commands of a lead run on that was killed, as those of a teammate: whoever follows it would do their work a
  * second time beside them. They carry its session; that process must be known to be dead.
  */
-export async function endLeftCommands({ ref }: Pick<LeadContext, "ref">): Promise<void> {
+export async function endDeadLeadCommands({ ref }: Pick<OperationContext, "ref">): Promise<void> {
   const status = readStatus(ref, LEAD_NAME);
   if (status === undefined || livenessOf(status.process) !== "dead" || status.sessionId === "") return;
   await endMarked(status.sessionId);

@@ -1,13 +1,13 @@
 import { isOfHere } from "../../os/process/identity.ts";
 import { endTree } from "../../os/process/process-tree.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { PlaceRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { launchScriptOf } from "../../team/members/judge-liveness.ts";
-import { memberOf } from "../../team/members/members.ts";
-import { restartOf } from "../../team/members/start-claims.ts";
+import { lookUpMember } from "../../team/members/members.ts";
 import { readPlace, readStatus } from "../../team/records/read-records.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 2_000;
@@ -24,7 +24,7 @@ export interface Started {
  * Ends what a member's start left running: the launch script, the agent, and everything below them or marked by them.
  * @returns the pids that could not be ended
  */
-export async function endProcesses(ctx: LeadContext, name: string): Promise<readonly number[]> {
+export async function endProcesses(ctx: OperationContext, name: string): Promise<readonly number[]> {
   const { process, instance } = readStatus(ctx.ref, name) ?? {};
   const place = readPlace(ctx.ref, name);
   const begun = place === undefined && process === undefined ? begunStart(ctx, name) : undefined;
@@ -32,9 +32,9 @@ export async function endProcesses(ctx: LeadContext, name: string): Promise<read
 }
 
 /** The start of one that was put nowhere, as far as anybody wrote down: whoever did it was killed. */
-function begunStart({ ref }: LeadContext, name: string): string | undefined {
-  const member = memberOf(readTeam(ref), name);
-  return member && restartOf(member)?.instance;
+function begunStart({ ref }: OperationContext, name: string): string | undefined {
+  const member = lookUpMember(readTeam(ref), name);
+  return member && readMetadata(member, "startClaim")?.instance;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function endMarked(marker: string, host?: ProcessIdentity): Promise
 
 /** The same of one start, whoever has the name by now. */
 export async function endStarted(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { place, process, instance }: Started,
 ): Promise<readonly number[]> {
   if (place?.within !== undefined) return endWithin(ctx, place);
@@ -64,7 +64,7 @@ export async function endStarted(
 }
 
 /** Of one that lives in another's process only what it started has pids of its own. */
-async function endWithin({ backends }: LeadContext, place: PlaceRecord): Promise<readonly number[]> {
+async function endWithin({ backends }: OperationContext, place: PlaceRecord): Promise<readonly number[]> {
   const within = (await backends.of(place.backend)?.end?.(place, GRACE)) ?? [];
   if (place.within === undefined || !isOfHere(place.within.process)) return within;
   return [...within, ...(await endMarked(place.instance, place.within.process))];

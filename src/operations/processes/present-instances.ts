@@ -1,9 +1,9 @@
 import type { PlaceRecord } from "../../schema/status.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** Which of these places still exist, by the starts that they belong to: at most one look at each kind of place. */
 export async function presentInstances(
-  ctx: LeadContext,
+  ctx: OperationContext,
   places: readonly PlaceRecord[],
 ): Promise<ReadonlySet<string>> {
   const byBackend = new Map<string, PlaceRecord[]>();

@@ -1,13 +1,13 @@
 import { TeamError } from "../../errors.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { judge } from "../../team/members/judge-liveness.ts";
-import { setStays } from "../../team/members/start-claims.ts";
+import { judgeLiveness } from "../../team/members/judge-liveness.ts";
+import { setKeepOnExit } from "../../team/members/start-claims.ts";
 import { readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { removeStaleFifos } from "../../team/repair/stale-fifos.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { type LeadContext, requireLead } from "../context.ts";
-import { finishMember } from "../ending/remove-member.ts";
+import { type OperationContext, requireLead } from "../context.ts";
+import { removeEndedMember } from "../ending/remove-member.ts";
 import { type ShutdownOptions, type ShutdownReport, shutdownTeammates } from "../ending/shutdown.ts";
 import { endProcesses } from "../processes/end-processes.ts";
 import { isLed, reconcile } from "../supervision/reconcile.ts";
@@ -21,7 +21,7 @@ export type DownOptions = Pick<ShutdownOptions, "timeoutMs" | "reason" | "signal
  * nobody works any more. Nobody was asked then
  */
 export async function downTeam(
-  ctx: LeadContext,
+  ctx: OperationContext,
   options: DownOptions = {},
 ): Promise<readonly ShutdownReport[]> {
   requireLead(ctx, "take the team down");
@@ -30,17 +30,17 @@ export async function downTeam(
   const names = readTeam(ctx.ref).members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
   const down = names.filter((name) => isDown(ctx, name));
   // Before they are asked: whoever notices such an end lets the member stay.
-  await setStays(ctx.ref, new Set(names), true);
+  await setKeepOnExit(ctx.ref, new Set(names), true);
   for (const name of down) await comeToRest(ctx, name);
   const asked = names.filter((name) => !down.includes(name));
   const ended = (name: string): Promise<unknown> => comeToRest(ctx, name);
   const reports = await shutdownTeammates(ctx, asked, { ...options, ended });
   const refused = reports.flatMap(({ name, outcome }) => (outcome === "rejected" ? [name] : []));
-  await setStays(ctx.ref, new Set(refused), false);
+  await setKeepOnExit(ctx.ref, new Set(refused), false);
   return [...down.map((name): ShutdownReport => ({ name, outcome: "gone" })), ...reports];
 }
 
-function leadRuns({ ref }: LeadContext): TeamError {
+function leadRuns({ ref }: OperationContext): TeamError {
   const message = `The lead of ${ref.team} is a running process, which ends the team when nobody works any more. Nobody was asked to end.`;
   return new TeamError("ACTIVE_MEMBERS", message, {
     hint: `Ctrl-C twice in its pane ends the run; teams shutdown asks a single teammate. See where it is: teams attach ${operand(LEAD_NAME)}`,
@@ -48,17 +48,17 @@ function leadRuns({ ref }: LeadContext): TeamError {
   });
 }
 
-function isDown({ ref }: LeadContext, name: string): boolean {
+function isDown({ ref }: OperationContext, name: string): boolean {
   const member = readTeam(ref).members.find((one) => one.name === name);
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  return member !== undefined && judge(member, records).alive === false;
+  return member !== undefined && judgeLiveness(member, records).alive === false;
 }
 
 /** Ends what an ended member left (the script that holds a crashed one's pane, what went on in the background), and tells of its end. */
-async function comeToRest(ctx: LeadContext, name: string): Promise<void> {
+async function comeToRest(ctx: OperationContext, name: string): Promise<void> {
   // Nobody here could start a foreign peer again.
   if (readStatus(ctx.ref, name) === undefined && readPlace(ctx.ref, name) === undefined) {
-    await finishMember(ctx, name, "shutdown");
+    await removeEndedMember(ctx, name, "shutdown");
     return;
   }
   await endProcesses(ctx, name);

@@ -2,11 +2,12 @@ import type { Backend, Placement, SpawnOutcome, SpawnRequest } from "../../backe
 import { TeamError } from "../../errors.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import type { Restart } from "../../schema/start-claim.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
+import type { StartClaim } from "../../schema/start-claim.ts";
 import type { ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { memberOf } from "../../team/members/members.ts";
-import { finishRestarts, restartOf } from "../../team/members/start-claims.ts";
+import { lookUpMember } from "../../team/members/members.ts";
+import { releaseStartClaims } from "../../team/members/start-claims.ts";
 import {
   readExit,
   readPlace,
@@ -16,11 +17,11 @@ import {
   writePlace,
 } from "../../team/records/read-records.ts";
 import { operand } from "../../text/shell-quote.ts";
-import type { LeadContext } from "../context.ts";
-import { endLeftovers, makeWay } from "../ending/clear-previous-start.ts";
+import type { OperationContext } from "../context.ts";
+import { clearForRestart, endPreviousStart } from "../ending/clear-previous-start.ts";
 import { closePlace } from "../ending/settle-ending.ts";
 import { endStarted } from "../processes/end-processes.ts";
-import { inputOf, type Start, startOf } from "../spawn/draft-member.ts";
+import { buildStart, restartInput, type Start } from "../spawn/draft-member.ts";
 import { deliverPrompt } from "../spawn/first-prompt.ts";
 import { shellSnapshot } from "../spawn/shell-snapshot.ts";
 import { reconcile } from "../supervision/reconcile.ts";
@@ -47,8 +48,8 @@ interface Cleared {
  * that could not be started, the records are those of before.
  */
 export async function restartClaimed(
-  ctx: LeadContext,
-  claims: ReadonlyMap<string, Restart>,
+  ctx: OperationContext,
+  claims: ReadonlyMap<string, StartClaim>,
   backendOf: (member: TeamMember) => Backend | undefined,
   background: ((work: Promise<unknown>) => void) | undefined,
 ): Promise<ReadonlyMap<string, Restarted>> {
@@ -76,14 +77,14 @@ export async function restartClaimed(
 
 /** Ends what the last starts left. @returns the claims of those whose processes are gone */
 async function freeOf(
-  ctx: LeadContext,
-  claims: ReadonlyMap<string, Restart>,
+  ctx: OperationContext,
+  claims: ReadonlyMap<string, StartClaim>,
   fail: (name: string, error: Error) => void,
-): Promise<ReadonlyMap<string, Restart>> {
+): Promise<ReadonlyMap<string, StartClaim>> {
   const free = new Map(claims);
   await Promise.all(
     [...claims].map(async ([name, claim]) => {
-      const left = await endLeftovers(ctx, name, claim);
+      const left = await endPreviousStart(ctx, name, claim);
       if (left.length === 0) return;
       free.delete(name);
       fail(name, stillThere(name, left));
@@ -100,7 +101,7 @@ function stillThere(name: string, pids: readonly number[]): TeamError {
 }
 
 interface Clearing {
-  readonly claims: ReadonlyMap<string, Restart>;
+  readonly claims: ReadonlyMap<string, StartClaim>;
   readonly backendOf: (member: TeamMember) => Backend | undefined;
   readonly background: ((work: Promise<unknown>) => void) | undefined;
   readonly fail: (name: string, error: Error) => void;
@@ -108,7 +109,7 @@ interface Clearing {
 
 /** Makes way for each that still is a member; one that had agreed to end has left by now. */
 async function clear(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { claims, backendOf, background, fail }: Clearing,
 ): Promise<readonly Cleared[]> {
   if (claims.size === 0) return [];
@@ -119,9 +120,13 @@ async function clear(
   if (taken !== undefined) background?.(taken);
   const cleared: Cleared[] = [];
   for (const [name, claim] of claims) {
-    const member = memberOf(config, name);
+    const member = lookUpMember(config, name);
     const backend = member && backendOf(member);
-    if (member === undefined || backend === undefined || restartOf(member)?.instance !== claim.instance)
+    if (
+      member === undefined ||
+      backend === undefined ||
+      readMetadata(member, "startClaim")?.instance !== claim.instance
+    )
       continue;
     const last = defined({
       status: readStatus(ref, name),
@@ -129,9 +134,9 @@ async function clear(
       exit: readExit(ref, name),
     });
     try {
-      const taskIds = await makeWay(ctx, member);
+      const taskIds = await clearForRestart(ctx, member);
       if (claim.first && last.status === undefined) await deliverPrompt(ctx, member);
-      const start = startOf(ctx, config, member, inputOf(member), snapshot, claim);
+      const start = buildStart(ctx, config, member, restartInput(member), snapshot, claim);
       cleared.push({ start, backend, taskIds, last });
     } catch (error) {
       // Told as this member's failure: what is wrong with one keeps nobody from the others.
@@ -144,7 +149,7 @@ async function clear(
 
 /** Starts them where each belongs, in windows and layout as a spawn makes them: one call for each kind of place. */
 async function startAll(
-  ctx: LeadContext,
+  ctx: OperationContext,
   cleared: readonly Cleared[],
 ): Promise<ReadonlyMap<string, SpawnOutcome>> {
   const outcomes = new Map<string, SpawnOutcome>();
@@ -168,7 +173,7 @@ function placementOf({ last }: Cleared): Placement["kind"] {
   return kind === "window" || kind === "session" ? kind : "team-window";
 }
 
-function withPlace({ ref }: LeadContext, request: SpawnRequest): SpawnRequest {
+function withPlace({ ref }: OperationContext, request: SpawnRequest): SpawnRequest {
   return { ...request, placed: (place) => writePlace(ref, request.name, place) };
 }
 
@@ -191,19 +196,19 @@ function asError(error: unknown): Error {
 
 /** Gives the claims back. Who was taken out of the team meanwhile does not come back by having been started. */
 async function settle(
-  ctx: LeadContext,
-  claims: ReadonlyMap<string, Restart>,
+  ctx: OperationContext,
+  claims: ReadonlyMap<string, StartClaim>,
   outcomes: ReadonlyMap<string, SpawnOutcome>,
 ): Promise<void> {
   const started = [...outcomes.values()].flatMap((one) => (one.ok ? [one] : []));
   const changes = started.map(
     ({ name, place }) => [name, { tmuxPaneId: place.paneId ?? "", backendType: place.backend }] as const,
   );
-  const finished = await finishRestarts(ctx.ref, claims, new Map(changes));
+  const finished = await releaseStartClaims(ctx.ref, claims, new Map(changes));
   for (const { name, place } of started) {
     if (finished.has(name)) continue;
     await endStarted(ctx, { place });
     await closePlace(ctx, place);
-    if (memberOf(readTeam(ctx.ref), name) === undefined) removeRun(ctx.ref, name);
+    if (lookUpMember(readTeam(ctx.ref), name) === undefined) removeRun(ctx.ref, name);
   }
 }

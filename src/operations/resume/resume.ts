@@ -4,24 +4,20 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { steadyNow } from "../../os/clock.ts";
 import { entryOf, removeFile } from "../../os/files/fs.ts";
-import { processTable, startedWithAny } from "../../os/process/process-table.ts";
+import { envEntryMatcher, processTable } from "../../os/process/process-table.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { unreadCount } from "../../team/mailbox/receive.ts";
-import { judge } from "../../team/members/judge-liveness.ts";
+import { judgeLiveness } from "../../team/members/judge-liveness.ts";
 import { findMember } from "../../team/members/members.ts";
-import {
-  claimRestarts,
-  finishRestarts,
-  isBeingRestarted,
-  restartOf,
-} from "../../team/members/start-claims.ts";
+import { claimStarts, hasStartClaim, releaseStartClaims } from "../../team/members/start-claims.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../team/records/read-records.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
-import { type LeadContext, requireLead } from "../context.ts";
+import { type OperationContext, requireLead } from "../context.ts";
 import { presentInstances } from "../processes/present-instances.ts";
 import { type LeadOutcome, takeLead } from "../run/take-over-lead.ts";
 import { reconcile } from "../supervision/reconcile.ts";
@@ -70,7 +66,7 @@ export interface ResumeReport {
  * starts each member once.
  * @throws TeamError NOT_LEAD, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
  */
-export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}): Promise<ResumeReport> {
+export async function resumeTeam(ctx: OperationContext, options: ResumeOptions = {}): Promise<ResumeReport> {
   requireLead(ctx, "resume the team");
   await awaitHangups(ctx);
   await adoptBegun(ctx);
@@ -78,11 +74,11 @@ export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}):
   await reconcile(ctx);
   const backendOf = await chooseBackends(ctx, options);
   const lead = await takeLead(ctx, options.force ?? false);
-  const claims = await claimRestarts(ctx.ref, (member) =>
+  const claims = await claimStarts(ctx.ref, (member) =>
     backendOf(member) === undefined ? undefined : downOf(ctx, member),
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
-  await waitWhile(ctx, () => othersOf(ctx).some(isBeingRestarted), OTHERS_MS);
+  await waitWhile(ctx, () => othersOf(ctx).some(hasStartClaim), OTHERS_MS);
   return {
     lead,
     unread: unreadCount(ctx.ref, LEAD_NAME),
@@ -95,7 +91,7 @@ export async function resumeTeam(ctx: LeadContext, options: ResumeOptions = {}):
  * @throws TeamError NOT_LEAD, AGENT_NOT_FOUND, TMUX_NOT_FOUND, INVALID_INPUT; nothing was started then
  */
 export async function resumeMember(
-  ctx: LeadContext,
+  ctx: OperationContext,
   given: string,
   options: Omit<ResumeOptions, "force"> = {},
 ): Promise<ResumedMember> {
@@ -104,7 +100,7 @@ export async function resumeMember(
   await reconcile(ctx);
   const { name } = findMember(readTeam(ctx.ref), given);
   const backendOf = await chooseBackends(ctx, options, [name]);
-  const claims = await claimRestarts(ctx.ref, (member) =>
+  const claims = await claimStarts(ctx.ref, (member) =>
     member.name === name && backendOf(member) !== undefined ? downOf(ctx, member) : undefined,
   );
   const restarted = await restartClaimed(ctx, claims, backendOf, options.background);
@@ -116,10 +112,10 @@ const HANGUP_MS = 5_000;
 /** Milliseconds that another who resumes the same team at the same time has: a start is given up after 30 s. */
 const OTHERS_MS = 45_000;
 /** Longest wait between two looks, in milliseconds: one that is killed with its launch script changes no file. */
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /** An agent whose pane was closed just now, or died with its server, is about to end, and is not taken for a living one. */
-async function awaitHangups(ctx: LeadContext): Promise<void> {
+async function awaitHangups(ctx: OperationContext): Promise<void> {
   const living = othersOf(ctx).flatMap(({ name }) => (isAlive(ctx, name) ? [name] : []));
   const places = living.map((name) => ({ name, place: readPlace(ctx.ref, name) }));
   const present = await presentInstances(
@@ -132,24 +128,24 @@ async function awaitHangups(ctx: LeadContext): Promise<void> {
   await waitWhile(ctx, () => hungUp.some((name) => isAlive(ctx, name)), HANGUP_MS);
 }
 
-function isAlive({ ref }: LeadContext, name: string): boolean {
+function isAlive({ ref }: OperationContext, name: string): boolean {
   return livenessOfAgent(ref, name) === "alive";
 }
 
 /** @param forMs it is given up then */
-async function waitWhile(ctx: LeadContext, isSo: () => boolean, forMs: number): Promise<void> {
+async function waitWhile(ctx: OperationContext, isSo: () => boolean, forMs: number): Promise<void> {
   if (!isSo()) return;
   const bell = openTreeBell([ctx.ref.paths.dir]);
   const deadline = steadyNow() + forMs;
   try {
-    while (isSo() && steadyNow() < deadline) await bell.wait({ timeoutMs: LOOK_AGAIN_MS });
+    while (isSo() && steadyNow() < deadline) await bell.wait({ timeoutMs: POLL_MS });
   } finally {
     bell.close();
   }
 }
 
 /** Every member but the lead, as the config has them now. */
-function othersOf({ ref }: LeadContext): readonly TeamMember[] {
+function othersOf({ ref }: OperationContext): readonly TeamMember[] {
   return readTeam(ref).members.filter(({ name }) => name !== LEAD_NAME);
 }
 
@@ -159,7 +155,7 @@ function othersOf({ ref }: LeadContext): readonly TeamMember[] {
  * @throws TeamError TMUX_NOT_FOUND, INVALID_INPUT
  */
 async function chooseBackends(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { mode, command = "single" }: ResumeOptions,
   only: readonly string[] = othersOf(ctx).map(({ name }) => name),
 ): Promise<(member: TeamMember) => Backend | undefined> {
@@ -182,13 +178,13 @@ function modeOf({ backendType }: TeamMember, command: "run" | "single"): Teammat
 
 /** What is known of a member that may be started; undefined for one that lives, or that cannot be judged from here. */
 function downOf(
-  { ref, home }: LeadContext,
+  { ref, home }: OperationContext,
   member: TeamMember,
 ): { readonly session: string | undefined } | undefined {
   const { name } = member;
   const records = { status: readStatus(ref, name), place: readPlace(ref, name), exit: readExit(ref, name) };
-  const begun = restartOf(member);
-  const { alive } = judge(member, records);
+  const begun = readMetadata(member, "startClaim");
+  const { alive } = judgeLiveness(member, records);
   // A killed process had begun to start one that had no place, as an imported one has none; it has said nothing yet.
   const isHalfStarted = begun !== undefined && records.status === undefined && records.place === undefined;
   if (alive !== false && !isHalfStarted) return undefined;
@@ -205,11 +201,11 @@ function begunIn(root: string, id: string | undefined): string | undefined {
  * An agent that a killed process had begun to start again, and that is about to speak, is waited for as long as a start may
  * take; one that lives is a member's start like any other, though nobody wrote down where it was put.
  */
-async function adoptBegun(ctx: LeadContext): Promise<void> {
+async function adoptBegun(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
   const left = othersOf(ctx).flatMap((member) => {
-    const claim = restartOf(member);
-    return claim === undefined || isBeingRestarted(member) ? [] : [{ name: member.name, claim }];
+    const claim = readMetadata(member, "startClaim");
+    return claim === undefined || hasStartClaim(member) ? [] : [{ name: member.name, claim }];
   });
   const speaks = ({ name, claim }: (typeof left)[number]): boolean =>
     readStatus(ref, name)?.instance === claim.instance && isAlive(ctx, name);
@@ -224,7 +220,7 @@ async function adoptBegun(ctx: LeadContext): Promise<void> {
     if (readPlace(ref, name)?.instance !== claim.instance) removeFile(ref.paths.agent(name).place);
   }
   const paneOf = (name: string) => ({ tmuxPaneId: readStatus(ref, name)?.paneId ?? "" });
-  await finishRestarts(
+  await releaseStartClaims(
     ref,
     new Map(begun.map(({ name, claim }) => [name, claim])),
     new Map(begun.map(({ name }) => [name, paneOf(name)])),
@@ -233,16 +229,16 @@ async function adoptBegun(ctx: LeadContext): Promise<void> {
 
 /** Whether anything runs that a start has begun. */
 function isMarked(instance: string): boolean {
-  const isStarted = startedWithAny(`${INSTANCE_VARIABLE}=${instance}`);
+  const isStarted = envEntryMatcher(`${INSTANCE_VARIABLE}=${instance}`);
   return processTable().some(({ pid }) => isStarted(pid));
 }
 
-function report(ctx: LeadContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {
+function report(ctx: OperationContext, member: TeamMember, restarted: Restarted | undefined): ResumedMember {
   const { ref } = ctx;
   const { name } = member;
   const status = readStatus(ref, name);
   const place = readPlace(ref, name);
-  const { alive } = judge(member, { status, place, exit: readExit(ref, name) });
+  const { alive } = judgeLiveness(member, { status, place, exit: readExit(ref, name) });
   const lives = alive === true;
   return {
     name,

@@ -4,7 +4,7 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam } from "../../team/config/config.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { deleteTeam } from "../ending/delete-team.ts";
 import { type KillReport, killTeammates } from "../ending/kill.ts";
 
@@ -19,7 +19,7 @@ export interface EndRunOptions {
  * The end of a run: whoever still lives is asked, then ended, and the team is deleted. A team that its lead has deleted
  * before is no failure, and one that somebody else has made in its place is theirs.
  */
-export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<readonly KillReport[]> {
+export async function endRun(ctx: OperationContext, options: EndRunOptions): Promise<readonly KillReport[]> {
   const config = ownTeam(ctx);
   if (config === undefined) return [];
   const names = config.members.flatMap(({ name }) => (name === LEAD_NAME ? [] : [name]));
@@ -33,7 +33,7 @@ export async function endRun(ctx: LeadContext, options: EndRunOptions): Promise<
 }
 
 /** The team, as long as this process leads it. */
-function ownTeam({ ref }: LeadContext): TeamConfig | undefined {
+function ownTeam({ ref }: OperationContext): TeamConfig | undefined {
   try {
     const config = readTeam(ref);
     const own = ownIdentity();

@@ -5,7 +5,7 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../team/config/config.ts";
 import { spentBy, withSpentOf } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** What a lead that deletes its team keeps of it: itself, and what its budget has paid for. */
 export interface LeftTeam {
@@ -29,7 +29,7 @@ export function keptOf(ref: TeamRef): LeftTeam {
  * of the budget than was left.
  * @throws TeamError TEAM_EXISTS where somebody else has taken the name meanwhile
  */
-export async function makeAnew({ home, ref, clock, cwd }: LeadContext, left: LeftTeam): Promise<void> {
+export async function makeAnew({ home, ref, clock, cwd }: OperationContext, left: LeftTeam): Promise<void> {
   const { lead, config } = left;
   const { leadSessionId, leadProcess, metadata } = config;
   await createTeamFiles(

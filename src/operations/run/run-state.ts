@@ -6,12 +6,12 @@ import { unreadCount } from "../../team/mailbox/receive.ts";
 import { unfinishedEndings } from "../../team/members/ending-claims.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { hasOpen, listRequests } from "../../team/requests/requests.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { isAlive } from "../ending/kill.ts";
 import { unnoticedEnd } from "../supervision/reconcile.ts";
 
 /** What the end of a run depends on. */
-export interface RunFacts {
+export interface RunState {
   /** The team is there; a lead may have deleted it. */
   readonly teamExists: boolean;
   /**
@@ -31,12 +31,12 @@ export interface RunFacts {
  * Whether a run whose lead has nothing left to do is over. Nobody is left to hear from when no teammate lives, or all
  * are idle: what an idle one had to say came before its idle notice, and was a turn.
  */
-export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunFacts): boolean {
+export function isRunOver({ teamExists, busy, unsettled, onTheWay }: RunState): boolean {
   return !teamExists || (busy === 0 && unsettled === 0 && onTheWay === 0);
 }
 
 /** @param held unread messages to the lead that its worker knows and holds back */
-export function runFacts(ctx: LeadContext, held = 0): RunFacts {
+export function runState(ctx: OperationContext, held = 0): RunState {
   const config = configOf(ctx);
   if (config === undefined) return { teamExists: false, busy: 0, interrupted: 0, unsettled: 0, onTheWay: 0 };
   const members = config.members.filter(({ name }) => name !== LEAD_NAME);
@@ -55,7 +55,7 @@ export function runFacts(ctx: LeadContext, held = 0): RunFacts {
   };
 }
 
-function isInTurn({ ref }: LeadContext, name: string): boolean {
+function isInTurn({ ref }: OperationContext, name: string): boolean {
   const { state, background = 0 } = readStatus(ref, name) ?? {};
   if (background > 0) return true;
   if (state !== "needs-input") return state !== "idle";
@@ -64,7 +64,7 @@ function isInTurn({ ref }: LeadContext, name: string): boolean {
 }
 
 /** Undefined when the team is gone. */
-function configOf(ctx: LeadContext): TeamConfig | undefined {
+function configOf(ctx: OperationContext): TeamConfig | undefined {
   try {
     return readTeam(ctx.ref);
   } catch (error) {
@@ -76,14 +76,14 @@ function configOf(ctx: LeadContext): TeamConfig | undefined {
 /**
  * Whether any teammate works right now, or has said something to the lead that its worker has not seen: what all had to say is
  * one turn.
- * @param held as for {@link runFacts}
+ * @param held as for {@link runState}
  */
-export function othersWork(ctx: LeadContext, held = 0): boolean {
-  const { busy, onTheWay } = runFacts(ctx, held);
+export function othersWork(ctx: OperationContext, held = 0): boolean {
+  const { busy, onTheWay } = runState(ctx, held);
   return busy > 0 || onTheWay > 0;
 }
 
 /** Whose questions a person has yet to answer. */
-export function askers({ ref }: LeadContext): readonly string[] {
+export function askers({ ref }: OperationContext): readonly string[] {
   return listRequests(ref).flatMap(({ kind, from }) => (kind === "question" ? [from] : []));
 }

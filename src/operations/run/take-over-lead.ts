@@ -4,14 +4,15 @@ import { entryOf } from "../../os/files/fs.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { TeamConfig } from "../../schema/config.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { removeRun } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { closeRequestsOf } from "../ending/settle-ending.ts";
-import { endLeftCommands, endLeftWatches } from "../processes/dead-lead.ts";
+import { endDeadLeadCommands, endDeadLeadWatches } from "../processes/dead-lead.ts";
 
 /** Who leads: `taken` from a process that has died, `yours` as before, a `process` that lives, or `unknown` from here. */
 export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
@@ -21,7 +22,7 @@ export type LeadOutcome = "taken" | "yours" | "process" | "unknown";
  * whoever calls commands leads it (S50).
  * @param force also where nobody can see from here whether it lives
  */
-export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOutcome> {
+export async function takeLead(ctx: OperationContext, force: boolean): Promise<LeadOutcome> {
   const { ref } = ctx;
   const before = leadOf(readTeam(ref));
   if (before !== "dead" && !(before === "unknown" && force)) return before;
@@ -29,14 +30,17 @@ export async function takeLead(ctx: LeadContext, force: boolean): Promise<LeadOu
   await updateTeam(ref, (config) => {
     taken = leadOf(config) === before;
     const { leadProcess: _dead, ...rest } = config;
-    const metadata = { ...config.metadata, [SESSION]: config.leadSessionId };
-    return taken ? ({ ...rest, leadSessionId: randomUUID(), metadata } as TeamConfig) : undefined;
+    const next = withMetadata(
+      { ...rest, leadSessionId: randomUUID() },
+      { formerLeadSession: config.leadSessionId },
+    );
+    return taken ? (next as TeamConfig) : undefined;
   });
   // Somebody else was quicker.
   if (!taken) return "yours";
   closeRequestsOf(ref, LEAD_NAME);
-  await endLeftCommands(ctx);
-  await endLeftWatches(ctx);
+  await endDeadLeadCommands(ctx);
+  await endDeadLeadWatches(ctx);
   removeRun(ref, LEAD_NAME);
   return "taken";
 }
@@ -52,45 +56,40 @@ export interface TakenLead {
  * Makes this process the lead of a team whose lead's process has died, or that a person leads (S50).
  * @throws TeamError ALREADY_LEADING while its lead's process lives, or may live where nobody here can see it
  */
-export async function takeLeadHere(ctx: LeadContext): Promise<TakenLead> {
+export async function takeLeadHere(ctx: OperationContext): Promise<TakenLead> {
   const { ref, home, clock } = ctx;
   let taken: TakenLead = { sessionId: randomUUID(), isNew: true };
   await updateTeam(ref, (config) => {
     const lead = leadOf(config);
     if (lead === "process" || lead === "unknown") throw isLed(config, lead);
-    const before = [config.leadSessionId, config.metadata?.[SESSION]].find((id) => isSession(home.root, id));
+    const before = [config.leadSessionId, readMetadata(config, "formerLeadSession")].find((id) =>
+      isSession(home.root, id),
+    );
     if (typeof before === "string") taken = { sessionId: before, isNew: false };
     const leadProcess = { ...ownIdentity(), claimedAt: clock.now() };
-    const metadata = isByHand(config) ? { ...config.metadata, [BY_HAND]: true } : config.metadata;
-    return { ...config, leadProcess, leadSessionId: taken.sessionId, ...(metadata && { metadata }) };
+    const next = isByHand(config) ? withMetadata(config, { ledByPerson: true }) : config;
+    return { ...next, leadProcess, leadSessionId: taken.sessionId };
   });
   closeRequestsOf(ref, LEAD_NAME);
-  await endLeftCommands(ctx);
-  await endLeftWatches(ctx);
+  await endDeadLeadCommands(ctx);
+  await endDeadLeadWatches(ctx);
   return taken;
 }
 
 /** Makes the person its lead again whose team this process has led until its end. @throws TeamError TEAM_NOT_FOUND */
-export async function giveLeadBack(ref: TeamRef): Promise<void> {
+export async function restoreManualLead(ref: TeamRef): Promise<void> {
   const own = ownIdentity();
   await updateTeam(ref, (config) => {
-    const { leadProcess, metadata, ...rest } = config;
+    const { leadProcess, ...rest } = config;
     if (leadProcess?.pid !== own.pid || leadProcess.procStart !== own.procStart) return undefined;
-    const { [BY_HAND]: _was, ...kept } = metadata ?? {};
-    return { ...rest, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) } as TeamConfig;
+    return withMetadata(rest, { ledByPerson: undefined }) as TeamConfig;
   });
 }
 
 /** Whether a person made or led a team before a run took it up: it is theirs, and no run deletes it. */
-export function isByHand({ leadProcess, metadata }: TeamConfig): boolean {
-  return leadProcess === undefined || metadata?.[BY_HAND] === true;
+export function isByHand(config: TeamConfig): boolean {
+  return config.leadProcess === undefined || readMetadata(config, "ledByPerson") === true;
 }
-
-/** Key in a team's metadata: a person led it before a run did. */
-const BY_HAND = "_byHand";
-
-/** Key in a team's metadata: the session of the lead that a person followed. */
-const SESSION = "_leadSession";
 
 /** Whether there is a conversation of it; an id that is read from a file becomes the name of one. */
 function isSession(root: string, id: unknown): boolean {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import * as z from "zod/mini";
 import { parseRule } from "../../agent/permissions/rules.ts";
 import { type AgentTypes, DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import type { SpawnRequest } from "../../backend/backend.ts";
@@ -14,13 +13,12 @@ import { rootTag } from "../../protocol/paths.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
 import { permissionMode, type TeamConfig, type TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { PROMPT_WORDS, type PromptWords, TYPES_DIRECTORY } from "../../schema/member-metadata.ts";
+import { changedMetadata, type PromptOverrides, readMetadata } from "../../schema/member-metadata.ts";
 import { LEAD_NAME, newAgentName } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
-import { withLimits } from "../../team/members/budget.ts";
 import type { NewMember } from "../../team/members/members.ts";
 import { readStatus } from "../../team/records/read-records.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { leadsMode } from "../permission-mode.ts";
 import type { WantedWorktree } from "../worktrees/create-worktree.ts";
 import { spawnMode, spawnModel, spawnType } from "./resolve-options.ts";
@@ -45,7 +43,7 @@ export interface SpawnInput {
   /** Takes `name-2`, … where the name is taken, instead of refusing. */
   readonly unique?: boolean;
   /** What is said of its system prompt. */
-  readonly words?: PromptWords;
+  readonly words?: PromptOverrides;
   /** The most that the spawner may give, where it is a lead's model: its own mode. */
   readonly most?: PermissionMode;
 }
@@ -58,7 +56,7 @@ export interface Start {
 }
 
 /** Where a teammate is to work, whether or not that is there. */
-export function directoryOf(ctx: LeadContext, input: SpawnInput): string {
+export function workingDirectory(ctx: OperationContext, input: SpawnInput): string {
   return resolve(ctx.cwd, input.cwd ?? ".");
 }
 
@@ -68,8 +66,8 @@ export function directoryOf(ctx: LeadContext, input: SpawnInput): string {
  * @param forbidden why bypassPermissions is not to be had: it is refused then, and neither inherited nor had of a type
  * @throws TeamError INVALID_NAME, INVALID_TYPE, INVALID_MODEL, INVALID_INPUT, PERMISSION_DENIED
  */
-export function draftOf(
-  ctx: LeadContext,
+export function draftMember(
+  ctx: OperationContext,
   config: TeamConfig,
   input: SpawnInput,
   {
@@ -80,7 +78,7 @@ export function draftOf(
   const lead = config.members.find((member) => member.name === LEAD_NAME);
   const type = spawnType(input.agentType, types);
   const mode = spawnMode({ ...input, forbidden }, leadsMode(config), type.permissionMode);
-  const cwd = directoryOf(ctx, input);
+  const cwd = workingDirectory(ctx, input);
   const only = input.tools?.find((tool) => !/^[\w.*-]+$/.test(tool));
   if (only !== undefined) {
     throw new TeamError(
@@ -124,35 +122,31 @@ function isNoRule(rule: string): boolean {
   return parseRule(rule) === undefined;
 }
 
-/** Key in a member's metadata: the only tools that it has, for when it is started again. */
-const TOOLS = "_tools";
-
 function metadataOf(
   { tools, worktree, budget = {}, words = {} }: SpawnInput,
   typesIn: string | undefined,
 ): NewMember["metadata"] {
-  const metadata = {
-    ...(tools?.length && { [TOOLS]: tools.slice() }),
-    ...(Object.keys(words).length > 0 && { [PROMPT_WORDS]: maskValue(words, ownSecrets()) }),
-    // A worktree has what is committed alone, and its branch may have another.
-    ...(worktree !== undefined && typesIn !== undefined && { [TYPES_DIRECTORY]: typesIn }),
-    ...(Object.keys(budget).length > 0 && withLimits(undefined, budget)),
-  };
-  return Object.keys(metadata).length === 0 ? undefined : metadata;
+  return changedMetadata(undefined, {
+    tools: tools?.length ? tools.slice() : undefined,
+    promptOverrides: Object.keys(words).length > 0 ? maskValue(words, ownSecrets()) : undefined,
+    // A worktree holds only committed files, and its branch may have another version of the type.
+    typesDirectory: worktree === undefined ? undefined : typesIn,
+    budget: Object.keys(budget).length > 0 ? defined(budget) : undefined,
+  });
 }
 
 /** As what a member is started again: what it was spawned with. */
-export function inputOf({ name, allowedTools, disallowedTools, metadata }: TeamMember): SpawnInput {
-  const tools = z.optional(z.array(z.string())).safeParse(metadata?.[TOOLS]);
-  return defined({ name, allowedTools, disallowedTools, tools: tools.success ? tools.data : undefined });
+export function restartInput(member: TeamMember): SpawnInput {
+  const { name, allowedTools, disallowedTools } = member;
+  return defined({ name, allowedTools, disallowedTools, tools: readMetadata(member, "tools") });
 }
 
 /**
  * How a member's process is started.
  * @param again the uuid of this start, and the conversation that it goes on with; a new one of each without it
  */
-export function startOf(
-  ctx: LeadContext,
+export function buildStart(
+  ctx: OperationContext,
   config: TeamConfig,
   member: TeamMember,
   input: SpawnInput,

@@ -1,7 +1,7 @@
 import { snapshotFile, takeSnapshot } from "../../launch/shell-snapshot.ts";
 import type { Env } from "../../os/env.ts";
 import { entryOf } from "../../os/files/fs.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** Says to an agent where its shell commands find the user's shell environment. */
 export const SNAPSHOT_VARIABLE = "TEAMS_SNAPSHOT";
@@ -14,10 +14,10 @@ export interface ShellSnapshot {
 }
 
 /** A lead that stays takes one for all that it spawns: its environment does not change. */
-const planned = new WeakMap<LeadContext, ShellSnapshot>();
+const planned = new WeakMap<OperationContext, ShellSnapshot>();
 
 /** The capture of the user's shell for a lead's spawns, to be taken once they run: a slow start-up file keeps nobody waiting. */
-export function shellSnapshot(ctx: LeadContext): ShellSnapshot | undefined {
+export function shellSnapshot(ctx: OperationContext): ShellSnapshot | undefined {
   const before = planned.get(ctx);
   if (before !== undefined) return before;
   const { env } = ctx;

@@ -3,19 +3,19 @@ import type { TeammateMode } from "../../backend/choose-backend.ts";
 import { TeamError } from "../../errors.ts";
 import { interruptedStart } from "../../launch/await-ready.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
+import { readMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { limitsOf } from "../../team/members/budget.ts";
 import { addMembers, type NewMember } from "../../team/members/members.ts";
-import { claimedFirst, restartOf } from "../../team/members/start-claims.ts";
+import { withStartClaim } from "../../team/members/start-claims.ts";
 import { readStatus, writePlace } from "../../team/records/read-records.ts";
 import { type IsPriced, requirePrice } from "../budget.ts";
-import { type LeadContext, requireNoNesting } from "../context.ts";
-import { awaitSettled } from "../ending/settle-ending.ts";
+import { type OperationContext, requireNoNesting } from "../context.ts";
+import { awaitEndingDone } from "../ending/settle-ending.ts";
 import { type StartedWorktree, startWorktree, type WorktreeSettings } from "../worktrees/create-worktree.ts";
-import { directoryOf, draftOf, type SpawnInput, type Start, startOf } from "./draft-member.ts";
+import { buildStart, draftMember, type SpawnInput, type Start, workingDirectory } from "./draft-member.ts";
 import { deliverPrompt } from "./first-prompt.ts";
-import { takeBackCutOff, undo } from "./interrupted-start.ts";
+import { rollback, takeBackCutOff } from "./interrupted-start.ts";
 import { type PaneRecorder, paneRecorder } from "./pane-recorder.ts";
 import { shellSnapshot } from "./shell-snapshot.ts";
 
@@ -62,7 +62,7 @@ export interface SpawnedTeammate {
  * named in the message; of what did not, nothing is left.
  */
 export async function spawnTeammates(
-  ctx: LeadContext,
+  ctx: OperationContext,
   inputs: readonly SpawnInput[],
   options: SpawnOptions = {},
 ): Promise<readonly SpawnedTeammate[]> {
@@ -70,14 +70,14 @@ export async function spawnTeammates(
   const config = readTeam(ctx.ref);
   const drafts = await Promise.all(
     inputs.map(async (input) => {
-      const types = await ctx.agentTypes?.(directoryOf(ctx, input));
-      return draftOf(ctx, config, input, { types, forbidden: options.bypassForbidden });
+      const types = await ctx.agentTypes?.(workingDirectory(ctx, input));
+      return draftMember(ctx, config, input, { types, forbidden: options.bypassForbidden });
     }),
   );
   requirePrices(config, drafts, options);
   const { backend, why } = await ctx.backends.choose(options.mode ?? "auto", options.command ?? "single");
   // Whoever had the name before has left all of it first.
-  for (const { name } of drafts) await awaitSettled(ctx, name);
+  for (const { name } of drafts) await awaitEndingDone(ctx, name);
   await takeBackCutOff(ctx, drafts);
   // Nobody waits for one that has to be given its worktree first.
   const isReadySoon = inputs.every(({ worktree }) => worktree === undefined);
@@ -101,21 +101,25 @@ interface Joining {
 }
 
 async function startDrafts(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { config, drafts, inputs, backend, why, arrived }: Joining,
   options: SpawnOptions,
 ): Promise<readonly SpawnedTeammate[]> {
   const members = await addMembers(
     ctx.ref,
-    claimedFirst(drafts.map((draft) => ({ ...draft, backendType: backend.type }))),
+    withStartClaim(drafts.map((draft) => ({ ...draft, backendType: backend.type }))),
     { unique: inputs.every((input) => input.unique === true), now: ctx.clock.now() },
   );
   const snapshot = shellSnapshot(ctx);
-  const housed = members.map((member, i) => house(ctx, member, inputs[i] ?? { name: member.name }, options));
+  const housed = members.map((member, i) =>
+    prepareWorktree(ctx, member, inputs[i] ?? { name: member.name }, options),
+  );
   const houses = await Promise.all(housed);
   const ready = houses.filter((one) => one.ok);
   const starts = ready.map(({ member, input }) =>
-    startOf(ctx, config, member, input, snapshot, { instance: restartOf(member)?.instance }),
+    buildStart(ctx, config, member, input, snapshot, {
+      instance: readMetadata(member, "startClaim")?.instance,
+    }),
   );
   const kind = options.placement ?? "team-window";
   const { signal } = options;
@@ -123,7 +127,7 @@ async function startDrafts(
   const launched = await launch(ctx, backend, starts, { kind, arrived, panes, signal }).catch(
     async (error: unknown) => {
       await takeBackAll(ready);
-      for (const { name } of members) await undo(ctx, name);
+      for (const { name } of members) await rollback(ctx, name);
       // A Ctrl-C reaches the programs that the start needs, too.
       throw signal?.aborted ? interruptedStarts(members, error) : error;
     },
@@ -136,7 +140,7 @@ async function startDrafts(
   const left = await takeBackAll(
     ready.filter(({ member }) => failed.some(({ name }) => name === member.name)),
   );
-  for (const { name } of failed) await undo(ctx, name);
+  for (const { name } of failed) await rollback(ctx, name);
   await panes.done();
   const spawned = starts.flatMap((start) => describe(ctx, start, outcomes, backend, why));
   if (failed.length > 0) throw spawnFailure(failed, spawned, left, signal?.aborted === true);
@@ -153,18 +157,18 @@ function requirePrices(config: TeamConfig, drafts: readonly NewMember[], { isPri
 }
 
 /** A member that can be started: it has the worktree that it is to have. */
-interface Housed extends Partial<Pick<StartedWorktree, "takeBack">> {
+interface Prepared extends Partial<Pick<StartedWorktree, "takeBack">> {
   readonly ok: true;
   readonly member: TeamMember;
   readonly input: SpawnInput;
 }
 
-async function house(
-  ctx: LeadContext,
+async function prepareWorktree(
+  ctx: OperationContext,
   member: TeamMember,
   input: SpawnInput,
   { worktrees = {} }: SpawnOptions,
-): Promise<Housed | Extract<SpawnOutcome, { ok: false }>> {
+): Promise<Prepared | Extract<SpawnOutcome, { ok: false }>> {
   if (input.worktree === undefined) return { ok: true, member, input };
   try {
     return { ok: true, input, ...(await startWorktree(ctx, member, input.worktree, worktrees)) };
@@ -175,7 +179,7 @@ async function house(
 }
 
 /** @returns what git would not let go */
-async function takeBackAll(houses: readonly Housed[]): Promise<readonly string[]> {
+async function takeBackAll(houses: readonly Prepared[]): Promise<readonly string[]> {
   const left: string[] = [];
   for (const { takeBack } of houses) left.push(...((await takeBack?.()) ?? []));
   return left;
@@ -187,7 +191,7 @@ interface Launching extends Pick<Placement, "kind">, Pick<Joining, "arrived">, P
 
 /** Prompt first, then the process: it finds its first message when it looks. */
 async function launch(
-  ctx: LeadContext,
+  ctx: OperationContext,
   backend: Backend,
   starts: readonly Start[],
   { kind, arrived, panes, signal }: Launching,
@@ -212,7 +216,7 @@ async function launch(
 }
 
 function describe(
-  ctx: LeadContext,
+  ctx: OperationContext,
   { member }: Start,
   outcomes: readonly SpawnOutcome[],
   backend: Backend,

@@ -5,26 +5,26 @@ import { readTeam } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { type Lifeline, watchLifeline } from "../../wakeup/lifeline.ts";
-import { Rings } from "../../wakeup/manual-bell.ts";
-import type { LeadContext } from "../context.ts";
+import { ManualBell } from "../../wakeup/manual-bell.ts";
+import type { OperationContext } from "../context.ts";
 
 /**
  * Milliseconds, each behind the one before, at which an agent is looked for again once its launch script is gone: killed
  * together with it, it may outlive it by a moment, and then nothing else tells of its end.
  */
-const LOOK_AGAIN_MS = [50, 250, 1_000] as const;
+const POLL_MS = [50, 250, 1_000] as const;
 
 /** The lifelines of all members as one bell; a line that ended is followed anew, since its member may be started again. */
 export class Lifelines {
   readonly bell: Bell;
-  readonly #ctx: LeadContext;
+  readonly #ctx: OperationContext;
   readonly #open = new Map<string, Lifeline>();
   /** Ends the looks that follow the newest end. */
   #looks = new AbortController();
   #isClosed = false;
-  readonly #rings = new Rings(() => this.#close());
+  readonly #rings = new ManualBell(() => this.#close());
 
-  constructor(ctx: LeadContext) {
+  constructor(ctx: OperationContext) {
     this.#ctx = ctx;
     this.bell = this.#rings;
   }
@@ -55,7 +55,7 @@ export class Lifelines {
     this.#looks = new AbortController();
     const { signal } = this.#looks;
     this.#rings.ring();
-    for (const ms of LOOK_AGAIN_MS) {
+    for (const ms of POLL_MS) {
       if ((await pause(ms, signal)) === "aborted") return;
       this.#rings.ring();
     }

@@ -1,8 +1,8 @@
 import { messageOf, TeamError } from "../../errors.ts";
 import { anyBell } from "../../wakeup/merged-bell.ts";
-import { slowBell } from "../../wakeup/timer-bell.ts";
+import { timerBell } from "../../wakeup/timer-bell.ts";
 import { openTreeBell } from "../../wakeup/tree-bell.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { Lifelines } from "./lifelines.ts";
 import { type NoticedEnd, reconcile } from "./reconcile.ts";
 import { lookAtTasks } from "./task-notifications.ts";
@@ -23,14 +23,14 @@ export interface SuperviseOptions {
  * Watches a team for as long as the signal lets it: files change, launch scripts end, tmux servers end. Each time deaths are looked for
  * and what follows is done; nothing here runs by the clock but the slow check.
  */
-export async function supervise(ctx: LeadContext, options: SuperviseOptions): Promise<void> {
+export async function supervise(ctx: OperationContext, options: SuperviseOptions): Promise<void> {
   const lifelines = new Lifelines(ctx);
   const servers = options.servers === undefined ? undefined : new ServerEnds(ctx, options.servers);
   const bell = anyBell([
     openTreeBell([ctx.ref.paths.dir, ctx.ref.paths.tasks]),
     lifelines.bell,
     ...(servers === undefined ? [] : [servers.bell]),
-    slowBell(),
+    timerBell(),
   ]);
   try {
     while (!options.signal.aborted) {

@@ -4,10 +4,10 @@ import { entryOf } from "../../os/files/fs.ts";
 import type { Task } from "../../schema/task.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import { hasNews, tellNews } from "../../team/tasks/notify-owners.ts";
+import { hasNews, notifyPending } from "../../team/tasks/notify-owners.ts";
 import { isUnnoted, withCompletion } from "../../team/tasks/pending-notifications.ts";
-import { changeTask, getTask, ownerOf, readTasks } from "../../team/tasks/tasks.ts";
-import type { LeadContext } from "../context.ts";
+import { changeTask, getTask, ownerName, readTasks } from "../../team/tasks/tasks.ts";
+import type { OperationContext } from "../context.ts";
 
 /**
  * A foreign writer that writes in place, without a lock, changes nothing of the directory. So each unfinished task is looked
@@ -26,7 +26,7 @@ interface Seen {
   /** Those that were not completed. */
   readonly open: ReadonlySet<string>;
 }
-const seen = new WeakMap<LeadContext, Seen>();
+const seen = new WeakMap<OperationContext, Seen>();
 
 /**
  * Tells what follows from changes of tasks that nobody told: what a process noted down that was killed over it, and what a
@@ -34,7 +34,7 @@ const seen = new WeakMap<LeadContext, Seen>();
  * only; of others it touches nothing (protocol.md, Whose is it). Reads nothing where no task has changed.
  * @throws TeamError TEAM_NOT_FOUND, and what kept somebody from being told; the others were
  */
-export async function lookAtTasks(ctx: LeadContext): Promise<void> {
+export async function lookAtTasks(ctx: OperationContext): Promise<void> {
   const { ref } = ctx;
   if (readTeam(ref).schemaVersion === undefined) return;
   const before = seen.get(ctx);
@@ -45,7 +45,7 @@ export async function lookAtTasks(ctx: LeadContext): Promise<void> {
   await forEach(
     tasks.filter((task) => hasNews(task) || isNew(task)),
     async (task) => {
-      await tellNews(ref, isNew(task) ? await noted(ref, task.id) : task, ctx.clock);
+      await notifyPending(ref, isNew(task) ? await noted(ref, task.id) : task, ctx.clock);
     },
   );
   // Only now: what could not be told is new to the next look as well.
@@ -62,16 +62,19 @@ function isAsBefore({ paths }: TeamRef, { since, at, open }: Seen): boolean {
 /** First noted, then told, so that it is told whoever is killed in between. */
 function noted(ref: TeamRef, id: string): Promise<Task> {
   return changeTask(ref, id, (task) =>
-    isUnnoted(task) ? withCompletion(task, ownerOf(task) ?? "system") : undefined,
+    isUnnoted(task) ? withCompletion(task, ownerName(task) ?? "system") : undefined,
   );
 }
 
 /** Tells what was noted down, and not told, of some tasks; for teams of ours only. */
-export async function tellTaskNews({ ref, clock }: LeadContext, ids: readonly string[]): Promise<void> {
+export async function notifyTaskChanges(
+  { ref, clock }: OperationContext,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0 || readTeam(ref).schemaVersion === undefined) return;
   await forEach(ids, async (id) => {
     // As it is by now, and as its file says.
-    await tellNews(ref, getTask(ref, id), clock);
+    await notifyPending(ref, getTask(ref, id), clock);
   });
 }
 

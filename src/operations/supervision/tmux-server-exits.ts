@@ -6,8 +6,8 @@ import { readTeam } from "../../team/config/config.ts";
 import { readPlace } from "../../team/records/read-records.ts";
 import { type ServerWatch, watchServer } from "../../tmux/server-exit.ts";
 import type { Bell } from "../../wakeup/bell.ts";
-import { Rings } from "../../wakeup/manual-bell.ts";
-import type { LeadContext } from "../context.ts";
+import { ManualBell } from "../../wakeup/manual-bell.ts";
+import type { OperationContext } from "../context.ts";
 
 export interface ServerEndsOptions {
   /** A server with panes of teammates has ended. */
@@ -19,13 +19,13 @@ export interface ServerEndsOptions {
 /** The ends of the tmux servers that teammates live in, as one bell. */
 export class ServerEnds {
   readonly bell: Bell;
-  readonly #ctx: LeadContext;
+  readonly #ctx: OperationContext;
   readonly #options: ServerEndsOptions;
   readonly #watches = new Map<string, ServerWatch>();
   readonly #records = new Map<string, ServerWatchRecord>();
-  readonly #rings = new Rings(() => undefined);
+  readonly #rings = new ManualBell(() => undefined);
 
-  constructor(ctx: LeadContext, options: ServerEndsOptions) {
+  constructor(ctx: OperationContext, options: ServerEndsOptions) {
     this.#ctx = ctx;
     this.#options = options;
     this.bell = this.#rings;

@@ -6,9 +6,10 @@ import { runCommandGroup } from "../../os/process/command-group.ts";
 import { agentFileName } from "../../protocol/paths.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
-import { WORKTREE, type WorktreeRecord } from "../../schema/worktree.ts";
+import { changedMetadata } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { patchMember } from "../../team/members/members.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** What a spawn asks for. */
 export interface WantedWorktree {
@@ -40,7 +41,7 @@ export interface StartedWorktree {
  * @throws TeamError SPAWN_FAILED, INTERRUPTED; of the worktree nothing is left then, or it is named
  */
 export async function startWorktree(
-  ctx: LeadContext,
+  ctx: OperationContext,
   member: TeamMember,
   wanted: WantedWorktree,
   settings: WorktreeSettings,
@@ -49,7 +50,7 @@ export async function startWorktree(
   const { name } = member;
   let started = member;
   const announce = async (worktree: Worktree): Promise<void> => {
-    const metadata = { ...member.metadata, [WORKTREE]: recordOf(worktree) };
+    const metadata = changedMetadata(member.metadata, { worktree: recordOf(worktree) });
     started = await patchMember(ref, name, { worktreePath: worktree.path, cwd: worktree.cwd, metadata });
   };
   try {
@@ -87,7 +88,7 @@ const MOST_SAID = 2_000;
 async function setUp(
   worktree: Worktree,
   { setup, signal }: WorktreeSettings,
-  ctx: LeadContext,
+  ctx: OperationContext,
 ): Promise<void> {
   // git keeps no empty directory, and none that is untracked.
   ensureDir(worktree.cwd);

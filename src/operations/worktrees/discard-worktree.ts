@@ -3,12 +3,13 @@ import { GitError } from "../../git/git.ts";
 import { commitsOnNoBranch } from "../../git/worktree.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { defined } from "../../schema/defined.ts";
+import { withMetadata, worktreeOf } from "../../schema/member-metadata.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
-import { WORKTREE, type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam, updateTeam } from "../../team/config/config.ts";
 import { shellWord } from "../../text/shell-quote.ts";
-import type { LeadContext } from "../context.ts";
-import { onNoBranch } from "./remove-worktree.ts";
+import type { OperationContext } from "../context.ts";
+import { unmergedCommitsText } from "./remove-worktree.ts";
 
 /**
  * Sets whether the worktrees of these members go with all that is in them; whoever sees to their end does so.
@@ -16,7 +17,7 @@ import { onNoBranch } from "./remove-worktree.ts";
  * @throws TeamError WORKTREE_DIRTY for one with commits that no branch keeps; nothing was changed then
  */
 export async function setDiscard(
-  ctx: LeadContext,
+  ctx: OperationContext,
   names: readonly string[],
   discard: ProcessIdentity | undefined,
 ): Promise<void> {
@@ -31,13 +32,13 @@ export async function setDiscard(
     const members = config.members.map((member) => {
       const worktree = isMeant(member) ? worktreeOf(member) : undefined;
       if (worktree === undefined) return member;
-      return { ...member, metadata: { ...member.metadata, [WORKTREE]: defined({ ...worktree, discard }) } };
+      return withMetadata(member, { worktree: defined({ ...worktree, discard }) });
     });
     return members.every((member, i) => member === config.members[i]) ? undefined : { ...config, members };
   });
 }
 
-async function requireKeptCommits({ env }: LeadContext, { path }: WorktreeRecord): Promise<void> {
+async function requireKeptCommits({ env }: OperationContext, { path }: WorktreeRecord): Promise<void> {
   if (entryOf(path) === undefined) return;
   let commits: number;
   try {
@@ -50,7 +51,7 @@ async function requireKeptCommits({ env }: LeadContext, { path }: WorktreeRecord
   if (commits === 0) return;
   throw new TeamError(
     "WORKTREE_DIRTY",
-    `${path} would take commits with it: ${onNoBranch(commits)}. Nobody was ended.`,
+    `${path} would take commits with it: ${unmergedCommitsText(commits)}. Nobody was ended.`,
     {
       hint: `Give them a branch first: git -C ${shellWord(path)} switch -c <name>`,
       details: { worktree: path, commits },

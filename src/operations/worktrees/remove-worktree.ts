@@ -14,10 +14,11 @@ import { livenessOf } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
 import type { Ending } from "../../schema/ending.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { endStarted } from "../processes/end-processes.ts";
 
 /** What became of the worktree of one that has left. */
@@ -34,13 +35,13 @@ export interface WorktreeEnd {
  * Removes a worktree in which nothing is unsaved, and with `discard` any whose commits a branch keeps.
  * @returns also for one that is gone already
  */
-export async function clearWorktree(ctx: LeadContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
+export async function clearWorktree(ctx: OperationContext, worktree: WorktreeRecord): Promise<WorktreeEnd> {
   return clearedOf(ctx, worktree, readTeam(ctx.ref).members);
 }
 
 /** @param others none of whom may work in it */
 async function clearedOf(
-  { env }: LeadContext,
+  { env }: OperationContext,
   worktree: WorktreeRecord,
   others: readonly TeamMember[],
 ): Promise<WorktreeEnd> {
@@ -76,7 +77,7 @@ async function tryToRemove(worktree: WorktreeRecord, env: Env): Promise<string |
   try {
     if (discard !== undefined) {
       const commits = await commitsOnNoBranch(path, env);
-      if (commits > 0) return onNoBranch(commits);
+      if (commits > 0) return unmergedCommitsText(commits);
       await discardWorktree(path, env);
       return undefined;
     }
@@ -116,7 +117,7 @@ function counted(commits: number): string {
 }
 
 /** Why no discard may take it: it keeps the branches, and these commits are on none. */
-export function onNoBranch(commits: number): string {
+export function unmergedCommitsText(commits: number): string {
   return `its HEAD is detached, with ${counted(commits)} on no branch`;
 }
 
@@ -124,7 +125,7 @@ export function onNoBranch(commits: number): string {
  * The worktree's part of an end for good, once what was started in it has ended.
  * @returns the sentence that says that it stays, or that it was gone
  */
-export async function settleWorktree(ctx: LeadContext, taken: Ending): Promise<string | undefined> {
+export async function settleWorktree(ctx: OperationContext, taken: Ending): Promise<string | undefined> {
   const { worktree, process, place } = taken;
   if (worktree === undefined) return undefined;
   if (entryOf(worktree.path) === undefined) {
@@ -136,12 +137,12 @@ export async function settleWorktree(ctx: LeadContext, taken: Ending): Promise<s
   // One that lived in the lead's has no process that could be looked for.
   const own = place?.within === undefined ? process : undefined;
   const isInUse = left.length > 0 || (own !== undefined && livenessOf(own) !== "dead");
-  const { kept } = isInUse ? inUse(worktree) : await clearWorktree(ctx, worktree);
+  const { kept } = isInUse ? worktreeInUse(worktree) : await clearWorktree(ctx, worktree);
   return kept === null ? undefined : `Its worktree stays: ${worktree.path} (${kept}).`;
 }
 
 /** What it is said of a worktree whose processes could not be ended, or live where no signal arrives. */
-export function inUse({ path, branch }: WorktreeRecord): WorktreeEnd {
+export function worktreeInUse({ path, branch }: WorktreeRecord): WorktreeEnd {
   return { path, branch, kept: "what was started in it may still run" };
 }
 
@@ -150,7 +151,7 @@ export function inUse({ path, branch }: WorktreeRecord): WorktreeEnd {
  * @param seen those that were seen to just now
  */
 export async function clearTeamWorktrees(
-  ctx: LeadContext,
+  ctx: OperationContext,
   seen: readonly WorktreeEnd[],
 ): Promise<readonly WorktreeEnd[]> {
   const { members, former = [] } = readTeam(ctx.ref);
@@ -170,7 +171,7 @@ export async function clearTeamWorktrees(
 }
 
 /** Whether the worktree at a path still is that of the former member, as far as can be told: its branch is checked out. */
-async function isStill({ env }: LeadContext, { path, branch }: WorktreeRecord): Promise<boolean> {
+async function isStill({ env }: OperationContext, { path, branch }: WorktreeRecord): Promise<boolean> {
   try {
     return (await changesInWorktree(path, env)).branch === branch;
   } catch (error) {

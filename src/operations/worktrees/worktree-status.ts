@@ -3,9 +3,10 @@ import { aheadBehind } from "../../git/status.ts";
 import { changesInWorktree } from "../../git/worktree.ts";
 import type { Env } from "../../os/env.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { type WorktreeRecord, worktreeOf } from "../../schema/worktree.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
+import type { WorktreeRecord } from "../../schema/worktree.ts";
 import { readTeam } from "../../team/config/config.ts";
-import type { LeadContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 /** How far a member's worktree is from where it began; what `status --git` adds. */
 export interface WorktreeStatus {
@@ -26,7 +27,7 @@ export type WorktreeLook = WorktreeStatus | { readonly problem: string };
 const AT_ONCE = 4;
 
 /** Every member's worktree, by the member's name; nothing is forked for members without one. */
-export async function lookAtWorktrees(ctx: LeadContext): Promise<ReadonlyMap<string, WorktreeLook>> {
+export async function lookAtWorktrees(ctx: OperationContext): Promise<ReadonlyMap<string, WorktreeLook>> {
   const waiting = readTeam(ctx.ref).members.flatMap((member) => withWorktree(member));
   const found = new Map<string, WorktreeLook>();
   const work = async (): Promise<void> => {

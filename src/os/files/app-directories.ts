@@ -26,7 +26,7 @@ export function scratchDirectory(): string {
  * @throws TeamError PERMISSION_DENIED
  */
 export function ensureOwnDirectory(path: string): void {
-  const flaw = (entryOf(path) === undefined ? makingFlaw(path) : undefined) ?? ownershipFlaw(path);
+  const flaw = (entryOf(path) === undefined ? creationProblem(path) : undefined) ?? ownershipFlaw(path);
   if (flaw === undefined) return;
   throw new TeamError(
     "PERMISSION_DENIED",
@@ -40,7 +40,7 @@ export function ensureOwnDirectory(path: string): void {
   );
 }
 
-function makingFlaw(path: string): string | undefined {
+function creationProblem(path: string): string | undefined {
   try {
     ensureDir(path);
     return undefined;

@@ -163,7 +163,7 @@ export function temporaryWriter(name: string): number | undefined {
 export function appendDurably(path: string, text: string, sync = true): void {
   const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
-    setMode(fd, PRIVATE_FILE);
+    setFileMode(fd, PRIVATE_FILE);
     writeAll(fd, Buffer.from(text));
     if (sync) fsyncSync(fd);
   } finally {
@@ -234,7 +234,7 @@ export function writeNew(
   const access = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const fd = openSync(path, access, mode === "umask" ? 0o666 : mode);
   try {
-    if (mode !== "umask") setMode(fd, mode);
+    if (mode !== "umask") setFileMode(fd, mode);
     writeAll(fd, typeof content === "string" ? Buffer.from(content) : content);
     if (sync) fsyncSync(fd);
   } finally {
@@ -248,7 +248,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 /** The mode whatever the umask, which stays as it is, since children inherit it. */
-export function setMode(fd: number, mode: number): void {
+export function setFileMode(fd: number, mode: number): void {
   if ((fstatSync(fd).mode & 0o7777) !== mode) fchmodSync(fd, mode);
 }
 

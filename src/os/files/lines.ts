@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeFileSync } from "node:fs";
-import { openIfThere, PRIVATE_FILE, readPart, setMode } from "./fs.ts";
+import { openIfThere, PRIVATE_FILE, readPart, setFileMode } from "./fs.ts";
 
 const NEWLINE = 0x0a;
 
@@ -12,7 +12,7 @@ export function appendLines(path: string, lines: string, sync: boolean): number 
   const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, PRIVATE_FILE);
   try {
     const { size } = fstatSync(fd);
-    if (size === 0) setMode(fd, PRIVATE_FILE);
+    if (size === 0) setFileMode(fd, PRIVATE_FILE);
     const isTorn = size > 0 && readPart(fd, size - 1, size)[0] !== NEWLINE;
     writeFileSync(fd, isTorn ? `\n${lines}` : lines);
     if (sync) fsyncSync(fd);

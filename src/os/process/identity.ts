@@ -9,7 +9,7 @@ import type { Env } from "../env.ts";
 export type Liveness = "alive" | "dead" | "unknown";
 
 /** When a process started, as its pid's owner of today says; undefined when there is none. */
-export function startOf(pid: number): string | undefined {
+export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? startFromProc(pid) : startFromPs(pid);
 }
 
@@ -36,7 +36,7 @@ export function bootId(): string {
 
 /** The identity of a living process; undefined when it is gone. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
-  const procStart = startOf(pid);
+  const procStart = startTimeOf(pid);
   return procStart === undefined ? undefined : { pid, procStart, pidSpace: pidSpace(), bootId: bootId() };
 }
 
@@ -68,7 +68,7 @@ export function livenessOf(record: RecordedProcess): Liveness {
     return sameHost && record.bootId !== undefined && record.bootId !== bootId() ? "dead" : "unknown";
   }
   if (record.bootId !== undefined && record.bootId !== bootId()) return "dead";
-  const start = startOf(record.pid);
+  const start = startTimeOf(record.pid);
   if (start === undefined) return "dead";
   return record.procStart === undefined || record.procStart === start ? "alive" : "dead";
 }

@@ -19,7 +19,7 @@ export interface ProcessRow {
 }
 
 /** These and all that live below them, as the table shows it. */
-export function below(table: readonly ProcessRow[], start: Iterable<ProcessRow>): Set<ProcessRow> {
+export function descendants(table: readonly ProcessRow[], start: Iterable<ProcessRow>): Set<ProcessRow> {
   const children = new Map<number, ProcessRow[]>();
   for (const row of table) children.set(row.ppid, [...(children.get(row.ppid) ?? []), row]);
   const found = new Set(start);
@@ -40,12 +40,12 @@ export function processTable(): readonly ProcessRow[] {
  * Whether a process was started with `entry` (`NAME=value`) in its environment. False also where the system does not
  * let us look: another user's, a non-dumpable one, on macOS the system's own programs (`/bin/sh`).
  */
-export function startedWith(pid: number, entry: string): boolean {
-  return startedWithAny(entry)(pid);
+export function hasEnvEntry(pid: number, entry: string): boolean {
+  return envEntryMatcher(entry)(pid);
 }
 
-/** {@link startedWith} for many: where there is no /proc, one fork at the first question answers all. */
-export function startedWithAny(entry: string): (pid: number) => boolean {
+/** {@link hasEnvEntry} for many: where there is no /proc, one fork at the first question answers all. */
+export function envEntryMatcher(entry: string): (pid: number) => boolean {
   if (platform === "linux") return (pid) => readProc(`${pid}/environ`)?.split("\0").includes(entry) ?? false;
   let pids: ReadonlySet<number> | undefined;
   return (pid) => {

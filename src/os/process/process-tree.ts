@@ -1,12 +1,12 @@
 import { pause, steadyNow } from "../clock.ts";
 import {
-  below as allBelow,
+  descendants as allBelow,
+  envEntryMatcher,
   isTmuxServer,
   ownPid,
   type ProcessRow,
   processTable,
   signalProcess,
-  startedWithAny,
 } from "./process-table.ts";
 
 /** Environment variable that marks everything an agent starts. Its value is the instance: one start of one agent. */
@@ -44,7 +44,7 @@ export async function endTree(
 ): Promise<{ readonly left: number[] }> {
   const ever = new Map<number, string>();
   const members: FindMembers = (table) => {
-    const found = treeMembers(table, tree, ever, startedWithAny(`${INSTANCE_VARIABLE}=${tree.marker}`));
+    const found = treeMembers(table, tree, ever, envEntryMatcher(`${INSTANCE_VARIABLE}=${tree.marker}`));
     for (const row of found) ever.set(row.pid, row.procStart);
     return found;
   };
@@ -60,7 +60,7 @@ export async function endTree(
  */
 export async function endCommand(pid: number, mark: string): Promise<void> {
   await terminate(
-    (table) => commandMembers(table, pid, startedWithAny(`${COMMAND_VARIABLE}=${mark}`)),
+    (table) => commandMembers(table, pid, envEntryMatcher(`${COMMAND_VARIABLE}=${mark}`)),
     COMMAND_GRACE_MS,
   );
 }

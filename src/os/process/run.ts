@@ -3,7 +3,7 @@ import { after } from "../clock.ts";
 import type { Env } from "../env.ts";
 
 /** What a program that ran to its end left behind. */
-export interface Finished {
+export interface ProgramResult {
   readonly code: number | undefined;
   readonly signal: string | undefined;
   readonly stdout: string;
@@ -26,7 +26,7 @@ export interface RunOptions {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Milliseconds that what a killed program wrote last may take to be read. */
-const REST_MS = 100;
+const DRAIN_MS = 100;
 
 let survivesFileLimit = false;
 
@@ -48,7 +48,7 @@ export async function run(
   file: string,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<Finished> {
+): Promise<ProgramResult> {
   surviveFileLimit();
   const { execa } = await import("execa");
   const program = execa(file, args, {
@@ -64,7 +64,7 @@ export async function run(
     maxBuffer: options.maxBytes ?? MAX_BYTES,
   });
   program.once("exit", () => {
-    if (program.killed) after(REST_MS, () => letGo(program));
+    if (program.killed) after(DRAIN_MS, () => letGo(program));
   });
   const result = await program;
   const failure = failureOf(result);
@@ -95,7 +95,7 @@ interface Ending {
   readonly signal?: string | undefined;
 }
 
-function failureOf(ending: Ending): Finished["failure"] {
+function failureOf(ending: Ending): ProgramResult["failure"] {
   if (ending.timedOut) return "timed-out";
   if (ending.isCanceled) return "aborted";
   if (ending.isMaxBuffer) return "output-limit";

@@ -5,7 +5,7 @@ import { constants as osConstants } from "node:os";
 import { TeamError } from "../../errors.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Env } from "../env.ts";
-import { PRIVATE_FILE, setMode } from "../files/fs.ts";
+import { PRIVATE_FILE, setFileMode } from "../files/fs.ts";
 import { identityOf } from "./identity.ts";
 import { signalProcess } from "./process-table.ts";
 
@@ -39,7 +39,7 @@ export async function spawnDetached(
     PRIVATE_FILE,
   );
   try {
-    setMode(log, PRIVATE_FILE);
+    setFileMode(log, PRIVATE_FILE);
     const child = spawn(file, args, {
       cwd: options.cwd,
       env: { ...options.env },
@@ -67,7 +67,7 @@ export async function spawnDetached(
  * Runs a program in this terminal, which it has for itself until it ends.
  * @returns its exit status as a shell has it: 128 + n for signal n
  */
-export function runInForeground(file: string, args: readonly string[], env: Env): Promise<number> {
+export function runForeground(file: string, args: readonly string[], env: Env): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: "inherit", env: { ...env } });
     child.once("error", reject);
@@ -115,7 +115,7 @@ export interface WaitingProgram {
  * that is killed.
  * @param env the whole environment
  */
-export function startWaiting(file: string, args: readonly string[], env: Env): WaitingProgram {
+export function startSentinel(file: string, args: readonly string[], env: Env): WaitingProgram {
   const child = spawn(file, args, { env: { ...env }, stdio: "ignore" });
   child.unref();
   const ended = new Promise<void>((resolve) => {

@@ -1,19 +1,19 @@
 import { dirname } from "node:path";
 import { isInside } from "../../agent/permissions/protected-paths.ts";
-import { type IsKeptBack, loadMemory, memorySection } from "../../agent/prompts/memory-files.ts";
+import { type IsReadDenied, loadMemory, memorySection } from "../../agent/prompts/memory-files.ts";
 import { skillDirectories } from "../../agent/prompts/skill-directories.ts";
 import type { AnyTool } from "../../agent/tool.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { listDir } from "../../os/files/fs.ts";
 import { withoutCredentials } from "../../os/redact.ts";
 import { mcpConfig } from "../../settings/mcp-servers.ts";
 import type { Settings } from "../../settings/settings-schema.ts";
 import { eventOfNow } from "../../team/members/event-subject.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
-import { keptBackBy } from "./read-denials.ts";
+import { readDenialsOf } from "./read-denials.ts";
 
 /** What the user and the project give to every agent that begins here (protocol.md section 8). */
-export interface Surroundings {
+export interface AgentResources {
   /** Those of MCP servers and skills; for an agent whose type has all tools. */
   readonly tools: readonly AnyTool[];
   /** Sections of the system prompt: the memory files, the list of skills; undefined where there are none. */
@@ -31,13 +31,13 @@ export interface Surroundings {
  * @param tell says, one line for each, what cannot be had and why
  */
 export async function openSurroundings(
-  ctx: Pick<LeadContext, "home" | "ref" | "actor" | "cwd" | "env">,
+  ctx: Pick<OperationContext, "home" | "ref" | "actor" | "cwd" | "env">,
   settings: Settings,
   never: readonly string[],
   tell: (line: string) => void,
-): Promise<Surroundings> {
+): Promise<AgentResources> {
   const { root } = ctx.home;
-  const keptBack = keptBackBy(ctx, settings.permissions, never);
+  const keptBack = readDenialsOf(ctx, settings.permissions, never);
   const memory = loadMemory({ root, cwd: ctx.cwd, home: ctx.env.HOME }, keptBack);
   const { count, flaws, section, tools, readDirs } = await openSkills(root, ctx.cwd, keptBack);
   for (const flaw of [...memory.flaws, ...flaws]) tell(flaw);
@@ -67,7 +67,7 @@ interface FoundSkills {
 }
 
 /** Their reader is loaded where there are any: it knows all of YAML, which is much for who has none. */
-async function openSkills(root: string, cwd: string, keptBack: IsKeptBack): Promise<FoundSkills> {
+async function openSkills(root: string, cwd: string, keptBack: IsReadDenied): Promise<FoundSkills> {
   const isNone = skillDirectories(root, cwd).every((directory) => listDir(directory).length === 0);
   if (isNone) return { count: 0, flaws: [], section: undefined, tools: [], readDirs: [] };
   const { loadSkills, skillsSection, skillTool } = await import("../../agent/prompts/skills.ts");
@@ -81,10 +81,10 @@ async function openSkills(root: string, cwd: string, keptBack: IsKeptBack): Prom
 }
 
 async function openServers(
-  { home, cwd, env }: Pick<LeadContext, "home" | "cwd" | "env">,
+  { home, cwd, env }: Pick<OperationContext, "home" | "cwd" | "env">,
   settings: Settings,
   tell: (line: string) => void,
-): Promise<Pick<Surroundings, "tools" | "close">> {
+): Promise<Pick<AgentResources, "tools" | "close">> {
   const { servers, flaws } = mcpConfig(home.root, cwd, settings);
   for (const flaw of flaws) tell(`no tools from it: ${flaw}`);
   if (Object.keys(servers).length === 0) return { tools: [], close: () => Promise.resolve() };

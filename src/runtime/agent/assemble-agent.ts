@@ -16,21 +16,21 @@ import { alsoFor, chooseTools, isPart, onlyFor } from "../../agent/tools/select-
 import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import { TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import { realPathOf } from "../../os/files/real-path.ts";
 import { INSTANCE_VARIABLE } from "../../os/process/process-tree.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
-import type { PromptWords } from "../../schema/member-metadata.ts";
+import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import { agentId, agentName } from "../../schema/names.ts";
 import { bypassForbidden, furtherDirectories } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import type { TeamToolContext } from "../../team-tools/context.ts";
 import { teamTools } from "../../team-tools/team-tools.ts";
 import { TEAM_TOOL_NAMES } from "../../team-tools/tool-names.ts";
-import { RestGate } from "../../worker/gates/idle-hook.ts";
+import { IdleHook } from "../../worker/gates/idle-hook.ts";
 import {
   COORDINATOR_PART,
   LEAD_PART,
@@ -38,9 +38,9 @@ import {
   type TeamFacts,
   teammateSection,
 } from "../../worker/prompts/role-prompts.ts";
-import { Roster } from "../../worker/prompts/roster.ts";
+import { TeamRoster } from "../../worker/prompts/roster.ts";
 import { teamNews } from "../../worker/prompts/team-summary.ts";
-import { whereabouts } from "./environment-facts.ts";
+import { environmentFacts } from "./environment-facts.ts";
 import { RECORDING } from "./recording.ts";
 import { type SharedParts, subagentRunner, surroundingSections, toolsOfOwn } from "./subagents.ts";
 
@@ -49,7 +49,7 @@ export interface AgentParts extends SharedParts {
   readonly model: Model;
   readonly agentType: string;
   /** What whoever started it had to say of its prompt. */
-  readonly words?: PromptWords;
+  readonly words?: PromptOverrides;
   /** What agents of its type have noted. */
   readonly notes?: Notes | undefined;
   readonly sessionId: string;
@@ -105,8 +105,8 @@ export function assembleAgent(parts: AgentParts): Agent {
   // What only settings deny is had again once they do not.
   const offers = (tool: AnyTool): boolean =>
     isOffered(parts, tool) && !deny().some((rule) => isAboutAll(rule, tool));
-  const roster = new Roster(() => memberNames(ctx).filter((name) => name !== worker.name));
-  const own = { type, offered: () => tools.filter(offers), roster, whereabouts: whereabouts(ctx) };
+  const roster = new TeamRoster(() => memberNames(ctx).filter((name) => name !== worker.name));
+  const own = { type, offered: () => tools.filter(offers), roster, whereabouts: environmentFacts(ctx) };
   worker.roster = roster;
   return createAgent({
     model: parts.model,
@@ -192,7 +192,7 @@ function hooksOf({ ctx, worker, role, agentType, sessionId, settings }: AgentPar
   const { name } = worker;
   const { team } = ctx.ref;
   const id = agentId(agentName(name), team);
-  worker.rest = new RestGate({
+  worker.rest = new IdleHook({
     hooks,
     role,
     name,
@@ -224,8 +224,8 @@ function systemPrompt(
   own: {
     readonly type: AgentType;
     readonly offered: () => readonly AnyTool[];
-    readonly roster: Roster;
-    readonly whereabouts: ReturnType<typeof whereabouts>;
+    readonly roster: TeamRoster;
+    readonly whereabouts: ReturnType<typeof environmentFacts>;
   },
 ): string {
   const { role, alone, notes, words } = parts;
@@ -258,7 +258,7 @@ function leading(type: AgentType, coordinates: boolean): AgentType {
   return type.name === DEFAULT_AGENT_TYPE && type.file === undefined ? { ...type, prompt: LEAD_PART } : type;
 }
 
-function teamFacts({ ctx, worker }: AgentParts, roster: Roster): TeamFacts {
+function teamFacts({ ctx, worker }: AgentParts, roster: TeamRoster): TeamFacts {
   return {
     name: worker.name,
     team: ctx.ref.team,
@@ -269,7 +269,7 @@ function teamFacts({ ctx, worker }: AgentParts, roster: Roster): TeamFacts {
 }
 
 /** A lead that has deleted its team still says its result: nobody is there then. */
-function memberNames(ctx: LeadContext): string[] {
+function memberNames(ctx: OperationContext): string[] {
   try {
     return readTeam(ctx.ref).members.map(({ name }) => name);
   } catch (error) {

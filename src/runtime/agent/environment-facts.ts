@@ -1,12 +1,12 @@
-import type { Surroundings } from "../../agent/prompts/default-prompt.ts";
+import type { EnvironmentFacts } from "../../agent/prompts/default-prompt.ts";
 import { checkoutOf } from "../../git/repository.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 
 /** Where and when an agent begins: looked at once, since what changes in a system prompt makes the server read all of it anew. */
-export function whereabouts({
+export function environmentFacts({
   cwd,
   clock,
-}: Pick<LeadContext, "cwd" | "clock">): Pick<Surroundings, "cwd" | "today" | "repository"> {
+}: Pick<OperationContext, "cwd" | "clock">): Pick<EnvironmentFacts, "cwd" | "today" | "repository"> {
   return { cwd, today: dayOf(clock.now()), repository: repositoryLine(cwd) };
 }
 

@@ -64,8 +64,8 @@ export async function openType(of: TypeOf, tell: (line: string) => void): Promis
   const own = { types, notesIn: directory, never: type?.disallowedTools ?? [] };
   if (type?.memory === undefined) return { ...own, notes: undefined };
   const { openNotes } = await import("../../agent/prompts/type-notes.ts");
-  const { keptBackBy } = await import("./read-denials.ts");
-  const notes = openNotes(type, root, directory, keptBackBy(of, rules, [...own.never, ...denied]));
+  const { readDenialsOf } = await import("./read-denials.ts");
+  const notes = openNotes(type, root, directory, readDenialsOf(of, rules, [...own.never, ...denied]));
   if (notes === undefined || "directory" in notes) return { ...own, notes };
   tell(notes.flaw);
   return { ...own, notes: undefined };

@@ -4,7 +4,7 @@ import type { Model } from "../../agent/model/model.ts";
 import { isScripted, resolveModelName, SCRIPTED } from "../../agent/model/model-names.ts";
 import { BUILTIN_TOOL_NAMES } from "../../agent/tools/tool-names.ts";
 import { messageOf, systemCode, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import type { Env } from "../../os/env.ts";
 import { readText } from "../../os/files/fs.ts";
 import { type Playbook, parsePlaybook } from "../../schema/playbook.ts";
@@ -77,7 +77,7 @@ interface ModelChoice {
  */
 export function modelsOf(
   own: string,
-  { ref, program, cwd, env }: LeadContext,
+  { ref, program, cwd, env }: OperationContext,
   { teams }: Settings,
 ): SharedParts["modelFor"] {
   const { models: names, prices } = teams;

@@ -1,18 +1,18 @@
 import type { PermissionRules } from "../../agent/permissions/rules.ts";
-import { isKeptBack } from "../../agent/permissions/search-filter.ts";
-import type { IsKeptBack } from "../../agent/prompts/memory-files.ts";
+import { isReadDenied } from "../../agent/permissions/search-filter.ts";
+import type { IsReadDenied } from "../../agent/prompts/memory-files.ts";
 import type { Env } from "../../os/env.ts";
 
 /**
  * Which files are kept from a model that would read them before any call of a tool.
  * @param denied by rules beside those
  */
-export function keptBackBy(
+export function readDenialsOf(
   { cwd, env }: { readonly cwd: string; readonly env: Env },
   { allow, ask, deny }: PermissionRules,
   denied: readonly string[],
-): IsKeptBack {
+): IsReadDenied {
   const rules = { allow, ask, deny: [...deny, ...denied] };
   return (path, base) =>
-    [cwd, base].some((at) => isKeptBack(path, { rules, workingDirs: [at], home: env.HOME }));
+    [cwd, base].some((at) => isReadDenied(path, { rules, workingDirs: [at], home: env.HOME }));
 }

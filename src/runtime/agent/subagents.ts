@@ -11,20 +11,20 @@ import type { AnyTool } from "../../agent/tool.ts";
 import { builtinTools } from "../../agent/tools/builtin-tools.ts";
 import { chooseTools, withNoteTools } from "../../agent/tools/select-tools.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { exceeds } from "../../operations/permission-mode.ts";
 import { secretsOf } from "../../os/redact.ts";
 import { transcriptPath } from "../../protocol/paths.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { SubagentCall, TeamToolContext } from "../../team-tools/context.ts";
 import type { Worker } from "../../worker/worker.ts";
-import type { Surroundings } from "./agent-resources.ts";
-import { whereabouts } from "./environment-facts.ts";
-import { keptBackBy } from "./read-denials.ts";
+import type { AgentResources } from "./agent-resources.ts";
+import { environmentFacts } from "./environment-facts.ts";
+import { readDenialsOf } from "./read-denials.ts";
 
 /** What an agent and those that work for it are made of alike. */
 export interface SharedParts {
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly worker: Worker;
   /** The model of a subagent: named, else that of its agent. A playbook has its turns in the list `agent`. */
   readonly modelFor: (agent: string, name: string | undefined) => Promise<Model>;
@@ -32,7 +32,7 @@ export interface SharedParts {
   /** The only tools it has, by name; all of its type without it. */
   readonly tools?: readonly string[] | undefined;
   /** What the user and the project give it. */
-  readonly surroundings?: Pick<Surroundings, "tools" | "memory" | "skills" | "readDirs">;
+  readonly surroundings?: Pick<AgentResources, "tools" | "memory" | "skills" | "readDirs">;
   /** The types that count for it; the built-in ones without them. */
   readonly types?: readonly AgentType[];
   /** Where it has the notes of a project; its working directory without it. */
@@ -102,7 +102,7 @@ export function subagentRunner(
         system: composeSystem({
           agentType: type,
           tools: names,
-          ...whereabouts(ctx),
+          ...environmentFacts(ctx),
           worksFor: "agent",
           mode: permissions.mode(),
           append: [...surroundingSections(parts, names), notes?.section ?? "", SUBAGENT_SECTION],
@@ -129,7 +129,7 @@ function notesOf(
   type: AgentType,
   rules: PermissionRules,
 ): Notes | undefined {
-  const isKeptBack = keptBackBy(ctx, rules, type.disallowedTools ?? []);
+  const isKeptBack = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
   const notes = openNotes(type, ctx.home.root, notesIn, isKeptBack);
   if (notes === undefined || "directory" in notes) return notes;
   worker.onEvent({ type: "subagent", what: type.name, doing: notes.flaw });

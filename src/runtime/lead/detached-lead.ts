@@ -10,10 +10,10 @@ import { pause, systemClock } from "../../os/clock.ts";
 import { removeFile } from "../../os/files/fs.ts";
 import { livenessOf } from "../../os/process/identity.ts";
 import { signalProcess } from "../../os/process/process-table.ts";
-import { runInForeground } from "../../os/process/spawn.ts";
+import { runForeground } from "../../os/process/spawn.ts";
 import { rootTag } from "../../protocol/paths.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
 import { type AnyCall, longName } from "../../terminal/call.ts";
@@ -29,7 +29,7 @@ import { newResultFile, readReport, resultVariable } from "./run-result.ts";
 /** Milliseconds for a lead in a session to begin. */
 const START_TIMEOUT = 15_000;
 /** Longest wait between two looks, in milliseconds: the net for a directory that cannot be watched. */
-const LOOK_AGAIN = 1_000;
+const POLL_MS = 1_000;
 /** Milliseconds between two looks at a lead that was told to end, for which this terminal waits. */
 const LEAD_END_LOOK = 50;
 /** Options that concern the session and not the lead in it. */
@@ -41,7 +41,7 @@ type RunOptions = Readonly<Record<string, string | boolean | readonly string[] |
  * Leads from the first pane of a detached session of the team's own: attached to in this terminal, with the result
  * printed here when it is over; or left to itself.
  */
-export async function leadInSession(
+export async function runLeadDetached(
   call: AnyCall & { readonly options: RunOptions },
   plan: LeadPlan,
   how: {
@@ -55,7 +55,7 @@ export async function leadInSession(
   const server = callersServer(io.env);
   // Heard, so that also a terminal that closes takes what was told to it along.
   const signal = io.interruption();
-  const home = homeOf(io.env);
+  const home = teamsHome(io.env);
   const resultFile = newResultFile(home.root, team);
   let isKept = false;
   const attach = `teams attach ${shellOption("--team", team)}`;
@@ -80,7 +80,7 @@ export async function leadInSession(
       return EXIT.done;
     }
     const [program = "tmux", ...words] = session.attach;
-    const code = await runInForeground(program, words, io.env);
+    const code = await runForeground(program, words, io.env);
     // A terminal that was lost leaves the team at work in its session, as one that was detached does.
     if (
       code !== 0 &&
@@ -91,7 +91,7 @@ export async function leadInSession(
       await giveUp(server, session, teamRef(home, plan.team));
     const report = readReport(resultFile);
     isKept = report?.kind !== "ended";
-    return sayResult(call, report, { file: resultFile, attach });
+    return printDetachedResult(call, report, { file: resultFile, attach });
   } finally {
     if (!isKept) removeFile(resultFile);
   }
@@ -146,7 +146,7 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
           },
         );
       }
-      if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, LOOK_AGAIN), signal })) === "aborted") {
+      if ((await bell.wait({ timeoutMs: Math.min(timeoutMs, POLL_MS), signal })) === "aborted") {
         throw new TeamError("INTERRUPTED", `The lead in the session ${session.name} continues by itself.`, {
           hint: `Go there: ${there}`,
         });
@@ -158,7 +158,7 @@ async function leadStarted(file: string, session: TeamSession, signal: AbortSign
 }
 
 /** @param where its result will be, and how one goes there */
-function sayResult(
+function printDetachedResult(
   { out }: AnyCall,
   report: ReturnType<typeof readReport>,
   { file, attach }: { readonly file: string; readonly attach: string },

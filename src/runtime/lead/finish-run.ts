@@ -1,6 +1,6 @@
 import { EXIT, TeamError } from "../../errors.ts";
 import { endRun } from "../../operations/run/end-run.ts";
-import { giveLeadBack } from "../../operations/run/take-over-lead.ts";
+import { restoreManualLead } from "../../operations/run/take-over-lead.ts";
 import type { WorktreeEnd } from "../../operations/worktrees/remove-worktree.ts";
 import { isThere } from "../../team/config/config.ts";
 import { failureOf } from "../../terminal/report-error.ts";
@@ -10,7 +10,7 @@ import { stripControls } from "../../text/terminal-text.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import type { Worker } from "../../worker/worker.ts";
 import { RECORDING, writeRecording } from "../agent/recording.ts";
-import { isSilent, type Lead, type LeadPlan } from "./lead.ts";
+import { hidesLeadOutput, type Lead, type LeadPlan } from "./lead.ts";
 import { type RunResult, reportToSession } from "./run-result.ts";
 
 /** Milliseconds that teammates have to agree at the end of a run, before signals; less where somebody waits at a Ctrl-C. */
@@ -18,25 +18,25 @@ const END_TIMEOUT = 10_000;
 const STOP_TIMEOUT = 5_000;
 
 /** Where nobody wishes to end anything, as with a terminal that was lost, the team goes on as without a lead that was killed (S43, S51). */
-export async function leave({ ctx, view, inside }: Lead, why: string): Promise<void> {
+export async function detach({ ctx, view, inside }: Lead, why: string): Promise<void> {
   await inside.hangUp();
   view.note(`${why}; the team is left as it is: teams resume ${operand(ctx.ref.team)}`);
   view.end("");
 }
 
 /** What a run's end leaves to say. */
-export interface Finished {
+export interface RunOutcome {
   /** Worktrees that stay. */
   readonly kept: readonly WorktreeEnd[];
   /** Why the recording that was asked for could not be written. */
   readonly unrecorded?: string | undefined;
 }
 
-export async function finish(
+export async function finishRun(
   { call, plan, ctx, view }: Lead,
   end: WorkerEnd,
   lastWords: string,
-): Promise<Finished> {
+): Promise<RunOutcome> {
   const timeoutMs = end === "stopped" ? STOP_TIMEOUT : END_TIMEOUT;
   if (end === "stopped")
     view.note(`ending the team, within ${timeoutMs / 1000} s; Ctrl-C once more leaves it to teams kill`);
@@ -46,7 +46,7 @@ export async function finish(
   for (const { name, outcome, left } of reports) {
     view.note(`${name}: ${outcome}${left.length === 0 ? "" : `, still there: ${left.join(", ")}`}`);
   }
-  if (plan.takesUp?.wasByHand && isThere(ctx.ref)) await giveLeadBack(ctx.ref);
+  if (plan.takesUp?.wasByHand && isThere(ctx.ref)) await restoreManualLead(ctx.ref);
   const worktrees = reports.flatMap(({ worktree }) => worktree ?? []);
   for (const line of keptLines(worktrees)) view.note(line);
   const unrecorded = saveRecording({ plan, view });
@@ -80,9 +80,9 @@ function saveRecording({ plan: { record, env }, view }: Pick<Lead, "plan" | "vie
  * @returns its exit status
  * @throws TeamError MODEL_ERROR when the lead's last turn failed, TEAM_NOT_FOUND when its team was taken from it
  */
-export function conclude(
+export function printResult(
   { call, ctx, plan }: Lead,
-  { end, kept: worktrees, unrecorded }: Finished & { readonly end: WorkerEnd },
+  { end, kept: worktrees, unrecorded }: RunOutcome & { readonly end: WorkerEnd },
   worker: Worker,
 ): number {
   const { team } = ctx.ref;
@@ -115,7 +115,7 @@ export function conclude(
   call.out.answer(result, () => [...text, ...kept].join("\n"));
   reportToSession(call.io.env, { kind: "ended", result });
   if (unrecorded !== undefined) {
-    if (isSilent(call)) call.io.err(`teams: ${stripControls(unrecorded)}\n`);
+    if (hidesLeadOutput(call)) call.io.err(`teams: ${stripControls(unrecorded)}\n`);
     if (outcome === "completed") return EXIT.failed;
   }
   return outcome === "interrupted" ? EXIT.interrupted : EXIT.done;

@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors.ts";
-import { atTheSecond } from "../../terminal/double-interrupt.ts";
+import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
 import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
@@ -15,7 +15,7 @@ export function readKeys(lead: Lead, worker: Worker, signal: AbortSignal): () =>
   const { call, screen, typing, view } = lead;
   const { io } = call;
   const problem = (error: unknown): void => view.error(messageOf(error));
-  const endings = atTheSecond(() => view.atOnce("Ctrl-C once more ends the team"), signal);
+  const endings = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends the team"), signal);
   const ofLead: TypingHandlers & Required<Pick<TypingHandlers, "mayInterrupt">> = {
     line: (line) => {
       endings.forget();

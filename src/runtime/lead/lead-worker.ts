@@ -2,8 +2,8 @@ import type { Agent } from "../../agent/agent.ts";
 import { DEFAULT_AGENT_TYPE } from "../../agent/prompts/agent-types.ts";
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { messageOf, TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
-import { askers, isRunOver, othersWork, runFacts } from "../../operations/run/run-state.ts";
+import type { OperationContext } from "../../operations/context.ts";
+import { askers, isRunOver, othersWork, runState } from "../../operations/run/run-state.ts";
 import { reconcile } from "../../operations/supervision/reconcile.ts";
 import { planPath } from "../../protocol/paths.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -18,8 +18,8 @@ import { openType } from "../agent/load-agent-types.ts";
 import { modelsOf } from "../agent/models.ts";
 import { ownFacts, ownPane } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
-import { isOpen, type Lead } from "./lead.ts";
-import { onSilent, sayingPlansLeft } from "./permission-requests.ts";
+import { isConversational, type Lead } from "./lead.ts";
+import { handleCodeOnlyMessage, notifyUnansweredPlans } from "./permission-requests.ts";
 
 /** The lead as a worker: its model, and when its run is over; and what it says of itself. */
 export async function leadWorker(
@@ -34,7 +34,7 @@ export async function leadWorker(
   });
   const facts = { ...ownFacts(ref, LEAD_NAME, sessionId), ...ownPane(ctx.env) };
   let answerDue = false;
-  const sayLeft = sayingPlansLeft(lead);
+  const sayLeft = notifyUnansweredPlans(lead);
   const atRest = onceAtRest(lead.inside, () => worker.lookAgain());
   const last = readStatus(ref, LEAD_NAME);
   const status = createStatusKeeper(ref, LEAD_NAME, facts, last, ctx.clock, (state) => {
@@ -57,7 +57,7 @@ export async function leadWorker(
     idle: async (held, interrupted) => {
       sayLeft();
       // Who types the goals says when there are no more.
-      if (isOpen(lead)) return "wait";
+      if (isConversational(lead)) return "wait";
       await settle(ctx);
       // Whoever ended its turn has more to say, from wherever.
       if (interrupted) return "wait";
@@ -66,14 +66,14 @@ export async function leadWorker(
       const asking = isSomebodyThere ? askers(ctx) : [];
       answerDue ||= asking.includes(LEAD_NAME);
       if (answerDue || asking.length > 0) return "wait";
-      const facts = runFacts(ctx, held);
+      const facts = runState(ctx, held);
       if (isSomebodyThere && facts.interrupted > 0) return "wait";
       if (isRunOver(facts)) return "over";
       atRest();
       return "wait";
     },
     othersWork: async (held) => othersWork(ctx, held),
-    onSilent: (entry) => onSilent(lead, worker, entry),
+    onSilent: (entry) => handleCodeOnlyMessage(lead, worker, entry),
   });
   return { worker, status };
 }
@@ -92,7 +92,7 @@ function onceAtRest(inside: InProcessBackend, wake: () => void): () => void {
 }
 
 /** Ends that were noticed are told before anybody asks whether there is more to hear. */
-async function settle(ctx: LeadContext): Promise<void> {
+async function settle(ctx: OperationContext): Promise<void> {
   try {
     await reconcile(ctx);
   } catch (error) {
@@ -139,7 +139,7 @@ async function assembleLead(lead: Lead, worker: Worker): Promise<Agent> {
       },
     },
     alone: !io.terminal.stdin,
-    open: isOpen(lead),
+    open: isConversational(lead),
     keepsTeam: plan.keep,
     teamMade: () => lead.teamMade(),
   });

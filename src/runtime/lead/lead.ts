@@ -1,17 +1,17 @@
 import type { TeammateMode } from "../../backend/choose-backend.ts";
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import type { SpawnOptions } from "../../operations/spawn/spawn.ts";
 import type { Env } from "../../os/env.ts";
 import type { BudgetLimits } from "../../schema/budget.ts";
-import type { PromptWords } from "../../schema/member-metadata.ts";
+import type { PromptOverrides } from "../../schema/member-metadata.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { TypingRow } from "../../terminal/input-row.ts";
 import type { PaneView } from "../../terminal/pane-view.ts";
-import type { Rings } from "../../wakeup/manual-bell.ts";
+import type { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { LeadScreen } from "./team-screen.ts";
 
 /** What a run was asked to be; everything in it has been checked. */
@@ -30,7 +30,7 @@ export interface LeadPlan {
   /** The lead only coordinates from the start, and the mode is what its teammates have. */
   readonly delegate: boolean;
   /** What is said of the lead's system prompt. */
-  readonly words: PromptWords;
+  readonly words: PromptOverrides;
   readonly spawn: SpawnOptions;
   readonly keep: boolean;
   /** What all together may spend. */
@@ -45,12 +45,12 @@ export interface LeadPlan {
 }
 
 /** Whether its goals are typed, one after another, until somebody ends the run. */
-export function isOpen({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
+export function isConversational({ call, plan }: Pick<Lead, "call" | "plan">): boolean {
   return plan.goal === "" && call.io.terminal.stdin;
 }
 
 /** With --json stdout is the result's and stderr the error's; what the lead does is shown there only when asked for. */
-export function isSilent({ out, options }: AnyCall): boolean {
+export function hidesLeadOutput({ out, options }: AnyCall): boolean {
   return options.quiet || (out.json && !options.verbose);
 }
 
@@ -65,13 +65,13 @@ export interface MadeTeam {
 export interface Lead {
   readonly call: AnyCall;
   readonly plan: LeadPlan;
-  readonly ctx: LeadContext;
+  readonly ctx: OperationContext;
   readonly settings: LiveSettings;
   readonly sessionId: string;
   readonly view: PaneView;
   readonly mode: PermissionMode;
   /** Rung by children of this process (teammates without a pane). */
-  readonly children: Rings;
+  readonly children: ManualBell;
   /** Where teammates live in this process. */
   readonly inside: InProcessBackend;
   /** What stands between them and the lead on its terminal; undefined where they live elsewhere, or nobody looks. */

@@ -1,7 +1,7 @@
 import { type InProcessBackend, inProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import { callersSocket } from "../../backend/tmux/server-for.ts";
 import { TeamError } from "../../errors.ts";
-import type { LeadContext } from "../../operations/context.ts";
+import type { OperationContext } from "../../operations/context.ts";
 import { createTeam } from "../../operations/create-team.ts";
 import { systemClock } from "../../os/clock.ts";
 import { ownIdentity } from "../../os/process/identity.ts";
@@ -9,8 +9,8 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import { liveSettings } from "../../settings/live-settings.ts";
 import { permittedMode } from "../../settings/settings.ts";
 import { readTeam, removeTeamFiles } from "../../team/config/config.ts";
-import { homeOf } from "../../team/home.ts";
-import { giveMode } from "../../team/members/permission-mode.ts";
+import { teamsHome } from "../../team/home.ts";
+import { setMode } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { typingRow } from "../../terminal/input-row.ts";
@@ -18,32 +18,32 @@ import { createPaneView, type PaneView } from "../../terminal/pane-view.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
 import { stripControls } from "../../text/terminal-text.ts";
 import { argsOf } from "../../tmux/server.ts";
-import { Rings } from "../../wakeup/manual-bell.ts";
+import { ManualBell } from "../../wakeup/manual-bell.ts";
 import { debugged } from "../debug-view.ts";
 import { notifier } from "../notifier.ts";
 import { notifying } from "../notifying-view.ts";
-import { leadContext } from "../operation-context.ts";
+import { operationContext } from "../operation-context.ts";
 import { runInside } from "../teammate/run-in-process.ts";
-import { isSilent, type Lead, type LeadPlan, type MadeTeam } from "./lead.ts";
-import { takeUp } from "./resume-run.ts";
+import { hidesLeadOutput, type Lead, type LeadPlan, type MadeTeam } from "./lead.ts";
+import { resumeRun } from "./resume-run.ts";
 import { type LeadScreen, leadScreen } from "./team-screen.ts";
 
 /** Opens the lead of a team that is made for it, or of one whose lead has ended. */
-export async function beginRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
+export async function openRun(call: AnyCall, plan: LeadPlan): Promise<Lead> {
   let lead: Lead | undefined;
-  const settings = liveSettings(homeOf(call.io.env).root, call.io.cwd, (problem) =>
+  const settings = liveSettings(teamsHome(call.io.env).root, call.io.cwd, (problem) =>
     lead?.view.error(problem),
   );
-  const make = plan.takesUp === undefined ? makeTeam : takeUp;
+  const make = plan.takesUp === undefined ? makeTeam : resumeRun;
   const made = await make(call, plan, settings);
-  lead = await orLeft({ plan, ctx: made }, () => openLead(call, plan, { ...made, settings }));
+  lead = await removeTeamOnFailure({ plan, ctx: made }, () => openLead(call, plan, { ...made, settings }));
   return lead;
 }
 
 /** Makes the team, with this process as its lead. */
 async function makeTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<MadeTeam> {
   const before = permittedMode(plan.mode, settings(), io.env);
-  const { ref, sessionId } = await createTeam(homeOf(io.env), systemClock, {
+  const { ref, sessionId } = await createTeam(teamsHome(io.env), systemClock, {
     name: plan.team,
     cwd: io.cwd,
     model: plan.model,
@@ -55,7 +55,7 @@ async function makeTeam({ io }: AnyCall, plan: LeadPlan, settings: Lead["setting
   });
   if (!plan.delegate) return { ref, sessionId, mode: before };
   // Behind the one from before, which its teammates have.
-  await orLeft({ plan, ctx: { ref } }, () => giveMode(ref, LEAD_NAME, "delegate"));
+  await removeTeamOnFailure({ plan, ctx: { ref } }, () => setMode(ref, LEAD_NAME, "delegate"));
   return { ref, sessionId, mode: "delegate" };
 }
 
@@ -73,7 +73,7 @@ function withWayOn(error: unknown, team: string): unknown {
  * A failure before the lead works takes the team that was just made with it: nothing is left half made. One that was there
  * stays.
  */
-export async function orLeft<T>(
+export async function removeTeamOnFailure<T>(
   { plan, ctx }: { readonly plan: LeadPlan; readonly ctx: { readonly ref: TeamRef } },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -92,7 +92,7 @@ async function openLead(
 ): Promise<Lead> {
   const { io } = call;
   const { ref, sessionId, settings, mode } = made;
-  const children = new Rings(() => undefined);
+  const children = new ManualBell(() => undefined);
   const own = { ...call, io: { ...io, env: { ...io.env, ...plan.env } } };
   const open = { home: ref.home, ref, config: readTeam(ref), actor: LEAD_NAME };
   const paper = {
@@ -104,7 +104,7 @@ async function openLead(
     problem: (text) => view.error(text),
   });
   const { ignored } = settings();
-  const ctx = await leadContext(own, open, settings(), {
+  const ctx = await operationContext(own, open, settings(), {
     onChildBell: () => children.ring(),
     inProcess: inside,
   });
@@ -131,7 +131,7 @@ async function openLead(
     problem: (text) => view.error(text),
   });
   const logged = debugged(pane, { root: ref.home.root, sessionId, env: ctx.env });
-  const view = sayingWaits(
+  const view = withWaitNotices(
     call,
     notifying(logged, LEAD_NAME, async () => calling),
   );
@@ -145,7 +145,7 @@ async function openLead(
       : "",
   });
   for (const what of ignored) view.note(`not trusted, ignored: ${what}`);
-  sayWhere(call, ctx, view, place, screen !== undefined);
+  notePlace(call, ctx, view, place, screen !== undefined);
   return {
     call,
     plan,
@@ -174,8 +174,8 @@ function screenOf({ io }: AnyCall, ref: TeamRef, inside: InProcessBackend, plain
 }
 
 /** Where what the lead does is not shown, it is said all the same that somebody is waited for. */
-function sayingWaits(call: AnyCall, view: PaneView): PaneView {
-  if (!isSilent(call)) return view;
+function withWaitNotices(call: AnyCall, view: PaneView): PaneView {
+  if (!hidesLeadOutput(call)) return view;
   const { io } = call;
   const say = (text: string): void => io.err(`teams: ${stripControls(text)}\n`);
   return {
@@ -192,16 +192,16 @@ function sayingWaits(call: AnyCall, view: PaneView): PaneView {
 }
 
 function writerOf(call: AnyCall): (text: string) => void {
-  if (isSilent(call)) return () => undefined;
+  if (hidesLeadOutput(call)) return () => undefined;
   return call.out.json ? call.io.err : call.io.out;
 }
 
 /** Where the teammates will be, for someone who does not see their panes appear. */
-function sayWhere(
+function notePlace(
   call: AnyCall,
-  ctx: LeadContext,
+  ctx: OperationContext,
   view: PaneView,
-  { backend, why }: Awaited<ReturnType<LeadContext["backends"]["choose"]>>,
+  { backend, why }: Awaited<ReturnType<OperationContext["backends"]["choose"]>>,
   isHere: boolean,
 ): void {
   if (isHere) {

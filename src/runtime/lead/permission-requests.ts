@@ -1,5 +1,5 @@
 import { answerPermission } from "../../operations/approvals/answer-permission.ts";
-import { plansLeftBy } from "../../operations/approvals/approvals.ts";
+import { unansweredPlans } from "../../operations/approvals/approvals.ts";
 import type { ProtocolMessage } from "../../protocol/messages.ts";
 import { furtherDirectories } from "../../settings/settings.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
@@ -13,10 +13,10 @@ import type { Lead } from "./lead.ts";
 const MOST_ASKED = 200;
 
 /** Says once of each plan that the lead has left without an answer that its teammate waits for one. */
-export function sayingPlansLeft({ ctx, view }: Lead): () => void {
+export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
   const said = new Set<string>();
   return () => {
-    for (const { id, from } of plansLeftBy(ctx.ref).filter((plan) => !said.has(plan.id))) {
+    for (const { id, from } of unansweredPlans(ctx.ref).filter((plan) => !said.has(plan.id))) {
       said.add(id);
       const [approve, reject] = ["approve", "reject"].map((word) => `teams ${word} ${operand(id)}`);
       view.waiting(`${from} still waits for a word on its plan: ${approve}, or ${reject} --note "…"`);
@@ -25,7 +25,7 @@ export function sayingPlansLeft({ ctx, view }: Lead): () => void {
 }
 
 /** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
-export async function onSilent(
+export async function handleCodeOnlyMessage(
   { ctx, view, settings, screen }: Lead,
   { plan, desk }: Worker,
   { message, protocol }: InboxEntry,

@@ -4,10 +4,10 @@ import { permissionMode } from "../../schema/config.ts";
 import { LEAD_NAME, teamDir } from "../../schema/names.ts";
 import { permittedMode } from "../../settings/settings.ts";
 import { readTeam } from "../../team/config/config.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { setLimits } from "../../team/members/budget.ts";
 import { findMember } from "../../team/members/members.ts";
-import { giveMode, modeToInherit } from "../../team/members/permission-mode.ts";
+import { modeToInherit, setMode } from "../../team/members/permission-mode.ts";
 import { teamRef } from "../../team/ref.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import { teamNews } from "../../worker/prompts/team-summary.ts";
@@ -15,16 +15,20 @@ import { filesContext } from "../operation-context.ts";
 import type { Lead, LeadPlan, MadeTeam } from "./lead.ts";
 
 /** Makes this process the lead of a team whose lead has ended, in that one's conversation, mode and budget unless told otherwise. */
-export async function takeUp(call: AnyCall, plan: LeadPlan, settings: Lead["settings"]): Promise<MadeTeam> {
-  const home = homeOf(call.io.env);
+export async function resumeRun(
+  call: AnyCall,
+  plan: LeadPlan,
+  settings: Lead["settings"],
+): Promise<MadeTeam> {
+  const home = teamsHome(call.io.env);
   const ref = teamRef(home, teamDir(plan.team));
   const config = readTeam(ref);
   const lead = findMember(config, LEAD_NAME);
   const before = permittedMode(plan.mode ?? modeToInherit(lead), settings(), call.io.env);
   const { sessionId } = await takeLeadHere(filesContext(call, { home, ref, config, actor: LEAD_NAME }));
   if (Object.keys(plan.budget).length > 0) await setLimits(ref, undefined, plan.budget);
-  if (plan.mode !== undefined) await giveMode(ref, LEAD_NAME, before);
-  if (plan.delegate) await giveMode(ref, LEAD_NAME, "delegate");
+  if (plan.mode !== undefined) await setMode(ref, LEAD_NAME, before);
+  if (plan.delegate) await setMode(ref, LEAD_NAME, "delegate");
   const mode = permissionMode.safeParse(findMember(readTeam(ref), LEAD_NAME).mode);
   return { ref, sessionId, mode: mode.success ? mode.data : before };
 }
@@ -33,7 +37,7 @@ export async function takeUp(call: AnyCall, plan: LeadPlan, settings: Lead["sett
  * Starts those again that have died, where they lived; the others are kept.
  * @returns what the lead is told of its team: a new one knows nothing of it, and another's conversation may be behind it (S49)
  */
-export async function takeUpMembers({ ctx, plan, view }: Lead): Promise<string> {
+export async function restartMembers({ ctx, plan, view }: Lead): Promise<string> {
   const mode = plan.takesUp?.teammateMode;
   const { members } = await resumeTeam(ctx, { command: "run", ...(mode === undefined ? {} : { mode }) });
   for (const { name, outcome, error } of members) {

@@ -3,12 +3,12 @@ import { ownIdentity } from "../../os/process/identity.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { WorkerEnd } from "../../worker/lifecycle.ts";
 import { closeSidebar, openSidebar } from "../sidebar-pane.ts";
-import { conclude, type Finished, finish, leave } from "./finish-run.ts";
+import { detach, finishRun, printResult, type RunOutcome } from "./finish-run.ts";
 import { readKeys } from "./keyboard.ts";
 import type { Lead, LeadPlan } from "./lead.ts";
 import { leadWorker } from "./lead-worker.ts";
-import { beginRun, orLeft } from "./open-lead.ts";
-import { takeUpMembers } from "./resume-run.ts";
+import { openRun, removeTeamOnFailure } from "./open-lead.ts";
+import { restartMembers } from "./resume-run.ts";
 import { reportToSession } from "./run-result.ts";
 import { watchTeam } from "./watch-team.ts";
 
@@ -16,16 +16,16 @@ import { watchTeam } from "./watch-team.ts";
 const HANGUP = "SIGHUP";
 
 /** Leads a team in this process until its goal is reached, prints the result, and leaves nothing behind. */
-export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
+export async function runLead(call: AnyCall, plan: LeadPlan): Promise<number> {
   const { io } = call;
   const signal = io.interruption();
-  const lead = await beginRun(call, plan);
-  const { worker, status } = await orLeft(lead, () => leadWorker(lead, signal));
+  const lead = await openRun(call, plan);
+  const { worker, status } = await removeTeamOnFailure(lead, () => leadWorker(lead, signal));
   reportToSession(io.env, { kind: "started", process: ownIdentity() });
   // That of a lead that was killed may still stand there.
   let sidebar = await tryOpenSidebar(lead, { again: plan.takesUp !== undefined });
   let end: WorkerEnd = "stopped";
-  let finished: Finished = { kept: [] };
+  let finished: RunOutcome = { kept: [] };
   const stopReading = readKeys(lead, worker, signal);
   const watch = watchTeam(lead, worker, status);
   lead.teamMade = async () => {
@@ -34,7 +34,7 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     if (sidebar) sidebar = await tryOpenSidebar(lead, { again: true });
   };
   try {
-    if (plan.takesUp !== undefined) worker.told(await takeUpMembers(lead));
+    if (plan.takesUp !== undefined) worker.told(await restartMembers(lead));
     if (plan.goal !== "") await worker.typed(plan.goal);
     else if (plan.takesUp === undefined) lead.view.note("what is to be done? Type it and press Enter");
     end = await worker.run();
@@ -42,13 +42,13 @@ export async function leadHere(call: AnyCall, plan: LeadPlan): Promise<number> {
     stopReading();
     await watch.end();
     for (const stop of lead.ends) await stop();
-    if (signal.reason === HANGUP) await leave(lead, "the terminal is gone");
+    if (signal.reason === HANGUP) await detach(lead, "the terminal is gone");
     else if (couldNotLead(lead, { end, signal, failure: worker.lastFailure }))
-      await leave(lead, "it could not be led any further");
-    else finished = await finish(lead, end, worker.lastText);
+      await detach(lead, "it could not be led any further");
+    else finished = await finishRun(lead, end, worker.lastText);
     if (sidebar && signal.reason !== HANGUP) await closeOwnSidebar(lead);
   }
-  return conclude(lead, { end, ...finished }, worker);
+  return printResult(lead, { end, ...finished }, worker);
 }
 
 /** A team that was there before is nobody's to end for want of a lead. */

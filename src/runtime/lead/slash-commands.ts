@@ -1,4 +1,4 @@
-import { setMode } from "../../operations/permission-mode.ts";
+import { setPermissionMode } from "../../operations/permission-mode.ts";
 import { teamStatus } from "../../operations/status.ts";
 import { entryOf } from "../../os/files/fs.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
@@ -87,7 +87,7 @@ export async function switchDelegate({ ctx, settings }: Lead): Promise<void> {
   const lead = readTeam(ctx.ref).members.find(({ name }) => name === LEAD_NAME);
   const before = lead && modeToInherit(lead);
   const next = lead?.mode === "delegate" ? (before ?? "default") : "delegate";
-  await setMode(ctx, LEAD_NAME, next, {
+  await setPermissionMode(ctx, LEAD_NAME, next, {
     decider: "person",
     forbidden: bypassForbidden(settings(), ctx.env),
   });

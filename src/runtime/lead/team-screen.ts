@@ -1,7 +1,7 @@
 import type { InProcessBackend } from "../../backend/in-process/in-process-backend.ts";
 import type { InProcessAgent } from "../../backend/in-process/resident-agent.ts";
 import { after } from "../../os/clock.ts";
-import { beforeStop } from "../../os/process/suspend.ts";
+import { onSuspend } from "../../os/process/suspend.ts";
 import { isThere, readTeam } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
@@ -12,8 +12,8 @@ import { painter } from "../../terminal/pane-writer.ts";
 import {
   afterKey,
   frameOf,
+  type KeyPress,
   LEAD_VIEW,
-  type Pressed,
   settledView,
   type TeamView,
   type ViewFacts,
@@ -77,7 +77,7 @@ export function showTeammates(screen: LeadScreen, signal: AbortSignal): () => vo
   const changed = (): void => screen.changed();
   const stopWatching = screen.watch();
   process.stdout.on("resize", changed);
-  const endStops = beforeStop(leave);
+  const endStops = onSuspend(leave);
   signal.addEventListener("abort", leave);
   process.on("exit", leave);
   return () => {
@@ -171,7 +171,7 @@ class Screen implements LeadScreen {
     this.#show(LEAD_VIEW);
   }
 
-  #press(key: Pressed): void {
+  #press(key: KeyPress): void {
     const { view, interrupt } = afterKey(this.#view, key, this.#agents());
     // One that waits for an answer after its turn has none to be ended.
     const hasEnded = interrupt && !(this.#selected()?.interrupt() ?? false);

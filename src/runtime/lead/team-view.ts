@@ -21,7 +21,7 @@ export interface TeamView {
 export const LEAD_VIEW: TeamView = { at: "lead", selected: undefined, back: 0 };
 
 /** A teammate as it is shown. */
-export interface ShownAgent {
+export interface AgentSummary {
   readonly name: string;
   readonly color: string;
   readonly state: InProcessState;
@@ -33,11 +33,11 @@ export interface ShownAgent {
 
 export interface ViewFacts {
   readonly team: string;
-  readonly agents: readonly ShownAgent[];
+  readonly agents: readonly AgentSummary[];
   readonly tasks: readonly Task[];
 }
 
-export type Pressed = ViewKey | "enter" | "escape";
+export type KeyPress = ViewKey | "enter" | "escape";
 
 /** Rows of a jump by a page. */
 const PAGE = 10;
@@ -50,8 +50,8 @@ const LEAST_FACTS = 20;
  */
 export function afterKey(
   view: TeamView,
-  key: Pressed,
-  agents: readonly Pick<ShownAgent, "name" | "state">[],
+  key: KeyPress,
+  agents: readonly Pick<AgentSummary, "name" | "state">[],
 ): { readonly view: TeamView; readonly interrupt?: true } {
   const { at } = view;
   switch (key) {
@@ -85,7 +85,7 @@ function leftTasks({ behind = "lead", ...view }: TeamView): TeamView {
 
 const AT_WORK: ReadonlySet<InProcessState> = new Set(["active", "awaiting-approval"]);
 
-function moved(view: TeamView, by: 1 | -1, agents: readonly Pick<ShownAgent, "name">[]): TeamView {
+function moved(view: TeamView, by: 1 | -1, agents: readonly Pick<AgentSummary, "name">[]): TeamView {
   if (agents.length === 0) return view;
   const now = agents.findIndex(({ name }) => name === view.selected);
   const first = by === 1 ? 0 : agents.length - 1;
@@ -96,7 +96,10 @@ function moved(view: TeamView, by: 1 | -1, agents: readonly Pick<ShownAgent, "na
 }
 
 /** The view where the selected one may have gone, scrolled no further back than it has rows. */
-export function settledView(view: TeamView, agents: readonly Pick<ShownAgent, "name" | "lines">[]): TeamView {
+export function settledView(
+  view: TeamView,
+  agents: readonly Pick<AgentSummary, "name" | "lines">[],
+): TeamView {
   if (view.at !== "list" && view.at !== "agent") return view;
   const selected = agents.find(({ name }) => name === view.selected);
   if (selected !== undefined) return { ...view, back: Math.min(view.back, selected.lines.length) };
@@ -112,27 +115,27 @@ export interface Frame {
 }
 
 /** What a frame is drawn on. */
-export interface Sheet {
+export interface Canvas {
   readonly width: number;
   readonly height: number;
   readonly paint: Paint;
 }
 
 /** The whole screen but for the lead's own paper. Pure. */
-export function frameOf(view: TeamView, facts: ViewFacts, sheet: Sheet, line: string): Frame {
+export function frameOf(view: TeamView, facts: ViewFacts, sheet: Canvas, line: string): Frame {
   const frame = wholeFrame(view, facts, sheet, line);
   // What was shown when the terminal was wider is.
   return { ...frame, rows: frame.rows.map((row) => cutPainted(row, sheet.width)) };
 }
 
-function wholeFrame(view: TeamView, facts: ViewFacts, sheet: Sheet, line: string): Frame {
+function wholeFrame(view: TeamView, facts: ViewFacts, sheet: Canvas, line: string): Frame {
   const selected = facts.agents.find(({ name }) => name === view.selected);
   if (view.at === "tasks") return { rows: tasksFrame(facts, sheet) };
   if (view.at === "agent" && selected !== undefined) return agentFrame(view, selected, sheet, line);
   return { rows: listFrame(view, facts, sheet) };
 }
 
-function listFrame(view: TeamView, facts: ViewFacts, sheet: Sheet): string[] {
+function listFrame(view: TeamView, facts: ViewFacts, sheet: Canvas): string[] {
   const { width, height, paint } = sheet;
   const { agents } = facts;
   const longest = Math.max(...agents.map(({ name }) => displayWidth(gridText(name))), 4);
@@ -155,7 +158,7 @@ function listFrame(view: TeamView, facts: ViewFacts, sheet: Sheet): string[] {
   return [...head, ...list.slice(top), "", rule(sheet), ...last].slice(0, height);
 }
 
-function agentFrame({ back }: TeamView, agent: ShownAgent, sheet: Sheet, line: string): Frame {
+function agentFrame({ back }: TeamView, agent: AgentSummary, sheet: Canvas, line: string): Frame {
   const { width, height, paint } = sheet;
   const works = AT_WORK.has(agent.state);
   const first = `Esc ${works ? "interrupts" : "back"}`;
@@ -180,7 +183,7 @@ function agentFrame({ back }: TeamView, agent: ShownAgent, sheet: Sheet, line: s
   return { rows: [head, rule(sheet), ...filled, rule(sheet), prompt], ...cursor };
 }
 
-function tasksFrame({ tasks, team }: ViewFacts, sheet: Sheet): string[] {
+function tasksFrame({ tasks, team }: ViewFacts, sheet: Canvas): string[] {
   const { width, height, paint } = sheet;
   const completed = new Set(tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
   const head = [title(`tasks of ${team} · ${completed.size} of ${tasks.length} done`, "Esc back", sheet), ""];
@@ -202,17 +205,17 @@ function tasksFrame({ tasks, team }: ViewFacts, sheet: Sheet): string[] {
   ];
 }
 
-function title(text: string, keys: string, { width, paint }: Sheet): string {
+function title(text: string, keys: string, { width, paint }: Canvas): string {
   const what = cutToWidth(gridText(text), Math.max(0, width - displayWidth(keys) - 2));
   const gap = " ".repeat(Math.max(1, width - displayWidth(what) - displayWidth(keys)));
   return `${paint("bold", what)}${gap}${paint(TONE.quiet, keys)}`;
 }
 
-function rule({ width, paint }: Sheet): string {
+function rule({ width, paint }: Canvas): string {
   return paint(TONE.faint, "─".repeat(width));
 }
 
-function agentFacts({ state, activity }: ShownAgent): string {
+function agentFacts({ state, activity }: AgentSummary): string {
   const word = WORDS[state];
   return activity === "" || state !== "active" ? word : gridText(activity);
 }
@@ -241,7 +244,7 @@ const SIGNS: Readonly<Record<InProcessState, readonly [string, Ink]>> = {
   killed: ["✗", TONE.quiet],
 };
 
-function signOf({ state }: ShownAgent, paint: Paint): string {
+function signOf({ state }: AgentSummary, paint: Paint): string {
   const [sign, ink] = SIGNS[state];
   return paint(ink, sign);
 }

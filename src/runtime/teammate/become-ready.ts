@@ -10,14 +10,14 @@ import { defined } from "../../schema/defined.ts";
 import { teamDir } from "../../schema/names.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { spelledName } from "../../team/config/member-spelling.ts";
-import { homeOf } from "../../team/home.ts";
+import { teamsHome } from "../../team/home.ts";
 import { type TeamRef, teamRef } from "../../team/ref.ts";
 import type { Io } from "../../terminal/io.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 import { createStatusKeeper, type StatusKeeper } from "../../worker/status-record.ts";
 import { ownFacts, ownPlace } from "../own-process-record.ts";
 import { openWorkerBell } from "../worker-bell.ts";
-import { borderOf } from "./pane-border.ts";
+import { paneBorderUpdater } from "./pane-border.ts";
 
 /** What a teammate in its lead's process has instead of a terminal and a process of its own. */
 export interface Inside extends Pick<WorkerStart, "write" | "said" | "reach" | "isOver"> {
@@ -48,10 +48,10 @@ export interface ReadyTeammate {
  * @throws TeamError TEAM_NOT_FOUND, AGENT_NOT_FOUND, INVALID_INPUT; NESTED_TEAM in the shell of an agent, DUPLICATE_NAME where
  * it runs already; what its bell throws
  */
-export async function getReady(io: Io, inside?: Inside): Promise<ReadyTeammate> {
+export async function prepareTeammate(io: Io, inside?: Inside): Promise<ReadyTeammate> {
   if (inside === undefined) refuseInAgentsShell(io);
   const flags = parseAgentArgv(io.argv);
-  const ref = teamRef(homeOf(io.env), teamDir(flags.teamName));
+  const ref = teamRef(teamsHome(io.env), teamDir(flags.teamName));
   const name = await nameOf(ref, flags.agentName);
   const last = await lastStatus(ref, name);
   if (inside === undefined) refuseSecond(name, last);
@@ -133,6 +133,6 @@ function openStatus({ io, ref, name, sessionId, last, inside }: StatusInput): St
     ...(inside === undefined ? ownPlace(io.env) : { shared: true }),
   };
   return inside === undefined
-    ? createStatusKeeper(ref, name, facts, last, systemClock, borderOf(io.env))
+    ? createStatusKeeper(ref, name, facts, last, systemClock, paneBorderUpdater(io.env))
     : createStatusKeeper(ref, name, facts, last, systemClock, inside.said, inside.isOver);
 }

@@ -8,7 +8,7 @@ const FIRST_SHOWN_MS = 500;
  * Keeps the border of this agent's pane in step with its state: one forked call a change, several changes in a row as
  * one, none in idle. tmux's driver is loaded at the first change, some time behind readiness.
  */
-export function borderOf(env: Env): (state: string, taskIds: readonly string[]) => void {
+export function paneBorderUpdater(env: Env): (state: string, taskIds: readonly string[]) => void {
   const { TMUX_PANE: pane, TEAMS_INSTANCE: instance } = env;
   if (!env.TMUX || pane === undefined || instance === undefined) return () => undefined;
   let wanted = { state: "", task: "" };

@@ -2,8 +2,8 @@ import type { RunWorker, WorkerStart } from "../../backend/in-process/resident-a
 import { announceReady } from "../../launch/announce-ready.ts";
 import type { AnyCall } from "../../terminal/call.ts";
 import type { Io } from "../../terminal/io.ts";
-import { getReady } from "./become-ready.ts";
-import { work } from "./teammate.ts";
+import { prepareTeammate } from "./become-ready.ts";
+import { runTeammate } from "./teammate.ts";
 
 /** How what teammates show in their lead's process is drawn. */
 export interface InsideScreen {
@@ -18,9 +18,9 @@ export function runInside(call: AnyCall, screen: InsideScreen): RunWorker {
   return async (start) => {
     const io = ioOf(call.io, start);
     const { write, said, reach, isOver } = start;
-    const ready = await getReady(io, { ...screen, write, said, reach, isOver });
+    const ready = await prepareTeammate(io, { ...screen, write, said, reach, isOver });
     announceReady(ready.ref.paths.agent(ready.name));
-    return work({ ...call, io }, ready);
+    return runTeammate({ ...call, io }, ready);
   };
 }
 

@@ -9,11 +9,11 @@ import type { PermissionMode } from "../../schema/permission-modes.ts";
 import type { LiveSettings } from "../../settings/live-settings.ts";
 import { readTeam } from "../../team/config/config.ts";
 import { findMember } from "../../team/members/members.ts";
-import { modeBeforePlan, modeGiven } from "../../team/members/permission-mode.ts";
+import { grantedMode, modeBeforePlan } from "../../team/members/permission-mode.ts";
 import { wantsDebugLog } from "../../telemetry/debug-flag.ts";
 import type { DebugLogOptions } from "../../telemetry/debug-log.ts";
 import type { AnyCall } from "../../terminal/call.ts";
-import { atTheSecond } from "../../terminal/double-interrupt.ts";
+import { onDoubleInterrupt } from "../../terminal/double-interrupt.ts";
 import { type TypingRow, typingRow } from "../../terminal/input-row.ts";
 import type { Io } from "../../terminal/io.ts";
 import { readTypedLines, type TypingHandlers } from "../../terminal/line-reader.ts";
@@ -37,7 +37,7 @@ interface Self extends ReadyTeammate {
 }
 
 /** What a teammate does from its readiness to its end. @returns its exit status */
-export async function work(call: AnyCall, ready: ReadyTeammate): Promise<number> {
+export async function runTeammate(call: AnyCall, ready: ReadyTeammate): Promise<number> {
   const { io } = call;
   const { ref, flags, sessionId, bell, status, signal } = ready;
   const config = readTeam(ref);
@@ -96,7 +96,7 @@ function titleOf({ name, displayName }: TeamConfig): string {
 /** From its terminal; where it has none of its own, somebody hands it on. */
 function readLines(worker: Worker, { io, inside, view, typing, signal }: Self): () => void {
   if (inside === undefined) {
-    const endings = atTheSecond(() => view.atOnce("Ctrl-C once more ends this agent"), signal);
+    const endings = onDoubleInterrupt(() => view.atOnce("Ctrl-C once more ends this agent"), signal);
     const handlers: TypingHandlers = {
       line: (line) => {
         endings.forget();
@@ -167,7 +167,7 @@ function firstMode({ flags, io, config, member }: Self): { now: PermissionMode; 
   const given = flags.permissionMode ?? (lead.success ? lead.data : "default");
   const planned = flags.planModeRequired || io.env.CLAUDE_CODE_PLAN_MODE_REQUIRED === "true";
   return {
-    now: modeGiven(member) ?? (planned ? "plan" : given),
+    now: grantedMode(member) ?? (planned ? "plan" : given),
     afterPlan: modeBeforePlan(member) ?? given,
   };
 }
@@ -195,12 +195,11 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
   const { io, flags, ref, config, member } = self;
   const [
     { assembleAgent },
-    { leadContext },
+    { operationContext },
     { modelsOf },
     { openSurroundings },
     { openType },
-    { typesDirectory },
-    { promptWordsOf },
+    { readMetadata, typesDirectory },
     { snapshotOf },
   ] = await Promise.all([
     import("../agent/assemble-agent.ts"),
@@ -209,14 +208,13 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     import("../agent/agent-resources.ts"),
     import("../agent/load-agent-types.ts"),
     import("../../schema/member-metadata.ts"),
-    import("../../schema/member-metadata.ts"),
     import("../../operations/spawn/shell-snapshot.ts"),
   ]);
   const live = await settingsOf(self);
   const settings = live();
   for (const line of settings.ignored) self.view.note(`not trusted, ignored: ${line}`);
   const open = { home: ref.home, ref, config, actor: member.name };
-  const ctx = await leadContext(call, open, settings);
+  const ctx = await operationContext(call, open, settings);
   const modelFor = modelsOf(flags.model ?? SCRIPTED, ctx, settings);
   const tell = (line: string): void => self.view.note(line);
   const { disallowedTools: denied } = flags;
@@ -239,7 +237,7 @@ async function assemble(call: AnyCall, self: Self, worker: Worker): Promise<Agen
     surroundings,
     agentType: flags.agentType,
     ...own,
-    words: promptWordsOf(member),
+    words: readMetadata(member, "promptOverrides") ?? {},
     sessionId: self.sessionId,
     settings: live,
     spawn: {},

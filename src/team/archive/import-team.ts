@@ -16,7 +16,7 @@ import type { StatusRecord } from "../../schema/status.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { moveOntoFree, placeTeam } from "../config/config.ts";
-import { endOf } from "../members/ending-claims.ts";
+import { endingId } from "../members/ending-claims.ts";
 import type { Home, TeamRef } from "../ref.ts";
 import { IN_ARCHIVE } from "./layout.ts";
 import { importedConfig, importedExit, importedStatus } from "./rewrite-imported.ts";
@@ -128,7 +128,7 @@ class Copy {
     const leadSessionId = this.#received.sessionOf(config.leadSessionId);
     const endOfMember = (name: string): string | undefined => {
       const status = this.#statuses.get(agentFileName(name));
-      return status && endOf(status);
+      return status && endingId(status);
     };
     const copy = { team: ref.team, displayName, leadSessionId, endOf: endOfMember };
     this.#write(IN_ARCHIVE.config, importedConfig(config, copy));

@@ -1,11 +1,10 @@
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
+import { changedMetadata } from "../../schema/member-metadata.ts";
 import { SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { ExitRecord, StatusRecord } from "../../schema/status.ts";
 import type { Task } from "../../schema/task.ts";
-import { WORKTREE } from "../../schema/worktree.ts";
-import { TOLD_END } from "../members/ending-claims.ts";
 import { withoutLease } from "../tasks/lease.ts";
 
 /**
@@ -29,7 +28,7 @@ export function importedConfig(
   },
 ): TeamConfig {
   const { leadProcess: _process, hiddenPaneIds: _panes, displayName: _name, metadata, ...rest } = config;
-  const { _endings, ...kept } = metadata ?? {};
+  const kept = changedMetadata(metadata, { endings: undefined });
   const idOf = (name: string): string => `${name}@${copy.team}`;
   return {
     ...rest,
@@ -41,20 +40,22 @@ export function importedConfig(
     ...(config.former && {
       former: config.former.map(({ worktree: _, ...one }) => ({ ...one, agentId: idOf(one.name) })),
     }),
-    ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }),
+    ...(kept === undefined ? {} : { metadata: kept }),
     schemaVersion: SCHEMA_VERSION,
   };
 }
 
 function importedMember(member: TeamMember, agentId: string, end: string | undefined): TeamMember {
-  const { isActive: _active, worktreePath: _path, metadata = {}, ...rest } = member;
-  const { [WORKTREE]: _worktree, ...kept } = metadata;
-  const told = end === undefined ? kept : { ...kept, [TOLD_END]: end };
+  const { isActive: _active, worktreePath: _path, metadata, ...rest } = member;
+  const kept = changedMetadata(metadata, {
+    worktree: undefined,
+    ...(end !== undefined && { lastReportedEnd: end }),
+  });
   return {
     ...rest,
     agentId,
     tmuxPaneId: "",
-    ...(Object.keys(told).length === 0 ? {} : { metadata: told }),
+    ...(kept === undefined ? {} : { metadata: kept }),
   };
 }
 

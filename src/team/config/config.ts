@@ -20,7 +20,7 @@ import { formatJson } from "../../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
 import { ownerRecord } from "../../store/owner-lock.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { type Home, readOnce, type TeamRef, teamRef } from "../ref.ts";
+import { type Home, readCached, type TeamRef, teamRef } from "../ref.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./delete-files.ts";
 import { removePlans } from "./plan-files.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
@@ -152,7 +152,7 @@ function newConfig(ref: TeamRef, input: NewTeam): TeamConfig {
  */
 export function readTeam(ref: TeamRef): TeamConfig {
   const { config: path } = ref.paths;
-  const config = readOnce(ref, path, () => readJsonFile(path, teamConfig));
+  const config = readCached(ref, path, () => readJsonFile(path, teamConfig));
   if (config === undefined) throw teamNotFound(ref);
   return config;
 }

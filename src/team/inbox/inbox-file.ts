@@ -7,9 +7,9 @@ import { appendJsonLines } from "../../store/jsonl.ts";
 import { keepBroken } from "../../store/quarantine.ts";
 import type { Change } from "../../store/update-file.ts";
 import { changeInTeam, lockInTeam } from "../config/team-lock.ts";
-import { readOnce, type TeamRef } from "../ref.ts";
-import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-format.ts";
-import { withLost } from "./inbox-recovery.ts";
+import { readCached, type TeamRef } from "../ref.ts";
+import { messageKey, parseEntries, readEntry, recoverEntries } from "./inbox-format.ts";
+import { restoreFromJournal } from "./inbox-recovery.ts";
 import { appendJournal, journalled } from "./journal.ts";
 
 /** Hears in one sentence of what was repaired or set aside. */
@@ -80,13 +80,13 @@ export function isInboxBroken(ref: TeamRef, agent: string): boolean {
 /** The entries as a repair would leave them right now; for whoever only looks, and repairs nothing. */
 export function peekInbox(ref: TeamRef, agent: string): InboxMessage[] {
   const path = ref.paths.inbox(agent);
-  const messages = readOnce(ref, path, () =>
+  const messages = readCached(ref, path, () =>
     readInbox(ref, agent)?.flatMap((entry) => readEntry(entry) ?? []),
   );
   if (messages !== undefined) return messages;
   const text = readText(path);
   if (text === undefined) return [];
-  const entries = parseEntries(text) ?? withLost(ref, agent, salvageEntries(text));
+  const entries = parseEntries(text) ?? restoreFromJournal(ref, agent, recoverEntries(text));
   return entries.flatMap((entry) => readEntry(entry) ?? []);
 }
 
@@ -167,7 +167,7 @@ function load(ref: TeamRef, agent: string, first: string | undefined, isLocked: 
   const second = readText(path) ?? "[]";
   const whole = parseEntries(second);
   if (whole !== undefined) return { entries: whole };
-  return { entries: withLost(ref, agent, salvageEntries(second)), broken: second };
+  return { entries: restoreFromJournal(ref, agent, recoverEntries(second)), broken: second };
 }
 
 /** Byte for byte, since what was cut may be no text. */

@@ -41,7 +41,7 @@ const MAX_LOOKS = 100;
  * The whole entries of an array that was cut off or written over: its elements up to where the text stops making sense, and
  * every message that stands whole behind that.
  */
-export function salvageEntries(text: string): unknown[] {
+export function recoverEntries(text: string): unknown[] {
   const entries: unknown[] = [];
   const start = /^\s*\[/.exec(text)?.[0].length;
   let from = start ?? 0;

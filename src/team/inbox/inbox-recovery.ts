@@ -10,7 +10,7 @@ import { readJournal } from "./journal.ts";
  * Whether the journal says of every message that this agent consumed. An agent of ours keeps records of its run; a lead
  * without them is a person at a command line, if the team is ours.
  */
-export function isReadByUs(ref: TeamRef, agent: string): boolean {
+export function isJournalled(ref: TeamRef, agent: string): boolean {
   if (readStatus(ref, agent) !== undefined || readPlace(ref, agent) !== undefined) return true;
   return agent === LEAD_NAME && readTeam(ref).schemaVersion !== undefined;
 }
@@ -19,8 +19,8 @@ export function isReadByUs(ref: TeamRef, agent: string): boolean {
  * The entries that were saved of a broken inbox, with what its damage took put back where it stood: messages that the
  * journal holds and nobody consumed. Of a foreign member's the journal cannot tell, so that nothing is added.
  */
-export function withLost(ref: TeamRef, agent: string, saved: readonly unknown[]): unknown[] {
-  if (!isReadByUs(ref, agent)) return [...saved];
+export function restoreFromJournal(ref: TeamRef, agent: string, saved: readonly unknown[]): unknown[] {
+  if (!isJournalled(ref, agent)) return [...saved];
   const known = readJournal(ref, agent);
   const places = new Map([...known.keys()].map((id, at) => [id, at]));
   const keys = saved.map(keyOf);

@@ -4,7 +4,7 @@ import { sameName, splitAddress } from "../../schema/names.ts";
 import { readJsonLines } from "../../store/jsonl.ts";
 import { peekInbox } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
-import { isReadByUs } from "../inbox/inbox-recovery.ts";
+import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { furthest, readJournal, statesOf } from "../inbox/journal.ts";
 import { livenessOfAgent } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
@@ -48,7 +48,7 @@ export async function history(
   const views = new Map<string, MessageView>();
   if (filter.all) {
     // A foreign member that removes what it consumed says no more of it: gone means received. One of ours says it first.
-    const least = isReadByUs(ref, agent) ? "queued" : "delivered";
+    const least = isJournalled(ref, agent) ? "queued" : "delivered";
     for (const { id, message, state: said } of readJournal(ref, agent).values()) {
       const state = furthest(said, least);
       if (message) views.set(id, { ...message, read: state !== "queued", id, to: agent, state });

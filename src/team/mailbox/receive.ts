@@ -11,7 +11,7 @@ import {
   type Warn,
 } from "../inbox/inbox-file.ts";
 import { messageKey, readEntry } from "../inbox/inbox-format.ts";
-import { isReadByUs } from "../inbox/inbox-recovery.ts";
+import { isJournalled } from "../inbox/inbox-recovery.ts";
 import { appendJournal, journalled } from "../inbox/journal.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -27,7 +27,7 @@ export interface InboxEntry {
  * What an agent has not consumed yet, oldest first. A broken file is repaired and a bad entry set aside on the way; both
  * are told to `warn`. The receiver handles each key once.
  */
-export async function pending(
+export async function unreadMessages(
   ref: TeamRef,
   agent: string,
   options: { readonly warn?: Warn } = {},
@@ -52,7 +52,7 @@ export async function pending(
  * Marks messages as consumed, once they are in the receiver's conversation on disk, and keeps only a short tail of what
  * was consumed. The inbox of a foreign member is only marked: its owner may count on the order of its entries.
  */
-export async function acknowledge(
+export async function markAsRead(
   ref: TeamRef,
   agent: string,
   keys: Iterable<string>,
@@ -60,7 +60,7 @@ export async function acknowledge(
 ): Promise<void> {
   const wanted = new Set(keys);
   if (wanted.size === 0) return;
-  const mayDrop = isReadByUs(ref, agent);
+  const mayDrop = isJournalled(ref, agent);
   await changeInbox(ref, agent, (entries) => {
     const items = entries.map((entry) => marked(entry, wanted));
     if (!items.some(({ isNew }) => isNew)) return undefined;
@@ -116,7 +116,7 @@ function journalConsumed(
 }
 
 /** Notes that the turn which a message started has begun, or is over. */
-export async function noteProgress(
+export async function recordProgress(
   ref: TeamRef,
   agent: string,
   keys: Iterable<string>,

@@ -4,7 +4,7 @@ import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import { sameName, splitAddress } from "../../schema/names.ts";
 import { operand } from "../../text/shell-quote.ts";
-import { memberOf } from "../members/members.ts";
+import { lookUpMember } from "../members/members.ts";
 import { readExit, readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 
@@ -13,7 +13,7 @@ import type { TeamRef } from "../ref.ts";
  * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names; RECIPIENT_INACTIVE for one that has ended for good
  */
 export function recipientOf(config: TeamConfig, address: string): TeamMember {
-  const member = memberOf(config, address);
+  const member = lookUpMember(config, address);
   if (member !== undefined) return member;
   const { name, team } = splitAddress(address);
   const ended = config.former?.findLast((former) => sameName(former.name, name));

@@ -9,14 +9,14 @@ import { ring } from "../../wakeup/fifo-bell.ts";
 import { readTeam } from "../config/config.ts";
 import type { Warn } from "../inbox/inbox-file.ts";
 import { messageKey } from "../inbox/inbox-format.ts";
-import { eventOf } from "../members/event-subject.ts";
-import { memberOf } from "../members/members.ts";
+import { eventSubject } from "../members/event-subject.ts";
+import { lookUpMember } from "../members/members.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
 import { appendMessage } from "./append.ts";
 import { isDown, recipientOf } from "./recipients.ts";
 
-export interface Mail {
+export interface OutgoingMessage {
   /** Set by the transport from the sender's own identity, never from what a model wrote. */
   readonly from: string;
   /** `name` or `name@team`. */
@@ -44,9 +44,9 @@ export interface Delivery {
  * @param warn hears of an inbox that was broken, and repaired on the way
  * @throws TeamError RECIPIENT_NOT_FOUND with the nearest names, RECIPIENT_INACTIVE, TEAM_NOT_FOUND, LOCK_TIMEOUT
  */
-export async function deliver(
+export async function sendMessage(
   ref: TeamRef,
-  mail: Mail,
+  mail: OutgoingMessage,
   clock: Clock = systemClock,
   warn?: Warn,
 ): Promise<Delivery> {
@@ -64,13 +64,13 @@ async function put(
   ref: TeamRef,
   config: TeamConfig,
   to: TeamMember,
-  mail: Mail,
+  mail: OutgoingMessage,
   { clock, warn }: PutOptions,
 ): Promise<Delivery> {
   const message = compose(config, mail, clock);
   await appendMessage(ref, to.name, {
     message,
-    sender: eventOf(ref, config, mail.from),
+    sender: eventSubject(ref, config, mail.from),
     isOfEvent: mail.messageId !== undefined,
     at: clock.now(),
     warn,
@@ -92,8 +92,8 @@ function wake(ref: TeamRef, agent: string): boolean {
 }
 
 /** An inbox is a file of ours: a secret that somebody says is in none. */
-function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
-  const sender = memberOf(config, mail.from);
+function compose(config: TeamConfig, mail: OutgoingMessage, clock: Clock): InboxMessage {
+  const sender = lookUpMember(config, mail.from);
   const color = mail.color ?? (sender?.name === LEAD_NAME ? undefined : sender?.color);
   return {
     from: mail.from,
@@ -115,7 +115,7 @@ function compose(config: TeamConfig, mail: Mail, clock: Clock): InboxMessage {
  */
 export async function broadcast(
   ref: TeamRef,
-  mail: Omit<Mail, "to" | "messageId">,
+  mail: Omit<OutgoingMessage, "to" | "messageId">,
   clock: Clock = systemClock,
   warn?: Warn,
 ): Promise<{ readonly recipients: string[]; readonly skipped: string[] }> {

@@ -1,16 +1,12 @@
-import { type BudgetLimits, budgetLimits, type SpentAmount, spentAmount } from "../../schema/budget.ts";
+import type { BudgetLimits, SpentAmount } from "../../schema/budget.ts";
 import type { TeamConfig, TeamMember } from "../../schema/config.ts";
 import { defined } from "../../schema/defined.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import { sumOf } from "../../schema/tokens.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
 import { readStatus } from "../records/read-records.ts";
 import type { TeamRef } from "../ref.ts";
-import { findMember, memberOf } from "./members.ts";
-
-/** Key in the metadata of a team or a member: its limits. */
-const BUDGET = "_budget";
-/** Key in a team's metadata: what those spent that have left it. */
-const SPENT = "_spent";
+import { findMember, lookUpMember } from "./members.ts";
 
 const NOTHING: SpentAmount = { tokens: 0, costUsd: 0 };
 
@@ -23,17 +19,9 @@ export interface Budget {
 }
 
 /** The limits of a team or a member; undefined where there are none. */
-export function limitsOf({ metadata }: Pick<TeamConfig | TeamMember, "metadata">): BudgetLimits | undefined {
-  const parsed = budgetLimits.safeParse(metadata?.[BUDGET]);
-  return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : undefined;
-}
-
-/** As the metadata of whoever is to have these limits. */
-export function withLimits(
-  metadata: Readonly<Record<string, unknown>> | undefined,
-  limits: BudgetLimits,
-): Record<string, unknown> {
-  return { ...metadata, [BUDGET]: defined(limits) };
+export function limitsOf(holder: Pick<TeamConfig | TeamMember, "metadata">): BudgetLimits | undefined {
+  const limits = readMetadata(holder, "budget");
+  return limits !== undefined && Object.keys(limits).length > 0 ? limits : undefined;
 }
 
 /** What a member has spent in all its conversation, of which several processes may have had a part. */
@@ -47,9 +35,8 @@ export function spentByTeam(ref: TeamRef, config: TeamConfig): SpentAmount {
   return config.members.map(({ name }) => spentBy(ref, name)).reduce(add, spentByFormer(config));
 }
 
-function spentByFormer({ metadata }: TeamConfig): SpentAmount {
-  const parsed = spentAmount.safeParse(metadata?.[SPENT]);
-  return parsed.success ? parsed.data : NOTHING;
+function spentByFormer(config: TeamConfig): SpentAmount {
+  return readMetadata(config, "spentByFormer") ?? NOTHING;
 }
 
 function add(a: SpentAmount, b: SpentAmount): SpentAmount {
@@ -59,13 +46,13 @@ function add(a: SpentAmount, b: SpentAmount): SpentAmount {
 /** The config with what somebody spent who leaves the team with this very change: its records will be gone. */
 export function withSpentOf(config: TeamConfig, spent: SpentAmount): TeamConfig {
   if (spent.tokens === 0 && spent.costUsd === 0) return config;
-  return { ...config, metadata: { ...config.metadata, [SPENT]: add(spentByFormer(config), spent) } };
+  return withMetadata(config, { spentByFormer: add(spentByFormer(config), spent) });
 }
 
 /** The budgets that bind a member: what it may spend, and what all of them together may. */
 export function budgetsOf(ref: TeamRef, name: string): Budget[] {
   const config = readTeam(ref);
-  const member = memberOf(config, name);
+  const member = lookUpMember(config, name);
   const own = member && limitsOf(member);
   const limits = limitsOf(config);
   return [
@@ -79,13 +66,12 @@ export function budgetsOf(ref: TeamRef, name: string): Budget[] {
  * @throws TeamError AGENT_NOT_FOUND, TEAM_NOT_FOUND
  */
 export async function setLimits(ref: TeamRef, name: string | undefined, limits: BudgetLimits): Promise<void> {
-  const merged = (one: Pick<TeamConfig | TeamMember, "metadata">): Record<string, unknown> =>
-    withLimits(one.metadata, { ...limitsOf(one), ...defined(limits) });
+  const merged = <T extends TeamConfig | TeamMember>(one: T): T =>
+    withMetadata(one, { budget: { ...limitsOf(one), ...defined(limits) } });
   await updateTeam(ref, (config) => {
-    if (name === undefined) return { ...config, metadata: merged(config) };
+    if (name === undefined) return merged(config);
     const member = findMember(config, name);
-    const next = { ...member, metadata: merged(member) };
-    return { ...config, members: config.members.map((one) => (one === member ? next : one)) };
+    return { ...config, members: config.members.map((one) => (one === member ? merged(member) : one)) };
   });
 }
 

@@ -1,24 +1,22 @@
 import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamConfig } from "../../schema/config.ts";
-import { type Ending, ending } from "../../schema/ending.ts";
+import type { Ending } from "../../schema/ending.ts";
 import type { EventOf } from "../../schema/event.ts";
+import { readMetadata, withMetadata } from "../../schema/member-metadata.ts";
 import type { StatusRecord } from "../../schema/status.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
-import { eventOf } from "./event-subject.ts";
+import { eventSubject } from "./event-subject.ts";
 
 /** Milliseconds after which an unfinished ending is anybody's, whoever holds it: all that follows takes a few seconds, and done twice it does no harm. */
-const TAKEN_FOR_MS = 30_000;
+const CLAIM_TTL_MS = 30_000;
 /** What cannot be done (a pane of a server that does not answer) is given up after this many began it, so that no look fails for ever. */
 const MOST_TRIES = 3;
 
-/** Key in a member's metadata: the end that was told last, so that it is not told again. */
-export const TOLD_END = "_endNoticed";
-
 /** Names the end of an agent's process: one that is started again in its pane keeps its instance, its process does not. */
-export function endOf({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
+export function endingId({ instance = "", process }: Pick<StatusRecord, "instance" | "process">): string {
   return `ended/${instance}/${process.pid}.${process.procStart}`;
 }
 
@@ -30,12 +28,7 @@ export type NewEnding = Omit<Ending, "by" | "at" | "tries">;
 
 /** The endings that somebody has begun and nobody finished; a record that does not parse tells nothing. */
 export function unfinishedEndings(config: TeamConfig): Ending[] {
-  const records = config.metadata?._endings;
-  if (!Array.isArray(records)) return [];
-  return records.flatMap((record) => {
-    const parsed = ending.safeParse(record);
-    return parsed.success ? [parsed.data] : [];
-  });
+  return readMetadata(config, "endings") ?? [];
 }
 
 /** Whether nobody is at it any more: who began is dead, gave up, or has taken too long. */
@@ -43,13 +36,13 @@ export function isAbandoned(ref: TeamRef, { id, by, at }: Ending): boolean {
   if (underWay.has(keyOf(ref, id))) return false;
   const own = ownIdentity();
   if (by.pid === own.pid && by.procStart === own.procStart) return true;
-  return livenessOf(by) === "dead" || Math.abs(systemClock.now() - at) > TAKEN_FOR_MS;
+  return livenessOf(by) === "dead" || Math.abs(systemClock.now() - at) > CLAIM_TTL_MS;
 }
 
 /**
  * Claims an event under the config's lock, with a record that survives this process.
  * @param change what else of the config changes with it; undefined when there is no such event (any more)
- * @returns the ending, for {@link workOff}; undefined when it is somebody else's or done
+ * @returns the ending, for {@link finishEnding}; undefined when it is somebody else's or done
  */
 export async function claimEnding(
   ref: TeamRef,
@@ -59,7 +52,7 @@ export async function claimEnding(
   let whose: EventOf = {};
   const taken = await record(ref, (config) => {
     if (unfinishedEndings(config).some(({ id }) => id === found.id)) return undefined;
-    whose = eventOf(ref, config, found.name);
+    whose = eventSubject(ref, config, found.name);
     const next = change(config);
     return next && { config: next, taken: { ...found, ...claim(), tries: 1 } };
   });
@@ -68,7 +61,7 @@ export async function claimEnding(
 }
 
 /** Claims an ending that its claimer has left unfinished. @returns undefined when another was quicker */
-export function takeOverEnding(ref: TeamRef, { id }: Pick<Ending, "id">): Promise<Ending | undefined> {
+export function reclaimEnding(ref: TeamRef, { id }: Pick<Ending, "id">): Promise<Ending | undefined> {
   return record(ref, (config) => {
     const left = unfinishedEndings(config).find((one) => one.id === id);
     if (left === undefined || !isAbandoned(ref, left)) return undefined;
@@ -115,7 +108,7 @@ async function record(
  * goes on with it.
  * @param change what else of the config says that it is done
  */
-export async function workOff(
+export async function finishEnding(
   ref: TeamRef,
   taken: Ending,
   work: () => Promise<void>,
@@ -144,12 +137,8 @@ function without(config: TeamConfig, ended: string): TeamConfig {
   );
 }
 
-/** A config without any has no trace of them. */
 function withEndings(config: TeamConfig, endings: readonly Ending[]): TeamConfig {
-  const { metadata = {}, ...rest } = config;
-  const { _endings, ...others } = metadata;
-  if (endings.length > 0) return { ...config, metadata: { ...others, _endings: endings } };
-  return Object.keys(others).length === 0 ? (rest as TeamConfig) : { ...config, metadata: others };
+  return withMetadata(config, { endings: endings.length === 0 ? undefined : [...endings] });
 }
 
 function keyOf(ref: TeamRef, id: string): string {

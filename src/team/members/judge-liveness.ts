@@ -1,7 +1,7 @@
 import { type Liveness, livenessOf, type RecordedProcess } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
+import { readMetadata } from "../../schema/member-metadata.ts";
 import type { AgentState, ExitRecord, PlaceRecord, StatusRecord } from "../../schema/status.ts";
-import { restartOf } from "./start-claims.ts";
 
 /** How an agent ended. A signal stands for the code that a shell makes of it. */
 export interface AgentExit {
@@ -37,7 +37,7 @@ type JudgeProcess = (record: RecordedProcess) => Liveness;
  * Judges an agent by its records, its process and its place. Only who has records of ours is judged; of others the word
  * is `unknown` (protocol.md, Whose is it).
  */
-export function judge(
+export function judgeLiveness(
   member: TeamMember,
   records: AgentRecords,
   processLiveness: JudgeProcess = livenessOf,
@@ -60,7 +60,7 @@ export function judge(
 
 /** One that was put nowhere yet is as its start is: that ends with the process that has begun it. */
 function unplaced(member: TeamMember, processLiveness: JudgeProcess): Verdict {
-  const by = restartOf(member)?.by;
+  const by = readMetadata(member, "startClaim")?.by;
   const liveness = by === undefined ? "unknown" : processLiveness(by);
   if (liveness === "dead") return { state: "crashed", alive: false, exit: null };
   return { state: liveness === "alive" ? "starting" : "unknown", alive: null, exit: null };

@@ -1,32 +1,30 @@
-import * as z from "zod/mini";
 import { systemClock } from "../../os/clock.ts";
 import { livenessOf, ownIdentity } from "../../os/process/identity.ts";
 import type { TeamMember } from "../../schema/config.ts";
-import { processIdentity } from "../../schema/process-identity.ts";
+import {
+  hasMetadata,
+  type MetadataChange,
+  readMetadata,
+  withMetadata,
+} from "../../schema/member-metadata.ts";
 import { updateTeam } from "../config/config.ts";
 import type { TeamRef } from "../ref.ts";
-import { withMetadata } from "./members.ts";
-
-/** Key in a member's metadata: who is about to end it, and since when in milliseconds since the epoch. */
-const KILL = "_kill";
-const kill = z.object({ by: processIdentity, at: z.number() });
 
 /** Milliseconds after which a kill says nothing any more: signals take some seconds. */
-const TAKEN_FOR_MS = 30_000;
+const CLAIM_TTL_MS = 30_000;
 
 /** Whether a process that may live is ending this member: the end is that one's to tell of. */
-export function isBeingKilled({ metadata }: TeamMember): boolean {
-  const parsed = kill.safeParse(metadata?.[KILL]);
-  if (!parsed.success) return false;
-  const { by, at } = parsed.data;
-  return livenessOf(by) !== "dead" && Math.abs(systemClock.now() - at) <= TAKEN_FOR_MS;
+export function hasKillClaim(member: TeamMember): boolean {
+  const claim = readMetadata(member, "killClaim");
+  if (claim === undefined) return false;
+  return livenessOf(claim.by) !== "dead" && Math.abs(systemClock.now() - claim.at) <= CLAIM_TTL_MS;
 }
 
 /**
  * Ends members by what `work` does, so that whoever notices an end meanwhile leaves it to this process. Where that cannot be
  * written down (a full disk, a team that is gone) they are ended all the same: at worst their end is told as a crash.
  */
-export async function whileKilling<T>(
+export async function withKillClaim<T>(
   ref: TeamRef,
   names: readonly string[],
   work: () => Promise<T>,
@@ -52,13 +50,15 @@ async function tryMark(...change: Parameters<typeof mark>): Promise<void> {
 async function mark(
   ref: TeamRef,
   names: readonly string[],
-  value: z.infer<typeof kill> | undefined,
+  claim: MetadataChange["killClaim"],
 ): Promise<void> {
   await updateTeam(ref, (config) => {
-    const isMeant = ({ name, metadata }: TeamMember): boolean =>
-      names.includes(name) && (value !== undefined || metadata?.[KILL] !== undefined);
+    const isMeant = (member: TeamMember): boolean =>
+      names.includes(member.name) && (claim !== undefined || hasMetadata(member, "killClaim"));
     if (!config.members.some(isMeant)) return undefined;
-    const members = config.members.map((one) => (isMeant(one) ? withMetadata(one, { [KILL]: value }) : one));
+    const members = config.members.map((one) =>
+      isMeant(one) ? withMetadata(one, { killClaim: claim }) : one,
+    );
     return { ...config, members };
   });
 }

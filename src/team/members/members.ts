@@ -4,8 +4,8 @@ import { replaceFile } from "../../os/files/atomic-write.ts";
 import { COLORS, type TeamConfig, type TeamMember, teamMember } from "../../schema/config.ts";
 import { didYouMean } from "../../schema/did-you-mean.ts";
 import type { EventOf } from "../../schema/event.ts";
+import { worktreeOf } from "../../schema/member-metadata.ts";
 import { agentId, freeName, newAgentName, sameName, splitAddress } from "../../schema/names.ts";
-import { worktreeOf } from "../../schema/worktree.ts";
 import { formatJson } from "../../store/format-json.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { readTeam, updateTeam } from "../config/config.ts";
@@ -114,7 +114,7 @@ function joined(config: TeamConfig): number {
  * @throws TeamError AGENT_NOT_FOUND with the nearest names
  */
 export function findMember(config: TeamConfig, address: string): TeamMember {
-  const member = memberOf(config, address);
+  const member = lookUpMember(config, address);
   if (member !== undefined) return member;
   const names = config.members.map(({ name }) => name);
   throw new TeamError("AGENT_NOT_FOUND", `There is no member ${JSON.stringify(address)} in ${config.name}.`, {
@@ -123,7 +123,7 @@ export function findMember(config: TeamConfig, address: string): TeamMember {
 }
 
 /** The same, or undefined. */
-export function memberOf(config: TeamConfig, address: string): TeamMember | undefined {
+export function lookUpMember(config: TeamConfig, address: string): TeamMember | undefined {
   const { name, team } = splitAddress(address);
   if (team !== undefined && team !== config.name) return undefined;
   return config.members.find((member) => sameName(member.name, name));
@@ -156,7 +156,7 @@ export async function patchMember(
  * @returns undefined when it is no member (any more)
  */
 export function toFormer(config: TeamConfig, name: string, how: string, now: number): TeamConfig | undefined {
-  const member = memberOf(config, name);
+  const member = lookUpMember(config, name);
   if (member === undefined) return undefined;
   const { discard: _, ...worktree } = worktreeOf(member) ?? {};
   const entry = {
@@ -174,7 +174,7 @@ export function toFormer(config: TeamConfig, name: string, how: string, now: num
 export async function removeMember(ref: TeamRef, name: string): Promise<void> {
   let whose: EventOf = { agentId: `${name}@${ref.team}` };
   await updateTeam(ref, (config) => {
-    const member = memberOf(config, name);
+    const member = lookUpMember(config, name);
     if (member === undefined) return undefined;
     whose = { ...whose, agentType: member.agentType, parentSessionId: config.leadSessionId };
     const count = joined(config);
@@ -195,13 +195,6 @@ function without(config: TeamConfig, member: TeamMember): TeamConfig {
 export function withoutHidden(config: TeamConfig, panes: ReadonlySet<string>): TeamConfig {
   if (config.hiddenPaneIds === undefined) return config;
   return { ...config, hiddenPaneIds: config.hiddenPaneIds.filter((id) => !panes.has(id)) };
-}
-
-/** A member with some of its metadata changed: undefined takes a key away, and a metadata that holds nothing goes too. */
-export function withMetadata(member: TeamMember, change: Readonly<Record<string, unknown>>): TeamMember {
-  const { metadata, ...rest } = member;
-  const kept = Object.entries({ ...metadata, ...change }).filter(([, value]) => value !== undefined);
-  return kept.length === 0 ? (rest as TeamMember) : { ...member, metadata: Object.fromEntries(kept) };
 }
 
 function replaced(config: TeamConfig, member: TeamMember, next: TeamMember): TeamConfig {

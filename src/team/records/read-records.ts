@@ -16,7 +16,7 @@ import {
   statusRecord,
 } from "../../schema/status.ts";
 import { readRecordFile } from "../../store/json-file.ts";
-import { readOnce, type TeamRef } from "../ref.ts";
+import { readCached, type TeamRef } from "../ref.ts";
 import { writeRecord } from "./write-records.ts";
 
 /** What an agent's own process last said of itself; undefined when it has said nothing (a foreign peer, one that is starting). */
@@ -70,7 +70,7 @@ export function readCrash(ref: TeamRef, agent: string): ExitRecord | undefined {
 }
 
 function readRecord<T>(ref: TeamRef, path: string, schema: z.core.$ZodType<T>): T | undefined {
-  return readOnce(ref, path, () => readRecordFile(path, schema));
+  return readCached(ref, path, () => readRecordFile(path, schema));
 }
 
 /** Forgets what an earlier start of this agent said, before the next one. */

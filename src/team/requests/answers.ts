@@ -2,12 +2,12 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type RuleDestination } from "../../protocol/permission-messages.ts";
 import { LEAD_NAME, PERSON_NAME } from "../../schema/names.ts";
 import { eventId } from "../mailbox/event-message-id.ts";
-import { deliver } from "../mailbox/send.ts";
+import { sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { type AnswerRecord, type RequestRecord, readAnswer, readRequest } from "./requests.ts";
 
 /** What is told of an answer. */
-export type ToldAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
+export type DeliveredAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "always"> & {
   /** Where the rules are kept that it makes; with the asker alone, for as long as it runs, if not given. */
   readonly destination?: RuleDestination;
 };
@@ -17,12 +17,12 @@ export type ToldAnswer = Pick<AnswerRecord, "approve" | "note" | "mode" | "alway
  * no protocol message: those go from the lead to others. The answer to a question is the person's words then, and that to a
  * permission is seen in its file.
  * @param now milliseconds since the epoch
- * @throws TeamError as {@link deliver} does
+ * @throws TeamError as {@link sendMessage} does
  */
 export async function sendAnswer(
   ref: TeamRef,
   request: RequestRecord,
-  answer: ToldAnswer,
+  answer: DeliveredAnswer,
   now: number,
 ): Promise<void> {
   const { id, from: to } = request;
@@ -30,10 +30,10 @@ export async function sendAnswer(
   const response = responseTo(request, answer);
   if (to !== LEAD_NAME) {
     const text = formatProtocol(response, new Date(now));
-    await deliver(ref, { from: LEAD_NAME, to, text, messageId });
+    await sendMessage(ref, { from: LEAD_NAME, to, text, messageId });
   } else if (response.type === "question_response") {
     const text = `Answer to your question ${response.requestId}: ${response.answer}`;
-    await deliver(ref, { from: PERSON_NAME, to, text, messageId });
+    await sendMessage(ref, { from: PERSON_NAME, to, text, messageId });
   }
 }
 
@@ -45,7 +45,7 @@ export async function sendGivenAnswer(ref: TeamRef, id: string, now: number): Pr
   return true;
 }
 
-function responseTo(request: RequestRecord, answer: ToldAnswer): Parameters<typeof formatProtocol>[0] {
+function responseTo(request: RequestRecord, answer: DeliveredAnswer): Parameters<typeof formatProtocol>[0] {
   const { id, kind } = request;
   const { approve, mode } = answer;
   const note = answer.note === "" ? undefined : answer.note;
@@ -65,7 +65,7 @@ function responseTo(request: RequestRecord, answer: ToldAnswer): Parameters<type
 function permissionResponse(
   { id, payload: { access, input } }: RequestRecord,
   note: string | undefined,
-  { approve, always, destination = "session" }: ToldAnswer,
+  { approve, always, destination = "session" }: DeliveredAnswer,
 ): Parameters<typeof formatProtocol>[0] {
   const updates = always === undefined ? [] : [addRules(always, destination)];
   const feedback = note === undefined ? {} : { feedback: note };

@@ -10,7 +10,7 @@ import { formatJson } from "../../store/format-json.ts";
 import { readRecordFile } from "../../store/json-file.ts";
 import { assertTeam } from "../config/team-lock.ts";
 import { teamNotFound } from "../config/team-not-found.ts";
-import { readOnce, type TeamRef } from "../ref.ts";
+import { readCached, type TeamRef } from "../ref.ts";
 
 const REQUEST_KINDS = ["plan", "permission", "question"] as const;
 
@@ -100,7 +100,7 @@ function recordsOf(
   return [...names]
     .filter((name) => name.endsWith(".json") && isWanted(name, names))
     .map((name) => join(requests, name))
-    .flatMap((path) => readOnce(ref, path, () => readRecordFile(path, requestRecord)) ?? [])
+    .flatMap((path) => readCached(ref, path, () => readRecordFile(path, requestRecord)) ?? [])
     .sort((a, b) => a.at - b.at);
 }
 
@@ -130,7 +130,7 @@ export async function answerRequest(
 }
 
 /** Whether what this agent has asked for with this id still waits for its answer. */
-export function isOpen(ref: TeamRef, wanted: string, asker: string): boolean {
+export function isAwaitingAnswer(ref: TeamRef, wanted: string, asker: string): boolean {
   return listRequests(ref).some(({ id, from }) => id === wanted && sameName(from, asker));
 }
 

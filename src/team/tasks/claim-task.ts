@@ -6,7 +6,15 @@ import { openFrom, raiseOpenFrom } from "./claim-cursor.ts";
 import { leaseLapsed, withLease } from "./lease.ts";
 import { taskIds } from "./task-ids.ts";
 import { agentBusy, assertClaimable } from "./task-rules.ts";
-import { changeTask, findTask, isBlockedNow, listTasks, lockTasks, ownerOf, readableTask } from "./tasks.ts";
+import {
+  changeTask,
+  findTask,
+  isBlockedNow,
+  listTasks,
+  lockTasks,
+  ownerName,
+  readableTask,
+} from "./tasks.ts";
 
 export interface ClaimOptions {
   /** Refuse when the claimer has something unfinished. */
@@ -27,7 +35,7 @@ export function claimTask(
   if (!options.exclusive) return claim();
   return lockTasks(ref, () => {
     const busyWith = listTasks(ref)
-      .filter((task) => task.id !== id && task.status !== "completed" && ownerOf(task) === actor)
+      .filter((task) => task.id !== id && task.status !== "completed" && ownerName(task) === actor)
       .map((task) => task.id);
     if (busyWith.length > 0) throw agentBusy(actor, busyWith);
     return claim();
@@ -107,7 +115,7 @@ async function* openTasks(ref: TeamRef): AsyncGenerator<Task> {
 /** Nobody's, the actor's own that is not begun, or a dead agent's. */
 function isOpenTo(task: Task, actor: string): boolean {
   if (task.status === "completed") return false;
-  const holder = ownerOf(task);
+  const holder = ownerName(task);
   return holder === undefined || (holder === actor ? task.status === "pending" : leaseLapsed(task));
 }
 

@@ -1,5 +1,5 @@
 import type { Task } from "../../schema/task.ts";
-import { ownerOf } from "./tasks.ts";
+import { ownerName } from "./tasks.ts";
 
 /** Why nobody can go on, though there are tasks left. */
 export type Deadlock =
@@ -28,7 +28,7 @@ export function deadlockOf(
   const waitsFor = ({ blockedBy }: Task): string[] => blockedBy.filter((id) => open.has(id));
   const stuck: Task[] = [];
   for (const task of open.values()) {
-    const owner = ownerOf(task);
+    const owner = ownerName(task);
     const isAttended = owner === undefined || mayWork(owner);
     const isReady = waitsFor(task).length === 0;
     // Whoever has begun goes on, also behind a blocker that came later.
@@ -38,11 +38,11 @@ export function deadlockOf(
   const [first] = stuck;
   if (first === undefined)
     return open.size === 0 ? undefined : { kind: "cycle", tasks: cycleIn(open, waitsFor) };
-  const owner = ownerOf(first) ?? "";
+  const owner = ownerName(first) ?? "";
   return {
     kind: "dead-owner",
     owner,
-    tasks: stuck.filter((task) => ownerOf(task) === owner).map(({ id }) => id),
+    tasks: stuck.filter((task) => ownerName(task) === owner).map(({ id }) => id),
   };
 }
 

@@ -4,7 +4,7 @@ import { formatProtocol } from "../../protocol/messages.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { Task } from "../../schema/task.ts";
 import { eventId } from "../mailbox/event-message-id.ts";
-import { deliver, type Mail } from "../mailbox/send.ts";
+import { type OutgoingMessage, sendMessage } from "../mailbox/send.ts";
 import type { TeamRef } from "../ref.ts";
 import { lowerOpenFrom } from "./claim-cursor.ts";
 import {
@@ -16,7 +16,7 @@ import {
   withReopened,
   withTold,
 } from "./pending-notifications.ts";
-import { changeTask, isBlockedNow, ownerOf, readableTask } from "./tasks.ts";
+import { changeTask, isBlockedNow, ownerName, readableTask } from "./tasks.ts";
 
 /** Whether something of this task waits to be told, or noted. */
 export function hasNews(task: Task): boolean {
@@ -30,15 +30,15 @@ export function hasNews(task: Task): boolean {
  * @returns the task as it is then
  * @throws TeamError when somebody could not be told; the task is right, and the next look tells the rest
  */
-export async function tellNews(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
+export async function notifyPending(ref: TeamRef, task: Task, clock: Clock): Promise<Task> {
   const assigned = assignmentOf(task);
-  if (assigned !== undefined && assigned.to === ownerOf(task)) {
+  if (assigned !== undefined && assigned.to === ownerName(task)) {
     const waitsFor = openBlockers(ref, task);
     const mail = { from: assigned.by, to: assigned.to, messageId: assigned.id };
     await sendAssignment(ref, task, mail, clock, waitsFor.length === 0 ? {} : { waitsFor });
   }
   const by = completedBy(task);
-  if (by !== undefined) await tellCompletion(ref, task, by, clock);
+  if (by !== undefined) await notifyCompletion(ref, task, by, clock);
   if (!hasNews(task)) return task;
   if (isReopened(task)) await lowerOpenFrom(ref, task.id);
   return changeTask(ref, task.id, (current) => {
@@ -50,7 +50,7 @@ export async function tellNews(ref: TeamRef, task: Task, clock: Clock): Promise<
   });
 }
 
-async function tellCompletion(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
+async function notifyCompletion(ref: TeamRef, task: Task, by: string, clock: Clock): Promise<void> {
   const event = `${task.id}.${completionOf(task)}`;
   if (by !== LEAD_NAME) {
     const news = { type: "task_completed", from: by, taskId: task.id, taskSubject: task.subject } as const;
@@ -65,7 +65,7 @@ async function tellCompletion(ref: TeamRef, task: Task, by: string, clock: Clock
   for (const id of task.blocks) {
     // Of one that cannot be read nobody knows the owner, and the others are told all the same.
     const waiting = readableTask(ref, id);
-    const waiter = waiting === undefined ? undefined : ownerOf(waiting);
+    const waiter = waiting === undefined ? undefined : ownerName(waiting);
     if (waiting === undefined || waiter === undefined || waiting.status === "completed") continue;
     if (isBlockedNow(ref, waiting)) continue;
     // One event, also where the last two of its blockers are completed at once.
@@ -88,7 +88,7 @@ function openBlockers(ref: TeamRef, { blockedBy }: Task): readonly string[] {
 function sendAssignment(
   ref: TeamRef,
   { id, subject, description }: Task,
-  mail: Omit<Mail, "text">,
+  mail: Omit<OutgoingMessage, "text">,
   clock: Clock,
   more: { readonly isFree?: true; readonly waitsFor?: readonly string[] } = {},
 ): Promise<void> {
@@ -97,9 +97,9 @@ function sendAssignment(
   return send(ref, { ...mail, text: formatProtocol(news, new Date(clock.now())) }, id, clock);
 }
 
-async function send(ref: TeamRef, mail: Mail, taskId: string, clock: Clock): Promise<void> {
+async function send(ref: TeamRef, mail: OutgoingMessage, taskId: string, clock: Clock): Promise<void> {
   try {
-    await deliver(ref, mail, clock);
+    await sendMessage(ref, mail, clock);
   } catch (error) {
     // Whoever has ended, or is no member of a team without a lead of that name, has nothing to be told.
     if (error instanceof TeamError && NOBODY_THERE.has(error.code)) return;

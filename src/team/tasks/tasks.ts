@@ -11,7 +11,7 @@ import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 import { assertTeam, changeInTeam, lockInTeam } from "../config/team-lock.ts";
 import { eventOfNow } from "../members/event-subject.ts";
-import { readOnce, type TeamRef } from "../ref.ts";
+import { readCached, type TeamRef } from "../ref.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
 import { withAssignment } from "./pending-notifications.ts";
 import { highestId, raiseWatermark, taskIds } from "./task-ids.ts";
@@ -51,8 +51,8 @@ export async function createTask(ref: TeamRef, input: NewTask, reserved?: string
 
 /** @param before as a change found it */
 function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task: Task, before?: Task): void {
-  const owner = ownerOf(task);
-  const whose = owner ?? (before && ownerOf(before));
+  const owner = ownerName(task);
+  const whose = owner ?? (before && ownerName(before));
   recordEvent(ref, {
     type: "task",
     what,
@@ -60,7 +60,7 @@ function recordTask(ref: TeamRef, what: "created" | "changed" | "deleted", task:
     taskId: task.id,
     status: task.status,
     owner,
-    ...(before && { statusBefore: before.status, ownerBefore: ownerOf(before) }),
+    ...(before && { statusBefore: before.status, ownerBefore: ownerName(before) }),
   });
 }
 
@@ -119,26 +119,26 @@ export function findTask(ref: TeamRef, id: string): Task | undefined {
 }
 
 /** Hears of a task whose file cannot be read. */
-type OnFlaw = (error: TeamError, id: string) => void;
+type OnProblem = (error: TeamError, id: string) => void;
 
 /**
  * All tasks by their number, without internal ones. A file that cannot be read is left out and told to `onFlaw`.
  * @throws TeamError TEAM_NOT_FOUND
  */
-export function listTasks(ref: TeamRef, onFlaw?: OnFlaw): Task[] {
+export function listTasks(ref: TeamRef, onFlaw?: OnProblem): Task[] {
   assertTeam(ref);
   return readTasks(ref, onFlaw).filter((task) => !task.metadata?._internal);
 }
 
 /** The same with internal ones. */
-export function readTasks(ref: TeamRef, onFlaw?: OnFlaw): Task[] {
+export function readTasks(ref: TeamRef, onFlaw?: OnProblem): Task[] {
   return taskIds(ref).flatMap((id) => readableTask(ref, id, onFlaw) ?? []);
 }
 
 /** One of them; undefined when it is not there, or cannot be read. */
-export function readableTask(ref: TeamRef, id: string, onFlaw?: OnFlaw): Task | undefined {
+export function readableTask(ref: TeamRef, id: string, onFlaw?: OnProblem): Task | undefined {
   return (
-    readOnce(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
+    readCached(ref, ref.paths.task(id), () => plainTask(ref, id)) ??
     tolerant(
       () => findTask(ref, id),
       (error) => onFlaw?.(error, id),
@@ -191,7 +191,7 @@ export async function changeTask(
   const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
   const after = await changeInTeam(ref, path, plan, options);
   // What was only noted in it (a lease, a link, who was told) is no event.
-  if (before !== undefined && (before.status !== after.status || ownerOf(before) !== ownerOf(after)))
+  if (before !== undefined && (before.status !== after.status || ownerName(before) !== ownerName(after)))
     recordTask(ref, "changed", after, before);
   return after;
 }
@@ -251,7 +251,7 @@ export function isBlockedNow(ref: TeamRef, task: Task): boolean {
 }
 
 /** The owner's name; a peer may have written an agent id. */
-export function ownerOf(task: Task): string | undefined {
+export function ownerName(task: Task): string | undefined {
   return task.owner === undefined || task.owner === "" ? undefined : splitAddress(task.owner).name;
 }
 

@@ -2,13 +2,13 @@ import type { ProcessIdentity } from "../../schema/process-identity.ts";
 import type { Task } from "../../schema/task.ts";
 import type { TeamRef } from "../ref.ts";
 import { isLeaseAlive, isLeasedTo, withoutLease } from "./lease.ts";
-import { changeTask, ownerOf, readableTask, readTasks } from "./tasks.ts";
+import { changeTask, ownerName, readableTask, readTasks } from "./tasks.ts";
 
 /** The ids of what each owner has not finished, internal tasks too, by the owner's name. */
 export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly string[]> {
   const unfinished = new Map<string, string[]>();
   for (const task of readTasks(ref)) {
-    const owner = ownerOf(task);
+    const owner = ownerName(task);
     if (owner === undefined || task.status === "completed") continue;
     const ids = unfinished.get(owner) ?? [];
     ids.push(task.id);
@@ -23,7 +23,7 @@ export function unfinishedTasks(ref: TeamRef): ReadonlyMap<string, readonly stri
  * @param ended.process its own; a task that another living process holds under the same name stays
  * @returns those of them that are nobody's now
  */
-export async function giveBack(
+export async function unassignTasks(
   ref: TeamRef,
   ended: {
     readonly name: string;
@@ -33,7 +33,7 @@ export async function giveBack(
 ): Promise<Task[]> {
   const isHis = (task: Task): boolean =>
     task.status !== "completed" &&
-    ownerOf(task) === ended.name &&
+    ownerName(task) === ended.name &&
     (isLeasedTo(task, ended.process) || !isLeaseAlive(task));
   const free: Task[] = [];
   for (const id of ended.tasks) {
@@ -44,7 +44,7 @@ export async function giveBack(
       const { owner: _gone, ...rest } = current;
       return withoutLease({ ...rest, status: "pending" });
     });
-    if (task.status !== "completed" && ownerOf(task) === undefined) free.push(task);
+    if (task.status !== "completed" && ownerName(task) === undefined) free.push(task);
   }
   return free;
 }

@@ -7,7 +7,7 @@ import type { TeamRef } from "../ref.ts";
 import { lowerOpenFrom } from "./claim-cursor.ts";
 import { linkTasks } from "./dependencies.ts";
 import { withLease, withoutLease } from "./lease.ts";
-import { tellNews } from "./notify-owners.ts";
+import { notifyPending } from "./notify-owners.ts";
 import { OWN_KEYS, withAssignment, withCompletion, withReopened } from "./pending-notifications.ts";
 import { assertAllowed, type TaskUpdate } from "./task-rules.ts";
 import {
@@ -17,7 +17,7 @@ import {
   findTask,
   getTask,
   type NewTask,
-  ownerOf,
+  ownerName,
   reserveTaskId,
 } from "./tasks.ts";
 
@@ -54,7 +54,7 @@ export async function addTask(
     },
     reserved,
   );
-  return tellNews(ref, task, clock);
+  return notifyPending(ref, task, clock);
 }
 
 /** Asks for a task that nobody can see yet; what else would refuse it is looked at before. @returns its id */
@@ -105,7 +105,7 @@ export async function updateTask(
     return noted(current, applied(ref, current, actor, wanted), actor);
   });
   if (task.status !== "completed") await lowerOpenFrom(ref, id);
-  return tellNews(ref, task, clock);
+  return notifyPending(ref, task, clock);
 }
 
 /** The task as the update makes it. */
@@ -127,8 +127,8 @@ function applied(ref: TeamRef, task: Task, actor: string, update: TaskUpdate): T
 
 /** The change together with what is to be told of it. */
 function noted(before: Task, next: Task, actor: string): Task {
-  const owner = ownerOf(next);
-  const isOthers = owner !== undefined && owner !== actor && owner !== ownerOf(before);
+  const owner = ownerName(next);
+  const isOthers = owner !== undefined && owner !== actor && owner !== ownerName(before);
   const told = isOthers ? withAssignment(next, owner, actor) : next;
   if (before.status === next.status) return told;
   if (next.status === "completed") return withCompletion(told, actor);
@@ -137,9 +137,9 @@ function noted(before: Task, next: Task, actor: string): Task {
 
 /** What nobody has or is done carries no lease; a new claim, and the owner's own change, get the owner's of now. */
 function leased(ref: TeamRef, before: Task, next: Task, actor: string): Task {
-  const owner = ownerOf(next);
+  const owner = ownerName(next);
   if (owner === undefined || next.status === "completed") return withoutLease(next);
-  const isSame = owner === ownerOf(before) && next.status === before.status && owner !== actor;
+  const isSame = owner === ownerName(before) && next.status === before.status && owner !== actor;
   if (isSame) return next;
   return next.status === "in_progress" || owner === actor ? withLease(ref, next, owner) : withoutLease(next);
 }
@@ -152,7 +152,7 @@ function nextStatus(task: Task, { status, owner }: TaskUpdate): Task["status"] {
 /** Starting a task makes it the starter's, unless the lead starts what somebody else has. */
 function nextOwner(task: Task, actor: string, { owner, status }: TaskUpdate): string | undefined {
   if (owner !== undefined) return owner === "" ? undefined : owner;
-  const holder = ownerOf(task);
+  const holder = ownerName(task);
   if (status !== "in_progress" || task.status === "in_progress") return holder;
   return actor === LEAD_NAME ? (holder ?? actor) : actor;
 }

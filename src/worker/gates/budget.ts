@@ -1,7 +1,7 @@
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME, SYSTEM_NAME } from "../../schema/names.ts";
 import { eventId } from "../../team/mailbox/event-message-id.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import {
   type Budget,
   type BudgetLevel,
@@ -11,10 +11,10 @@ import {
 } from "../../team/members/budget.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { operand, optionWords } from "../../text/shell-quote.ts";
-import { Rings } from "../../wakeup/manual-bell.ts";
-import type { Life } from "../lifecycle.ts";
-import type { OwnEvents } from "../reports/agent-activity.ts";
-import type { TeamReports } from "../reports/team-reports.ts";
+import { ManualBell } from "../../wakeup/manual-bell.ts";
+import type { WorkerLifecycle } from "../lifecycle.ts";
+import type { EventRecorder } from "../reports/agent-activity.ts";
+import type { TeamNotifications } from "../reports/team-reports.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { Queue } from "../turn-queue.ts";
 import type { WorkerView } from "../view.ts";
@@ -28,7 +28,7 @@ export interface SpentBudget {
 }
 
 /** Looks after the budgets that bind an agent, and tells lead and person of each of the two marks once. */
-export class BudgetGate {
+export class BudgetLimit {
   readonly #ref: TeamRef;
   readonly #name: string;
   readonly #tell: (text: string) => void;
@@ -74,7 +74,7 @@ export class BudgetGate {
     const event = eventId("budget", member ?? "", level, JSON.stringify(defined(limits)));
     if (this.#told.has(event)) return;
     const stands = level === "spent" && member !== undefined && member !== LEAD_NAME;
-    await deliver(this.#ref, {
+    await sendMessage(this.#ref, {
       from: stands ? member : SYSTEM_NAME,
       to: LEAD_NAME,
       text,
@@ -101,13 +101,13 @@ function sentenceOf(
 export interface BudgetPauseOptions {
   readonly ref: TeamRef;
   readonly name: string;
-  readonly reports: Pick<TeamReports, "guarded">;
-  readonly events: OwnEvents;
+  readonly reports: Pick<TeamNotifications, "guarded">;
+  readonly events: EventRecorder;
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   /** Ends whoever waits. */
   readonly signal: AbortSignal;
-  readonly life: Pick<Life, "goesOn">;
+  readonly life: Pick<WorkerLifecycle, "goesOn">;
   readonly queue: Pick<Queue, "hasShutdown">;
   isInTurn(): boolean;
 }
@@ -115,21 +115,21 @@ export interface BudgetPauseOptions {
 /** Calls of the model that an agent without a budget has to answer a shutdown request: its tool, and a last word. */
 const MOST_OVERDRAWN = 3;
 /** Longest wait for more of a budget until the next look, in milliseconds: the net for a ring that was lost. */
-const LOOK_AGAIN = 10_000;
+const POLL_MS = 10_000;
 
 /** Stops an agent before the call of a model that there is no budget for, and lets it go on once there is more. */
-export class BudgetPause {
+export class BudgetWait {
   readonly #options: BudgetPauseOptions;
-  readonly #gate: BudgetGate;
+  readonly #gate: BudgetLimit;
   /** Rings for whoever waits for more: an agent and its subagents do so side by side. */
-  readonly #more = new Rings(() => undefined);
+  readonly #more = new ManualBell(() => undefined);
   #isOn = false;
   /** Calls that the turn that runs may still have whatever the budget is. */
   #overdraft = 0;
 
   constructor(options: BudgetPauseOptions) {
     this.#options = options;
-    this.#gate = new BudgetGate(options.ref, options.name, (text) => options.view.waiting(text));
+    this.#gate = new BudgetLimit(options.ref, options.name, (text) => options.view.waiting(text));
   }
 
   /** Whether the agent stands for want of a budget. */
@@ -176,7 +176,7 @@ export class BudgetPause {
       }
       if (this.#mustMakeWay) return "stop";
       this.#pause();
-      await this.#more.wait({ signal: stops, timeoutMs: LOOK_AGAIN });
+      await this.#more.wait({ signal: stops, timeoutMs: POLL_MS });
     }
     this.#goOn();
     return "go";

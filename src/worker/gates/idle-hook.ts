@@ -16,7 +16,7 @@ export interface RestGateOptions {
 }
 
 /** Asks the hooks whether an agent that has nothing left to do may rest, and sends it on only so often in a row (S65). */
-export class RestGate {
+export class IdleHook {
   readonly #options: RestGateOptions;
   #sentOn = 0;
 

@@ -6,7 +6,7 @@ import { addRules, type PermissionResponse, verdictOf } from "../../protocol/per
 import { permissionRequestId } from "../../protocol/request-ids.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { shownChange } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
@@ -62,7 +62,7 @@ const MAX_WHOSE = 60;
  * Where a tool call waits for a yes or a no: it shows in the agent's own pane and on the lead's side, and the first
  * answer counts (protocol.md section 4).
  */
-export class PermissionDesk {
+export class PermissionRequests {
   readonly #options: DeskOptions;
   readonly #open: Open[] = [];
   readonly #always: string[] = [];
@@ -227,7 +227,7 @@ export class PermissionDesk {
     const { ref, agent, color, isLead } = this.#options;
     if (isLead) return;
     const text = formatProtocol(requestMessage(id, agent, request), new Date(now));
-    await deliver(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+    await sendMessage(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
 }
 

@@ -7,12 +7,12 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { planTitle } from "../../team/config/plan-files.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import {
   answerRequest,
   closeRequest,
-  isOpen,
+  isAwaitingAnswer,
   openTold,
   type RequestRecord,
   readAnswer,
@@ -41,7 +41,7 @@ const RELEASED =
   "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
 
 /** The agent's permission mode, and the plan that it waits with: nothing of a plan runs before the matching approval (S64). */
-export class PlanGate {
+export class PlanApproval {
   readonly planFile: string;
   readonly #options: PlanGateOptions;
   #mode: PermissionMode;
@@ -126,7 +126,7 @@ export class PlanGate {
       await openTold(
         ref,
         { id: requestId, kind: "plan", from: name, summary: planTitle(plan), payload, at: now },
-        () => deliver(ref, defined({ from: name, to: LEAD_NAME, text, color })),
+        () => sendMessage(ref, defined({ from: name, to: LEAD_NAME, text, color })),
       );
     } catch (error) {
       this.#request = undefined;
@@ -196,7 +196,7 @@ export class PlanGate {
   /** A peer answers with a message alone: what it answered is to leave the list all the same. */
   async #writeDown({ requestId, approved, feedback }: MessageOf<"plan_approval_response">): Promise<void> {
     const { ref, name, clock } = this.#options;
-    if (!isOpen(ref, requestId, name)) return;
+    if (!isAwaitingAnswer(ref, requestId, name)) return;
     const answer = defined({ approve: approved, by: LEAD_NAME, note: feedback, at: clock.now() });
     await answerRequest(ref, requestId, answer);
   }

@@ -4,11 +4,11 @@ import { choicesOf, chosen, sendGivenAnswer } from "../../team/requests/answers.
 import { closeRequest, hasOpen, questionsOf } from "../../team/requests/requests.ts";
 import { operand } from "../../text/shell-quote.ts";
 import type { WorkerView } from "../view.ts";
-import type { PlanGate } from "./plan-approval.ts";
+import type { PlanApproval } from "./plan-approval.ts";
 
 export interface GivenAnswersOptions {
   readonly ref: TeamRef;
-  readonly plan: PlanGate;
+  readonly plan: PlanApproval;
   readonly clock: Clock;
 }
 
@@ -16,7 +16,7 @@ export interface GivenAnswersOptions {
  * The plan and the questions of an agent whose answers come as messages. Whoever answered may have been killed before the
  * message was written: the agent then sends it to itself, under the id that it would have had, so that it has one.
  */
-export class GivenAnswers {
+export class UndeliveredAnswers {
   readonly #options: GivenAnswersOptions;
   readonly #questions = new Set<string>();
 
@@ -54,9 +54,9 @@ export interface QuestionsOptions {
 /** What an agent has asked a person: it shows in its pane, and what is typed there answers it. */
 export class Questions {
   readonly #options: QuestionsOptions;
-  readonly #answers: GivenAnswers;
+  readonly #answers: UndeliveredAnswers;
 
-  constructor(options: QuestionsOptions, answers: GivenAnswers) {
+  constructor(options: QuestionsOptions, answers: UndeliveredAnswers) {
     this.#options = options;
     this.#answers = answers;
   }

@@ -3,28 +3,28 @@ import { defined } from "../../schema/defined.ts";
 import { isTyped } from "../../schema/inbox.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import { operand } from "../../text/shell-quote.ts";
-import type { BudgetPause } from "../gates/budget.ts";
-import type { GivenAnswers } from "../gates/questions.ts";
-import type { AgentOnce } from "../lazy-agent.ts";
-import type { Latch, Life } from "../lifecycle.ts";
+import type { BudgetWait } from "../gates/budget.ts";
+import type { UndeliveredAnswers } from "../gates/questions.ts";
+import type { LazyAgent } from "../lazy-agent.ts";
+import type { WakeSignal, WorkerLifecycle } from "../lifecycle.ts";
 import type { WorkerParts } from "../ports.ts";
-import type { TeamReports } from "../reports/team-reports.ts";
+import type { TeamNotifications } from "../reports/team-reports.ts";
 import { isNews, type Queue, type ShutdownRequests } from "../turn-queue.ts";
-import { type AtOnceParts, actAtOnce } from "./control-messages.ts";
-import { Mail } from "./inbox-reader.ts";
+import { type AtOnceParts, handleControlMessage } from "./control-messages.ts";
+import { InboxReader } from "./inbox-reader.ts";
 
-export interface ArrivalsOptions
+export interface InboundMessagesOptions
   extends Pick<WorkerParts, "ref" | "name" | "bell" | "signal" | "onSilent">,
     Omit<AtOnceParts, "onSilent"> {
   readonly queue: Queue;
   readonly shutdowns: ShutdownRequests;
-  readonly answers: GivenAnswers;
-  readonly budget: BudgetPause;
-  readonly reports: Pick<TeamReports, "guarded">;
-  readonly agent: AgentOnce;
-  readonly life: Pick<Life, "teamGone">;
+  readonly answers: UndeliveredAnswers;
+  readonly budget: BudgetWait;
+  readonly reports: Pick<TeamNotifications, "guarded">;
+  readonly agent: LazyAgent;
+  readonly life: Pick<WorkerLifecycle, "teamGone">;
   /** Set when something is there, or may be, that the loop looks for. */
-  readonly wake: Latch;
+  readonly wake: WakeSignal;
   isInTurn(): boolean;
 }
 
@@ -32,21 +32,21 @@ export interface ArrivalsOptions
 export const SHUTDOWN_ASKED = "A shutdown was asked for.";
 
 /** What comes to a worker from outside: messages, of which each is acted on or queued once, and rings for what is no message. */
-export class Arrivals {
-  readonly mail: Mail;
-  readonly #options: ArrivalsOptions;
+export class InboundMessages {
+  readonly mail: InboxReader;
+  readonly #options: InboundMessagesOptions;
 
-  constructor(options: ArrivalsOptions) {
+  constructor(options: InboundMessagesOptions) {
     const { ref, name, bell, signal, view, plan, desk, status, interrupt, onSilent } = options;
     this.#options = options;
     const parts = defined({ plan, desk, status, view, interrupt, onSilent });
-    this.mail = new Mail({
+    this.mail = new InboxReader({
       ref,
       agent: name,
       bell,
       signal,
       handled: async () => (await options.agent.get()).handledKeys,
-      atOnce: (entry) => actAtOnce(entry, parts),
+      atOnce: (entry) => handleControlMessage(entry, parts),
       arrived: (entries) => this.arrived(entries),
       teamGone: () => options.life.teamGone(),
       problem: (error) => view.error(messageOf(error)),

@@ -1,16 +1,16 @@
-import { isSilent } from "../../protocol/messages.ts";
+import { isCodeOnly } from "../../protocol/messages.ts";
 import { rulesAdded } from "../../protocol/permission-messages.ts";
 import { permissionMode } from "../../schema/config.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
-import type { PermissionDesk } from "../gates/permission-requests.ts";
-import type { PlanGate } from "../gates/plan-approval.ts";
+import type { PermissionRequests } from "../gates/permission-requests.ts";
+import type { PlanApproval } from "../gates/plan-approval.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { WorkerView } from "../view.ts";
 
 /** What messages that code alone handles act on. */
 export interface AtOnceParts {
-  readonly plan: PlanGate;
-  readonly desk: PermissionDesk;
+  readonly plan: PlanApproval;
+  readonly desk: PermissionRequests;
   readonly status: StatusKeeper;
   readonly view: WorkerView;
   interrupt(): void;
@@ -22,7 +22,7 @@ export interface AtOnceParts {
  * Handles what code alone handles, at once, also while a turn runs.
  * @returns whether it did; what it did not is for a turn
  */
-export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<boolean> {
+export async function handleControlMessage(entry: InboxEntry, parts: AtOnceParts): Promise<boolean> {
   const message = entry.protocol;
   switch (message?.type) {
     case "interrupt_request":
@@ -45,7 +45,7 @@ export async function actAtOnce(entry: InboxEntry, parts: AtOnceParts): Promise<
       return !counts;
     }
     default:
-      if (message === undefined || !isSilent(message.type)) return false;
+      if (message === undefined || !isCodeOnly(message.type)) return false;
       await parts.onSilent?.(entry);
       return true;
   }

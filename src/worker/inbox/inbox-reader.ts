@@ -1,6 +1,6 @@
 import { systemCode, TeamError } from "../../errors.ts";
 import { assertTeam } from "../../team/config/team-lock.ts";
-import { acknowledge, type InboxEntry, noteProgress, pending } from "../../team/mailbox/receive.ts";
+import { type InboxEntry, markAsRead, recordProgress, unreadMessages } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import type { Bell } from "../../wakeup/bell.ts";
 
@@ -26,7 +26,7 @@ export interface MailOptions {
  * Reads the inbox at every ring until the signal aborts: subscribe (the bell is open), read, wait. One reader, so that
  * a change between busy and idle loses nothing (S22).
  */
-export class Mail {
+export class InboxReader {
   readonly #options: MailOptions;
   /** Keys that are with the worker and not yet marked read; a redelivery of one is no second message. */
   readonly #held = new Set<string>();
@@ -53,7 +53,7 @@ export class Mail {
   /** Marks as read what the conversation now holds. */
   async done(keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
-    await acknowledge(this.#options.ref, this.#options.agent, [...keys]);
+    await markAsRead(this.#options.ref, this.#options.agent, [...keys]);
     for (const key of keys) this.#held.delete(key);
   }
 
@@ -85,7 +85,7 @@ export class Mail {
     const { ref, agent } = this.#options;
     // An inbox that is not there is an empty one, also in a team that is gone.
     assertTeam(ref);
-    const fresh = eachOnce(await pending(ref, agent)).filter((entry) => !this.#held.has(entry.key));
+    const fresh = eachOnce(await unreadMessages(ref, agent)).filter((entry) => !this.#held.has(entry.key));
     if (fresh.length === 0) return;
     const handled = await this.#options.handled();
     const known = fresh.filter((entry) => handled.has(entry.key));
@@ -110,7 +110,7 @@ export class Mail {
       return true;
     }
     try {
-      await noteProgress(this.#options.ref, this.#options.agent, [entry.key], "done");
+      await recordProgress(this.#options.ref, this.#options.agent, [entry.key], "done");
     } catch (error) {
       // It was acted on and is marked: only the journal lacks the last word on it.
       this.#problem(error);

@@ -4,22 +4,22 @@ import { newUuid } from "../../os/uuid.ts";
 import { plainText } from "../../protocol/messages.ts";
 import { TYPED } from "../../schema/inbox.ts";
 import { PERSON_NAME } from "../../schema/names.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import type { PermissionDesk } from "../gates/permission-requests.ts";
+import type { PermissionRequests } from "../gates/permission-requests.ts";
 import type { Questions } from "../gates/questions.ts";
 import type { WorkerView } from "../view.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { InboundMessages } from "./arrivals.ts";
 
 export interface TypingOptions {
   readonly ref: TeamRef;
   readonly name: string;
-  readonly desk: Pick<PermissionDesk, "isOpen" | "typed">;
+  readonly desk: Pick<PermissionRequests, "isOpen" | "typed">;
   readonly questions: Questions;
   readonly view: WorkerView;
   readonly clock: Clock;
   /** Take a line that the inbox could not. */
-  readonly arrivals: Pick<Arrivals, "arrived">;
+  readonly arrivals: Pick<InboundMessages, "arrived">;
 }
 
 /**
@@ -48,7 +48,7 @@ export class Typing {
     const { ref, name: to, clock } = this.#options;
     const text = plainText(line);
     try {
-      await deliver(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
+      await sendMessage(ref, { from: PERSON_NAME, to, text, isTyped: true }, clock);
     } catch (error) {
       if (!(error instanceof TeamError)) throw error;
       this.#takeAsItIs(text, error);

@@ -2,7 +2,7 @@
  * Who is in the team, as an agent is told. Its system prompt names who was there when its conversation began, and each change
  * comes with the next turn: a prompt that changes makes the server read the whole conversation anew, at full price.
  */
-export class Roster {
+export class TeamRoster {
   readonly #read: () => readonly string[];
   #inPrompt: readonly string[] | undefined;
   #known: readonly string[] = [];

@@ -5,7 +5,7 @@ import { readTeam } from "../../team/config/config.ts";
 import { readStatus } from "../../team/records/read-records.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
-import { listTasks, ownerOf } from "../../team/tasks/tasks.ts";
+import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 
 /** Tasks that are named; of more the lowest, which are taken first. */
 const MAX_TASKS = 100;
@@ -46,7 +46,7 @@ function tasksOf(ref: TeamRef, name: string): string {
 }
 
 function taskLine(task: Task, name: string, completed: ReadonlySet<string>): string {
-  const owner = ownerOf(task);
+  const owner = ownerName(task);
   const waits = task.blockedBy.filter((id) => !completed.has(id)).map((id) => `#${id}`);
   const facts = [
     task.status,

@@ -36,7 +36,7 @@ export class ThrottleNotice {
 }
 
 /** Writes down what one agent does, in its own name. */
-export class OwnEvents {
+export class EventRecorder {
   readonly #ref: TeamRef;
   readonly #name: string;
   #who: EventOf | undefined;
@@ -79,7 +79,7 @@ function factsOf(event: AgentEvent): EventFacts | undefined {
 
 export interface AgentNewsOptions {
   readonly status: StatusKeeper;
-  readonly events: OwnEvents;
+  readonly events: EventRecorder;
   readonly view: WorkerView;
   /** The model's server lets the agent wait, and the lead has not heard of it. */
   throttled(reason: string): void;
@@ -93,7 +93,7 @@ export interface SubagentName {
 }
 
 /** Keeps status, events and screen true to what an agent does, and those that work for it. */
-export class AgentNews {
+export class AgentActivity {
   readonly #options: AgentNewsOptions;
   readonly #notice = new ThrottleNotice();
   /** Why, of each call that a model's server lets wait; by the subagent, "" is the agent itself. */
@@ -111,7 +111,7 @@ export class AgentNews {
   /** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */
   hearSubagent({ id, what }: SubagentName, event: AgentEvent): void {
     this.#follow(id, event);
-    const told = toldOf(what, event);
+    const told = reportedActivity(what, event);
     if (told !== undefined) this.#tell(told);
   }
 
@@ -142,7 +142,7 @@ export class AgentNews {
 }
 
 /** Its words and results are its own: the result comes back as that of the call. */
-function toldOf(what: string, event: AgentEvent): AgentEvent | undefined {
+function reportedActivity(what: string, event: AgentEvent): AgentEvent | undefined {
   switch (event.type) {
     case "spent":
     case "model_called":

@@ -5,10 +5,10 @@ import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { eventId } from "../../team/mailbox/event-message-id.ts";
-import { noteProgress } from "../../team/mailbox/receive.ts";
-import { deliver } from "../../team/mailbox/send.ts";
+import { recordProgress } from "../../team/mailbox/receive.ts";
+import { sendMessage } from "../../team/mailbox/send.ts";
 import { patchMember } from "../../team/members/members.ts";
-import { noteTurn } from "../../team/members/permission-mode.ts";
+import { recordTurnStart } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
 
 export interface TeamReportsOptions {
@@ -22,7 +22,7 @@ export interface TeamReportsOptions {
 }
 
 /** What a worker tells its team of itself. None of it rejects: a worker ends for want of its team, and for nothing else. */
-export class TeamReports {
+export class TeamNotifications {
   readonly #options: TeamReportsOptions;
 
   constructor(options: TeamReportsOptions) {
@@ -45,7 +45,7 @@ export class TeamReports {
   /** @param mode one that it was given while it worked */
   works(mode: PermissionMode | undefined): Promise<void> {
     const { ref, name } = this.#options;
-    return this.guarded(() => noteTurn(ref, name, mode));
+    return this.guarded(() => recordTurnStart(ref, name, mode));
   }
 
   rests(): Promise<void> {
@@ -56,7 +56,7 @@ export class TeamReports {
   /** How far the messages of a turn are. */
   progress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
     const { ref, name } = this.#options;
-    return this.guarded(() => noteProgress(ref, name, keys, state));
+    return this.guarded(() => recordProgress(ref, name, keys, state));
   }
 
   /**
@@ -81,7 +81,7 @@ export class TeamReports {
   #tellLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
     const { ref, name: from, color } = this.#options;
     return this.guarded(() =>
-      deliver(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),
+      sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),
     );
   }
 }

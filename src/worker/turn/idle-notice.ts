@@ -8,7 +8,7 @@ export interface TurnSummary {
 }
 
 /** Longest result that a notice carries, in characters: it is read by a model beside others. */
-export const MAX_RESULT = 4_000;
+export const MAX_NOTICE_RESULT = 4_000;
 
 /**
  * Whether this turn's end is worth a notice: none after a turn that called no tool and said nothing but what the last
@@ -93,5 +93,5 @@ export class WorkSinceIdle {
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_RESULT ? text : `${text.slice(0, MAX_RESULT)}…`;
+  return text.length <= MAX_NOTICE_RESULT ? text : `${text.slice(0, MAX_NOTICE_RESULT)}…`;
 }

@@ -23,7 +23,7 @@ export function hasConversation(transcript: string): boolean {
  * delivers them again, and no turn of theirs has ended. One of another team's messages is left alone.
  * @returns `again`: it may go on; `given-up`: it has been begun too often; undefined: nothing was cut off
  */
-export function cutTurn(
+export function interruptedTurn(
   ref: TeamRef,
   name: string,
   { restoredKeys }: Pick<Agent, "restoredKeys">,

@@ -4,35 +4,41 @@ import { shownProse } from "../../protocol/render.ts";
 import { isTyped } from "../../schema/inbox.ts";
 import type { InboxEntry } from "../../team/mailbox/receive.ts";
 import type { TeamRef } from "../../team/ref.ts";
-import type { BudgetPause } from "../gates/budget.ts";
-import type { RestGate } from "../gates/idle-hook.ts";
-import type { PlanGate } from "../gates/plan-approval.ts";
+import type { BudgetWait } from "../gates/budget.ts";
+import type { IdleHook } from "../gates/idle-hook.ts";
+import type { PlanApproval } from "../gates/plan-approval.ts";
 import type { Questions } from "../gates/questions.ts";
-import type { AgentOnce } from "../lazy-agent.ts";
-import type { Life } from "../lifecycle.ts";
-import type { OwnEvents } from "../reports/agent-activity.ts";
-import type { TeamReports } from "../reports/team-reports.ts";
+import type { LazyAgent } from "../lazy-agent.ts";
+import type { WorkerLifecycle } from "../lifecycle.ts";
+import type { EventRecorder } from "../reports/agent-activity.ts";
+import type { TeamNotifications } from "../reports/team-reports.ts";
 import type { WorkerEvent } from "../states.ts";
 import type { StatusKeeper } from "../status-record.ts";
 import type { Queue, ShutdownRequests, TurnMaterial } from "../turn-queue.ts";
 import type { WorkerView } from "../view.ts";
 import { idleReason, type TurnSummary, type WorkSinceIdle } from "./idle-notice.ts";
-import { cutTurn, endsWithPlan, GIVEN_UP, hasConversation, shutdownReadIn } from "./interrupted-turn.ts";
+import {
+  endsWithPlan,
+  GIVEN_UP,
+  hasConversation,
+  interruptedTurn,
+  shutdownReadIn,
+} from "./interrupted-turn.ts";
 import { composeTurn } from "./turn-input.ts";
 
 export interface TurnEndOptions {
   readonly role: "teammate" | "lead";
   readonly queue: Queue;
   readonly work: WorkSinceIdle;
-  readonly reports: TeamReports;
-  readonly events: OwnEvents;
+  readonly reports: TeamNotifications;
+  readonly events: EventRecorder;
   readonly status: StatusKeeper;
   readonly view: WorkerView;
-  readonly life: Pick<Life, "goesOn" | "isCut">;
-  readonly plan: Pick<PlanGate, "isWaiting">;
+  readonly life: Pick<WorkerLifecycle, "goesOn" | "isCut">;
+  readonly plan: Pick<PlanApproval, "isWaiting">;
   readonly questions: Pick<Questions, "isOpen">;
-  readonly budget: Pick<BudgetPause, "look">;
-  readonly agent: Pick<AgentOnce, "inBackground">;
+  readonly budget: Pick<BudgetWait, "look">;
+  readonly agent: Pick<LazyAgent, "inBackground">;
 }
 
 /** What follows from the end of a turn: whether the agent rests, and who hears of it. */
@@ -42,7 +48,7 @@ export class TurnEnd {
   #failure: string | undefined;
   #interrupted = false;
   /** Whether it may rest when nothing is left to do; set with the agent, since it needs the settings. */
-  rest: RestGate | undefined;
+  rest: IdleHook | undefined;
 
   constructor(options: TurnEndOptions) {
     this.#options = options;
@@ -117,10 +123,10 @@ export interface TurnsOptions extends TurnEndOptions {
   readonly name: string;
   /** The file of its conversation. */
   readonly transcript: string;
-  readonly plan: PlanGate;
-  readonly budget: BudgetPause;
+  readonly plan: PlanApproval;
+  readonly budget: BudgetWait;
   readonly shutdowns: ShutdownRequests;
-  readonly agent: AgentOnce;
+  readonly agent: LazyAgent;
   /** What it is to know before it reads the input of a turn. */
   news(): string | undefined;
 }
@@ -162,7 +168,7 @@ export class Turns {
     // Whoever looks at the state sees no idle agent before it is known to be one.
     status.happened("turn_started", "looks at what it was doing");
     const agent = await this.#options.agent.get();
-    const cut = cutTurn(ref, name, agent);
+    const cut = interruptedTurn(ref, name, agent);
     const waits = endsWithPlan(agent.messages);
     await reports.guarded(() => plan.goOn(waits));
     if (cut === undefined) {

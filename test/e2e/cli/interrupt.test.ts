@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { personInside } from "../../support/person.ts";
@@ -30,7 +30,7 @@ async function working(t: PrivateTmux, not = 0): Promise<number> {
   return eventually("the long command", () => pid() > 0 && pid() !== not && pid(), 20_000);
 }
 
-const ended = (pid: number): Promise<unknown> => eventually("its end", () => startOf(pid) === undefined);
+const ended = (pid: number): Promise<unknown> => eventually("its end", () => startTimeOf(pid) === undefined);
 
 it("Esc in a teammate's pane, and teams interrupt, end its turn and what runs in it, and keep the agent", async () => {
   const { t, teams } = place();

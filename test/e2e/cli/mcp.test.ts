@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { leaves, nothing } from "../../support/leftovers.ts";
@@ -67,7 +67,7 @@ it("the servers of a trusted project count, each that fails is named, and a call
   expect(shown).toMatch(/no tools from it: .*"wrong"/);
   expect((await teams(["kill", "ada", "--force"])).code).toBe(0);
   const pid = Number(/^started (\d+)/.exec(lines("theirs")[0] ?? "")?.[1]);
-  await eventually("the server's end", () => startOf(pid) === undefined);
+  await eventually("the server's end", () => startTimeOf(pid) === undefined);
 });
 
 it("a lead's servers end with its run, also one that stays where nobody speaks to it any more", async () => {

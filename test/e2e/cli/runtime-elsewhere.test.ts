@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamsIn } from "../../support/built.ts";
@@ -34,7 +34,7 @@ describe("a runtime directory that is another than at the start", () => {
     // A living one would say the true path again.
     const pid = readStatus(ref, "dev")?.process.pid ?? 0;
     signalProcess(pid, "SIGKILL");
-    await eventually("its end", () => startOf(pid) === undefined);
+    await eventually("its end", () => startTimeOf(pid) === undefined);
     const link = fifos.replace(place.runtime, elsewhere);
     const said = readFileSync(status, "utf8").replaceAll(`${fifos}/`, `${link}/`);
     expect(said).toContain(link);

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync, readlinkSync, statSync } from
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { LOG_BOUNDS } from "../../../src/os/files/capped-log.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { TEAMS } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -66,9 +66,9 @@ it("a child outlives the terminal in which it was started, and a Ctrl-C there", 
   place.tmux("send-keys", "-t", id, "C-c");
   await shows("interrupted");
   place.tmux("kill-pane", "-t", id);
-  await eventually("the shell's end", () => startOf(Number(shell)) === undefined);
+  await eventually("the shell's end", () => startTimeOf(Number(shell)) === undefined);
   const { pid, procStart } = readStatus(ref, "dev")?.process ?? { pid: 0, procStart: "" };
-  expect(startOf(pid)).toBe(procStart);
+  expect(startTimeOf(pid)).toBe(procStart);
   expect(readStatus(ref, "dev")?.state).toBe("idle");
   expect(existsSync(ref.paths.agent("dev").exit)).toBe(false);
 });
@@ -79,7 +79,7 @@ it("a child's log is cut where it has grown too large, and ends in its last word
   await spawn({ name: "dev" });
   const { log } = ref.paths.agent("dev");
   appendFileSync(log, "an old line\n".repeat(LOG_BOUNDS.most / 10));
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "Tell me all." });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "Tell me all." });
   await eventually("the cut", () => statSync(log).size < LOG_BOUNDS.most);
   await eventually("its last words", () => readFileSync(log, "utf8").includes("And ends."));
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { ResumeReport } from "../../../src/operations/resume/resume.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
@@ -37,7 +37,7 @@ it("an agent whose spawner was killed between its pane and the note of it is a m
     expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
     return ended;
   };
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   await done("create crew");
   const env = { ...t.inside(pane), PATH: deadlyPath(t) };
   const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);

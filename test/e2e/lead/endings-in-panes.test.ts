@@ -8,8 +8,8 @@ import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
-import { processTable, signalProcess, startedWith } from "../../../src/os/process/process-table.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
@@ -165,7 +165,7 @@ describe("an agent in a pane", () => {
     const [pid, outer] = [pidOf("dev"), readPlace(ref, "dev")?.panePid];
     const inner = processTable().find((row) => row.ppid === outer)?.pid ?? 0;
     signalProcess(inner, "SIGKILL");
-    await eventually("its end", () => startOf(pid) === undefined);
+    await eventually("its end", () => startTimeOf(pid) === undefined);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", alive: false, exit: null });
   });
 
@@ -208,7 +208,7 @@ describe("an agent in a pane", () => {
       { name: "dev", prompt: "begin" },
     );
     const instance = readPlace(ref, "dev")?.instance;
-    const marked = () => processTable().filter(({ pid }) => startedWith(pid, `TEAMS_INSTANCE=${instance}`));
+    const marked = () => processTable().filter(({ pid }) => hasEnvEntry(pid, `TEAMS_INSTANCE=${instance}`));
     await eventually(
       "the scattered ones",
       () => existsSync(join(t.home, "scattered")) && marked().length >= 8,
@@ -220,7 +220,7 @@ describe("an agent in a pane", () => {
       { name: "dev", outcome: "killed", left: [] },
     ]);
     expect(marked()).toEqual([]);
-    expect(startOf(pid)).toBeUndefined();
+    expect(startTimeOf(pid)).toBeUndefined();
     expect(leftoversOf(t)).toMatchObject({ panes: [], processes: [] });
     expect(pane).not.toBe("");
   });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { teamsIn } from "../../support/built.ts";
@@ -27,7 +27,7 @@ async function withDev() {
     expect([words, ended.code, ended.err]).toEqual([words, 0, ""]);
     return ended;
   };
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   await done("create crew");
   await done("spawn dev --model scripted:play.json --prompt begin");
   const place = readPlace(ref, "dev");
@@ -86,7 +86,7 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
   it("with the id that its pane had on a server that is gone is not touched by anything, nor by resume", async () => {
     const { t, call, done, dev, place, ref } = await withDev();
     await t.killServer();
-    await eventually("its end", () => startOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.session();
     let twin = "";
     while (twin !== dev) {
@@ -105,7 +105,7 @@ describe("A pane of the user's that looks like a teammate's (S39)", () => {
   it("since the user's own program was started in the teammate's pane is the user's", async () => {
     const { t, call, done, dev, ref } = await withDev();
     t.tmux("respawn-pane", "-k", "-t", dev, "env", "cat");
-    await eventually("its end", () => startOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
+    await eventually("its end", () => startTimeOf(readStatus(ref, "dev")?.process.pid ?? 0) === undefined);
     t.tmux("send-keys", "-t", dev, "mine", "Enter");
     await eventually("an echo", () => t.tmux("capture-pane", "-p", "-t", dev).includes("mine\nmine"));
     const before = t.tmux("display-message", "-p", "-t", dev, "#{pane_pid} #{history_size}");

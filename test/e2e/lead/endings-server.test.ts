@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { ResumeReport } from "../../../src/operations/resume/resume.ts";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import type { Env } from "../../../src/os/env.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { teamsIn } from "../../support/built.ts";
@@ -38,7 +38,7 @@ async function atWork() {
   await done(`spawn dev ${spawn}`, inside);
   await done("task claim 1 --as dev");
   await eventually("its work", () => existsSync(join(t.home, "working")));
-  return { t, done, teams, ref: teamRef(homeOf(t.env), "crew") };
+  return { t, done, teams, ref: teamRef(teamsHome(t.env), "crew") };
 }
 
 /** What ends the server, and what takes the team away behind that. */
@@ -50,7 +50,7 @@ const WAYS: [string, string, (t: PrivateTmux) => Promise<unknown>][] = [
     async (t) => {
       const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
       signalProcess(pid, "SIGKILL");
-      await eventually("the server's end", () => startOf(pid) === undefined);
+      await eventually("the server's end", () => startTimeOf(pid) === undefined);
     },
   ],
 ];

@@ -5,18 +5,18 @@ import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
 import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { requestShutdown, shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { endRun } from "../../../src/operations/run/end-run.ts";
-import { isRunOver, othersWork, runFacts } from "../../../src/operations/run/run-state.ts";
+import { isRunOver, othersWork, runState } from "../../../src/operations/run/run-state.ts";
 import { type MemberStatus, teamStatus } from "../../../src/operations/status.ts";
 import { type NoticedEnd, reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
-import { ownIdentity, startOf } from "../../../src/os/process/identity.ts";
+import { ownIdentity, startTimeOf } from "../../../src/os/process/identity.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -37,7 +37,7 @@ const BEHIND: Turn[] = [
 const pidIn = (file: string): Promise<number> =>
   eventually("its child", () => existsSync(file) && (Number(readFileSync(file, "utf8")) || false));
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
-const runs = (pid: number): boolean => startOf(pid) !== undefined;
+const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
 const told = async (ref: TeamRef): Promise<string[]> =>
   (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
     from === "system" ? [JSON.parse(text).message] : [],
@@ -136,7 +136,7 @@ describe("a shutdown", () => {
       return second && (JSON.parse(second.text).requestId as string);
     });
     const text = JSON.stringify({ type: "shutdown_approved", requestId, from: "guest" });
-    await deliver(ref, { from: "guest", to: LEAD_NAME, text });
+    await sendMessage(ref, { from: "guest", to: LEAD_NAME, text });
     expect(await asking).toEqual([{ name: "guest", outcome: "approved" }]);
     expect(names(ref)).not.toContain("guest");
   });
@@ -194,7 +194,7 @@ describe("kill", () => {
   it("with force asks nobody; what it left in the inbox and the tasks stays (S47)", async () => {
     const { ref, ctx, spawn } = await ledTeam();
     await spawn("dev");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "keep me" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "keep me" });
     await eventually("the mark", () => unreadCount(ref, "dev") === 0);
     await createTask(ref, { subject: "count" });
     await claimTask(ref, "dev", "1");
@@ -240,7 +240,7 @@ describe("delete", () => {
   it("with force ends them and leaves nothing, and not a byte of another team is touched (S44, S41)", async () => {
     const { ref, ctx, spawn, place } = await ledTeam();
     const other = await ledTeam({}, "crew-two", place);
-    await deliver(other.ref, { from: "user", to: LEAD_NAME, text: "hi" });
+    await sendMessage(other.ref, { from: "user", to: LEAD_NAME, text: "hi" });
     await createTask(other.ref, { subject: "theirs" });
     const [teamBefore, tasksBefore] = [snapshot(other.ref.paths.dir), snapshot(other.ref.paths.tasks)];
     await spawn("dev", "ada");
@@ -449,13 +449,13 @@ const leadHere = (ref: TeamRef) =>
 describe("the end of a run", () => {
   it("waits for whoever works or has something to read, and for what is on its way to the lead", async () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BUSY });
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
     await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
     expect(othersWork(ctx)).toBe(true);
-    await deliver(ref, {
+    await sendMessage(ref, {
       from: LEAD_NAME,
       to: "dev",
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
@@ -463,9 +463,9 @@ describe("the end of a run", () => {
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
     await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
-    expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
-    expect(isRunOver(runFacts(ctx))).toBe(false);
-    expect(isRunOver(runFacts(ctx, 1))).toBe(true);
+    expect(runState(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
+    expect(isRunOver(runState(ctx))).toBe(false);
+    expect(isRunOver(runState(ctx, 1))).toBe(true);
     // A lead that is about to hear what all have said waits for what it has not seen.
     expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
     // Of a team that is not this process's nothing is ended.
@@ -477,7 +477,7 @@ describe("the end of a run", () => {
       "dev shut down",
     ]);
     expect(existsSync(ref.paths.dir)).toBe(false);
-    expect(runFacts(ctx)).toEqual({ teamExists: false, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
+    expect(runState(ctx)).toEqual({ teamExists: false, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
     expect(await endRun(ctx, { timeoutMs: 1_000 })).toEqual([]);
   });
 

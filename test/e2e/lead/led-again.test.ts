@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Env } from "../../../src/os/env.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
@@ -63,7 +63,7 @@ async function leftTeam(mode: string): Promise<Left> {
   const api = await startFakeMessagesApi(played({ [LEAD_NAME]: LEAD, ann: ANN }).script);
   onTestFinished(() => api.close());
   const env = { ...t.env, ANTHROPIC_BASE_URL: api.url, ANTHROPIC_API_KEY: "sk-test-000000000000" };
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   const words = ["run", "--team", "crew", "--model", "claude-fake", "--permission-mode", "bypassPermissions"];
   const { child, ended } = startTeams([...words, "--teammate-mode", mode, "Count the words"], env, t.home);
   await eventually("her work", () => existsSync(join(t.home, "counting")), 20_000);
@@ -124,7 +124,7 @@ describe("a model that takes up a team whose lead was killed (S43, S49, S50)", (
     for (let i = 0; i < 2; i += 1) {
       const { code, err } = await teams(["run", "--resume", "--model", "claude-fake"]);
       expect([code, err]).toEqual([0, "mine was led by hand, so it is kept when the run ends.\n"]);
-      expect(readTeam(teamRef(homeOf(t.env), "mine")).members).toMatchObject([{ name: LEAD_NAME }]);
+      expect(readTeam(teamRef(teamsHome(t.env), "mine")).members).toMatchObject([{ name: LEAD_NAME }]);
       expect((await teams(["task", "list"])).out).toContain("read it");
       expect((await teams(["status"])).out).toContain("led by hand");
     }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { expect, it } from "vitest";
 import { type ResumeReport, resumeTeam } from "../../../src/operations/resume/resume.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { agentsOf } from "../../support/agents.ts";
@@ -28,7 +28,7 @@ it("a resume that is killed at any step is gone on with by the next: one process
     await kill(ref);
     // As an imported one has none.
     if (n % 2 === 0) rmSync(ref.paths.agent("dev").place);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "after" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "after" });
     return {
       child: resume(JSON.stringify(place.env), ref.team, String(n)),
       check: async () => {
@@ -55,7 +55,7 @@ function count(outcomes: Map<string, number>, dev: ResumeReport["members"][numbe
 async function kill(ref: TeamRef): Promise<void> {
   const pids = [readStatus(ref, "dev")?.process.pid ?? 0, readPlace(ref, "dev")?.panePid ?? 0];
   signalProcess(pids[0] ?? 0, "SIGKILL");
-  await eventually("its end", () => pids.every((pid) => startOf(pid) === undefined));
+  await eventually("its end", () => pids.every((pid) => startTimeOf(pid) === undefined));
 }
 
 function said(ref: TeamRef, words: readonly string[]): Promise<unknown> {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { startTeams, teamsIn } from "../../support/built.ts";
 import { type Line, played } from "../../support/cast.ts";
@@ -83,7 +83,7 @@ it("a lead that only coordinates is denied what its teammates may do in the mode
   const { ended, requests } = await runOf(t, cast, ...words);
   expect(ended.json()).toMatchObject({ result: "Done." });
   expect(["lead.md", "ann.md"].map((file) => existsSync(join(t.home, file)))).toEqual([false, true]);
-  const { paths } = teamRef(homeOf(t.env), "crew");
+  const { paths } = teamRef(teamsHome(t.env), "crew");
   expect(systemOf(requests, LEAD_NAME)).toContain(paths.tasks);
   const first = requests[0]?.body as { readonly tools: readonly { readonly name: string }[] } | undefined;
   const offered = first?.tools.map(({ name }) => name);

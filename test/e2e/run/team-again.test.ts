@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { budgetsOf } from "../../../src/team/members/budget.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -59,7 +59,7 @@ it.each(["tmux", "in-process"])(
   "a lead deletes its team and leads the next one in the same run (%s)",
   async (mode) => {
     const t = privateTmux();
-    const ref = teamRef(homeOf(t.env), "crew");
+    const ref = teamRef(teamsHome(t.env), "crew");
     const { script } = played({
       [LEAD_NAME]: LEAD,
       ann: [

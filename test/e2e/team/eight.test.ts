@@ -6,7 +6,7 @@ import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
@@ -71,7 +71,7 @@ it.each(PLACES)(
       // Some are asked for whatever, be it done long ago.
       const wanted = [...Array.from({ length: 4 }, () => one(left).id), one(TASKS), one(TASKS)];
       for (const id of wanted) await team.send(one(NAMES), `please do ${id}.`);
-      await deliver(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
+      await sendMessage(ref, { from: one(NAMES), to: one(NAMES), text: `round ${round}: how is it going?` });
       if (round < DISTURBED) await disturb(one(NAMES));
       await eventually("progress", () => open().length < left.length || isAtRest());
     }

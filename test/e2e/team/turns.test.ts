@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { budget } from "../../../src/operations/budget.ts";
-import { setMode } from "../../../src/operations/permission-mode.ts";
+import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { downTeam } from "../../../src/operations/resume/down.ts";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
@@ -46,7 +46,7 @@ describe.each(PLACES)("the turns of teammates in %s", (place) => {
     await team.spawn({ name: "bob", prompt: "Begin." });
     await eventually("what it asks", () => listApprovals(team.ref)[0]);
     const how = { decider: "person", forbidden: undefined } as const;
-    await setMode(team.ctx, "bob", "bypassPermissions", how);
+    await setPermissionMode(team.ctx, "bob", "bypassPermissions", how);
     await eventually("its work", () => existsSync(join(team.t.home, "made")));
     await team.idle("bob");
     expect(listApprovals(team.ref)).toEqual([]);

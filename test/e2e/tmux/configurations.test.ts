@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { belongings } from "../../support/belongings.ts";
 import { doneIn } from "../../support/built.ts";
@@ -76,7 +76,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   expect(show("#{session_name} #{window_name} #{window_panes} #{window_active}")).toBe("mine crew 3 0");
   const grid = show("#{window_layout}");
 
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   await teams("send", "ada", "a word");
   await eventually("ada's answer", () => said(ref, "ada").includes("I heard a word"));
   await teams("wait", "--idle");

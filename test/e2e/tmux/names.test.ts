@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { doneIn, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -43,7 +43,7 @@ it(
       expect([name, inWindow, Number(width) >= 40, Number(height) >= 10]).toEqual([name, 2, true, true]);
     }
 
-    const ref = teamRef(homeOf(t.env), TEAM);
+    const ref = teamRef(teamsHome(t.env), TEAM);
     const outside = teamsIn(t.env, hostile);
     await Promise.all(NAMES.map((name) => teams("send", "--", name, `to ${name} ${RUNS}`)));
     for (const name of NAMES) {

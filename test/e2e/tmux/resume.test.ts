@@ -6,7 +6,7 @@ import type { Env } from "../../../src/os/env.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { agentsOf } from "../../support/agents.ts";
@@ -25,7 +25,7 @@ async function inPanes(...names: readonly string[]) {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(ECHO));
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   const run = (words: readonly string[], from: Env = t.env) => teamsIn(from, t.home)(words);
   const done = doneIn(t.inside(pane), t.home);
   await done("create", "crew");
@@ -195,7 +195,7 @@ it("a lead that was killed leaves its teammates at work; resume takes its place,
     "bypassPermissions",
   ];
   personInside(t, [...words, "--no-sidebar"]);
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   await eventually("its work", () => existsSync(join(t.home, "led")), 20_000);
   const { leadProcess, leadSessionId } = readTeam(ref);
   const worker = readStatus(ref, "worker")?.process.pid;

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -24,7 +24,7 @@ it("an agent in a pane outlives its runtime directory; crashed, it starts again 
   const teams = async (...words: string[]) => expect([words, (await run(words)).code]).toEqual([words, 0]);
   await teams("create", "crew");
   await teams("spawn", "dev", "--model", "scripted:play.json");
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   const { bell, lifeline } = ref.paths.agent("dev");
   const hears = async (text: string) => {
     await teams("send", "dev", text);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { livenessOf } from "../../../src/os/process/identity.ts";
-import { processTable, signalProcess, startedWith } from "../../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -42,7 +42,7 @@ async function led() {
 function waiting(t: PrivateTmux): number[] {
   const marker = `TEAMS_TEST=${t.env.TEAMS_TEST}`;
   return processTable().flatMap(({ pid, name }) =>
-    name.startsWith("tmux: client") && startedWith(pid, marker) ? [pid] : [],
+    name.startsWith("tmux: client") && hasEnvEntry(pid, marker) ? [pid] : [],
   );
 }
 
@@ -83,7 +83,7 @@ describe("a lead outside of tmux", () => {
     expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|CLAUDECODE/);
     const server = Number(t.tmux("display-message", "-p", "#{pid}"));
     expect(waiting(t)).toEqual([watch.client.pid]);
-    expect(startedWith(watch.client.pid, "TEAMS_INSTANCE=somebody")).toBe(false);
+    expect(hasEnvEntry(watch.client.pid, "TEAMS_INSTANCE=somebody")).toBe(false);
     t.tmux("new-session", "-d", "-s", "stays", "--", "env", "cat");
     child.kill("SIGINT");
     expect(await ended).toBe(130);

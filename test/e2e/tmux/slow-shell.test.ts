@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { TEAMS, teamsIn } from "../../support/built.ts";
@@ -26,7 +26,7 @@ it("four teammates run while the user's shell still starts up: none of it is wai
   await teams(["create", "crew"]);
   const words = ["--model", "scripted:play.json", "--prompt", "hello; exit 1"];
   const spawning = Promise.all(NAMES.map((name) => teams(["spawn", name, ...words])));
-  const ref = teamRef(homeOf(t.env), "crew");
+  const ref = teamRef(teamsHome(t.env), "crew");
   for (const name of NAMES) {
     await eventually(`${name}'s turn`, () => said(ref, name).includes("I heard hello; exit 1"));
     const { paneId = "", instance } = readPlace(ref, name) ?? {};
@@ -51,7 +51,7 @@ it("the user's shell starts up behind a teammate's start, from which it would ta
   const { pane } = t.session();
   const teams = teamsIn(t.inside(pane), t.home);
   await teams(["create", "crew"]);
-  const { status } = teamRef(homeOf(t.env), "crew").paths.agent("ada");
+  const { status } = teamRef(teamsHome(t.env), "crew").paths.agent("ada");
   const seen = join(t.home, "seen");
   writeFileSync(
     join(t.home, ".bashrc"),

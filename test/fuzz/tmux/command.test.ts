@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Command } from "../../../src/tmux/command.ts";
+import type { TmuxCommand } from "../../../src/tmux/command.ts";
 import { literal } from "../../../src/tmux/format.ts";
 import { eventually } from "../../support/eventually.ts";
 import { cases } from "../../support/fuzz.ts";
@@ -56,7 +56,7 @@ const DUMP =
   `eval "printf '%s\\\\0' \\"\\$V$i\\""; i=$((i+1)); done >>"$OUT"; mv "$OUT" "$OUT.done"`;
 
 /** A tmux command that opens a window and dumps these arguments and environment values. */
-function dumping(out: string, args: readonly string[], values: readonly string[]): Command {
+function dumping(out: string, args: readonly string[], values: readonly string[]): TmuxCommand {
   return [
     ...["new-window", "-d", "-t", "=work:", "-e", `OUT=${out}`, "-e", `COUNT=${values.length}`],
     ...values.flatMap((value, i) => ["-e", `V${i}=${value}`]),
@@ -108,8 +108,8 @@ describe("10,000 random words reach a tmux server byte for byte, and none is exe
     const property = fc.asyncProperty(words(500), async (values) => {
       // Printed one per line, so without line breaks.
       const clean = values.map((value) => value.replace(/[\x00-\x1f\x7f]/g, ""));
-      const set = clean.map((value, i): Command => ["set-option", "-p", "-t", pane, `@v${i}`, value]);
-      const print = clean.map((_, i): Command => ["display-message", "-p", "-t", pane, `<#{@v${i}}>`]);
+      const set = clean.map((value, i): TmuxCommand => ["set-option", "-p", "-t", pane, `@v${i}`, value]);
+      const print = clean.map((_, i): TmuxCommand => ["display-message", "-p", "-t", pane, `<#{@v${i}}>`]);
       const { lines, errors } = await t.server.batch([...set, ...print]);
       expect(errors).toEqual([]);
       expect(lines).toEqual(clean.map((value) => `<${value}>`));
@@ -148,7 +148,7 @@ describe("random names reach a tmux server as far as tmux accepts them,", () => 
     const { pane, session } = t.session();
     const target = verb === "rename-session" ? session : pane;
     const property = fc.asyncProperty(names, async (wanted) => {
-      const commands = wanted.flatMap((text): Command[] => [
+      const commands = wanted.flatMap((text): TmuxCommand[] => [
         [verb, "-t", target, literal(text)],
         ["display-message", "-p", "-t", pane, format],
       ]);

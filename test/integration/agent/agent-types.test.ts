@@ -12,7 +12,7 @@ import { setTrust } from "../../../src/settings/trust.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 import { writeTree } from "../../support/tree.ts";
 
-/** A root and a project with these files; a text that begins with `-> ` is a link. */
+/** Creates a root and a project with these files; a text that begins with `-> ` makes a symlink. */
 function files(texts: Readonly<Record<string, string>>) {
   const home = temporaryDirectory();
   writeTree(home, texts);
@@ -23,8 +23,8 @@ function files(texts: Readonly<Record<string, string>>) {
 const type = (matter: string, body = "Do it.") => `---\n${matter}\n---\n${body}\n`;
 const custom = ({ types }: Pick<AgentTypes, "types">) => types.filter(({ file }) => file !== undefined);
 
-describe("agent types of files", () => {
-  it("are read whole", () => {
+describe("agent type files", () => {
+  it("are read with all their fields", () => {
     const { root } = files({
       "root/agents/scribe.md": type(
         "name: scribe\ndescription: Writes\n  it down.\ntools: Read, Write mcp__docs\ndisallowedTools: [Bash(rm:*), Edit]\nmodel: opus\npermissionMode: acceptEdits\ncolor: pink\nmemory: project\nunknown: 7",
@@ -52,38 +52,34 @@ describe("agent types of files", () => {
 
   it.each([
     ["no front matter", "Just text.", "gives it no name"],
-    ["YAML that is none", "---\nname: [\n---\n", "at line"],
-    ["a name that is no word", type("name: -x y"), "cannot be the name"],
-    ["a name that leads elsewhere", type("name: ../../x"), "cannot be the name"],
-    ["tools that say nothing", type("name: x\ntools:"), "its tools are not a list"],
-    ["tools that are no words", type("name: x\ntools: [Read, 7]"), "its tools are not a list"],
+    ["invalid YAML", "---\nname: [\n---\n", "at line"],
+    ["a name with spaces", type("name: -x y"), "cannot be the name"],
+    ["a name that is a path", type("name: ../../x"), "cannot be the name"],
+    ["empty tools", type("name: x\ntools:"), "its tools are not a list"],
+    ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools are not a list"],
+    ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not one"],
     [
-      "a pattern where nobody would hold it against a call",
-      type("name: x\ntools: Bash(git:*)"),
-      "is not one",
-    ],
-    [
-      "what never runs, unclear",
+      "disallowedTools that are a map",
       type("name: x\ndisallowedTools: {Bash: true}"),
       "its disallowedTools are not a list",
     ],
-    ["a mode that is none", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
-    ["the lead's own mode", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
-    ["a model that cannot be one", type("name: x\nmodel: a b"), "cannot be a model's name"],
-    ["notes nowhere", type("name: x\nmemory: team"), "its memory is not user,"],
-  ])("with %s are told of and hide no other", async (_title, text, flaw) => {
+    ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
+    ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
+    ["an invalid model name", type("name: x\nmodel: a b"), "cannot be a model's name"],
+    ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
+  ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({
       "root/agents/a-good.md": type("name: good"),
       "root/agents/bad.md": text,
       "root/agents/z-better.md": type("name: better"),
     });
     const found = await agentTypesIn(root, project);
-    expect(found.flaws).toEqual([expect.stringContaining(flaw)]);
+    expect(found.flaws).toEqual([expect.stringContaining(problem)]);
     expect(found.flaws[0]).toContain(join(root, "agents/bad.md"));
     expect(custom(found).map(({ name }) => name)).toEqual(["good", "better"]);
   });
 
-  it("of a project count once a person trusts it, over the user's, over the built-in ones (S70)", async () => {
+  it("of a trusted project override the user's, which override the built-in types (S70)", async () => {
     const { root, project, home } = files({
       "root/agents/reviewer.md": type("name: Reviewer", "mine"),
       "root/agents/scribe.md": type("name: scribe", "mine"),
@@ -112,7 +108,7 @@ describe("agent types of files", () => {
     expect(home).toBeDefined();
   });
 
-  it("in the home directory are the user's own", async () => {
+  it("in ~/.claude are the user's, even if the home directory is the project", async () => {
     const { home } = files({ ".claude/agents/scribe.md": type("name: scribe") });
     const found = await agentTypesIn(join(home, ".claude"), home);
     expect(custom(found)).toHaveLength(1);
@@ -121,11 +117,11 @@ describe("agent types of files", () => {
   });
 });
 
-describe("the notes of a type", () => {
+describe("openNotes", () => {
   const nothing = () => false;
   const scribe = { name: "scribe", description: "", prompt: "" };
 
-  it("lie where Claude Code keeps them, and their first lines are loaded", () => {
+  it("finds notes where Claude Code keeps them, and loads their first lines", () => {
     const { root, project } = files({
       "root/agent-memory/scribe/MEMORY.md": `first\n${"line\n".repeat(300)}last`,
     });
@@ -145,22 +141,19 @@ describe("the notes of a type", () => {
   });
 
   it.each([
-    ["itself", "project/.claude/agent-memory/scribe"],
+    ["of notes itself", "project/.claude/agent-memory/scribe"],
     ["above it", "project/.claude/agent-memory"],
-  ])(
-    "of a project are none where a link stands for the directory %s: nobody else's is read or written",
-    (_, link) => {
-      const { root, project } = files({
-        "secret/MEMORY.md": "the key",
-        "secret/scribe/MEMORY.md": "the key",
-        [link]: "-> secret",
-      });
-      const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
-      expect(notes).toEqual({ flaw: expect.stringContaining("no notes are kept there") });
-    },
-  );
+  ])("keeps no project notes if the directory %s is a symlink", (_, link) => {
+    const { root, project } = files({
+      "secret/MEMORY.md": "the key",
+      "secret/scribe/MEMORY.md": "the key",
+      [link]: "-> secret",
+    });
+    const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
+    expect(notes).toEqual({ flaw: expect.stringContaining("no notes are kept there") });
+  });
 
-  it("are not told to a model where a rule keeps them back", () => {
+  it("hides notes that a rule denies to the model", () => {
     const { root, project } = files({ "project/.claude/agent-memory/scribe/MEMORY.md": "the key" });
     const kept = (path: string, base: string) => path.endsWith("/MEMORY.md") && base === project;
     const notes = openNotes({ ...scribe, memory: "project" }, root, project, kept);
@@ -170,7 +163,7 @@ describe("the notes of a type", () => {
     });
   });
 
-  it("do not bring in what a link in their place leads to", () => {
+  it("ignores a MEMORY.md that is a symlink", () => {
     const { root, project } = files({
       "secret.md": "the key",
       "project/.claude/agent-memory/scribe/MEMORY.md": "-> secret.md",

@@ -35,7 +35,7 @@ interface Played {
   readonly error?: unknown;
 }
 
-/** Plays one call to its end, without waiting between tries. */
+/** Runs one call to its end, without delays between attempts. */
 async function play(
   server: FakeMessagesApi,
   options: Partial<AnthropicOptions> = {},
@@ -68,8 +68,8 @@ const lastOf = (events: readonly ModelEvent[]): Extract<ModelEvent, { type: "mes
   return last;
 };
 
-describe("a call that goes well", () => {
-  test("text streams in pieces and comes whole at the end, with its usage", async () => {
+describe("anthropicModel", () => {
+  test("streams text in pieces and ends with the whole text and its usage", async () => {
     const usage = {
       input_tokens: 12,
       output_tokens: 34,
@@ -87,7 +87,7 @@ describe("a call that goes well", () => {
     });
   });
 
-  test("tool calls come with their input put together", async () => {
+  test("returns tool calls with their complete input", async () => {
     const blocks = [
       { type: "text", text: "I look." },
       { type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: '/a "b"', limit: 3 } },
@@ -98,7 +98,7 @@ describe("a call that goes well", () => {
     expect(last.stopReason).toBe("tool_use");
   });
 
-  test("thinking goes back as it came, signature and all", async () => {
+  test("sends thinking blocks back unchanged, with their signature", async () => {
     const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" } as const;
     const redacted = { type: "redacted_thinking", data: "eHg=" } as const;
     const blocks = [thinking, redacted, { type: "text", text: "Yes." }] as const;
@@ -113,7 +113,7 @@ describe("a call that goes well", () => {
     expect(server.requests[1]?.body.messages[1]).toEqual({ role: "assistant", content: blocks });
   });
 
-  test("the prompt's stable parts and its newest ends are marked for the cache", async () => {
+  test("marks the system prompt, the tools and the newest message for the cache", async () => {
     const server = await serve([HELLO]);
     await play(server);
     const { body } = server.requests[0] ?? {};
@@ -124,7 +124,7 @@ describe("a call that goes well", () => {
     expect(body).toMatchObject({ model: "fake-1", stream: true });
   });
 
-  test("neighbours of one role are sent as one message, results first, and empty ones not at all", async () => {
+  test("merges consecutive messages of one role, tool results first, and omits empty ones", async () => {
     const server = await serve([HELLO]);
     const messages: ConversationMessage[] = [
       { role: "user", content: [{ type: "text", text: "one" }] },
@@ -150,7 +150,7 @@ describe("a call that goes well", () => {
     expect(sent[2].content[1]).toMatchObject({ type: "text", text: "three" });
   });
 
-  test("the key goes as a key and a token as a bearer", async () => {
+  test("sends an API key as x-api-key and a token as a bearer", async () => {
     const server = await serve([HELLO], { key: "right" });
     expect((await play(server, { apiKey: "right" })).error).toBeUndefined();
     expect((await play(server, { apiKey: "", authToken: "right" })).error).toBeUndefined();
@@ -159,7 +159,7 @@ describe("a call that goes well", () => {
     expect(server.requests[1]?.headers["x-api-key"]).toBeUndefined();
   });
 
-  test("a server of one's own needs no key", async () => {
+  test("accepts a custom server without a key", async () => {
     expect((await play(await serve([HELLO]), { apiKey: "" })).error).toBeUndefined();
   });
 
@@ -170,12 +170,12 @@ describe("a call that goes well", () => {
     ["model_context_window_exceeded", "window_exceeded"],
     ["pause_turn", "pause_turn"],
     ["something_new", "end_turn"],
-  ])("the stop reason %s is told as %s", async (stopReason, told) => {
+  ])("maps the stop reason %s to %s", async (stopReason, mapped) => {
     const { events } = await play(await serve([{ ...HELLO, stopReason } as FakeReply]));
-    expect(lastOf(events).stopReason).toBe(told);
+    expect(lastOf(events).stopReason).toBe(mapped);
   });
 
-  test("a tool's input that was cut at the limit stays an object, which no tool takes", async () => {
+  test("wraps truncated tool input in an object that no tool accepts", async () => {
     const input = { file_path: "/some/where" };
     const block = { type: "tool_use", id: "t", name: "Read", input } as const;
     const server = await serve([
@@ -188,7 +188,7 @@ describe("a call that goes well", () => {
   });
 });
 
-describe("a call that fails", () => {
+describe("anthropicModel, failures", () => {
   const busy = (status: number, type: string, headers: Record<string, string> = {}): FakeReply => ({
     kind: "error",
     status,
@@ -197,7 +197,7 @@ describe("a call that fails", () => {
     headers,
   });
 
-  test("429 and 529 are tried again, after the time that the server names", async () => {
+  test("retries 429 and 529 after the delay that the server names", async () => {
     const { events, slept } = await play(
       await serve([
         busy(429, "rate_limit_error", { "retry-after": "7" }),
@@ -213,14 +213,14 @@ describe("a call that fails", () => {
     expect(textOf(events)).toBe("Hello dear world");
   });
 
-  test("a retry-after that is a date counts from now", async () => {
+  test("accepts a date in retry-after", async () => {
     const clock = { now: () => Date.parse("2026-01-01T00:00:00Z") };
     const headers = { "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" };
     const { slept } = await play(await serve([busy(429, "rate_limit_error", headers), HELLO]), { clock });
     expect(slept).toEqual([30_000]);
   });
 
-  test("500 is tried again with growing delays, and given up after a bounded number of tries", async () => {
+  test("retries 500 with growing delays and gives up after 10 attempts", async () => {
     const server = await serve([busy(500, "api_error")]);
     const { error, slept } = await play(server);
     expect(error).toMatchObject({ name: "ModelError", kind: "server", status: 500 });
@@ -229,13 +229,13 @@ describe("a call that fails", () => {
     expect(Math.max(...slept)).toBe(60_000);
   });
 
-  test("a wait longer than anybody would sit through is an error at once", async () => {
+  test("fails at once if the server asks for a wait of a day", async () => {
     const server = await serve([busy(429, "rate_limit_error", { "retry-after": "86400" })]);
     expect((await play(server)).error).toMatchObject({ kind: "rate_limited", status: 429 });
     expect(server.requests).toHaveLength(1);
   });
 
-  test("a bad key is said at once", async () => {
+  test("reports an invalid key without a retry", async () => {
     const server = await serve([HELLO], { key: "right" });
     const { error, slept } = await play(server, { apiKey: "wrong" });
     expect(error).toMatchObject({
@@ -250,7 +250,7 @@ describe("a call that fails", () => {
     [200, "text/html; charset=utf-8", /^The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/html", /^404 The server answered with a web page.*ANTHROPIC_BASE_URL/],
     [404, "text/plain", /^404 page not found$/],
-  ])("a server that is no model's (%i, %s) is said at once", async (status, type, message) => {
+  ])("reports a server without the Messages API (%i, %s) without a retry", async (status, type, message) => {
     let asked = 0;
     const page = createServer((_, response) => {
       asked += 1;
@@ -266,22 +266,19 @@ describe("a call that fails", () => {
     expect([asked, slept]).toEqual([1, []]);
   });
 
-  test("no key at all is said without a call", async () => {
+  test("fails without a request if there is no key", async () => {
     const model = anthropicModel({ model: "fake-1" });
     const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();
     await expect(call.next()).rejects.toMatchObject({ kind: "auth" });
   });
 
-  test.each(["notaurl", "ftp://127.0.0.1/", ""])(
-    "a base URL that is none (%j) is said at once",
-    async (baseUrl) => {
-      const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl });
-      const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();
-      await expect(call.next()).rejects.toMatchObject({ kind: "invalid_request" });
-    },
-  );
+  test.each(["notaurl", "ftp://127.0.0.1/", ""])("rejects the invalid base URL %j", async (baseUrl) => {
+    const model = anthropicModel({ model: "fake-1", apiKey: "k", baseUrl });
+    const call = model.stream(QUESTION, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(call.next()).rejects.toMatchObject({ kind: "invalid_request" });
+  });
 
-  test("a model that says less at once than it is let to is asked for that, from then on", async () => {
+  test("lowers max_tokens to the model's maximum and keeps it for later calls", async () => {
     const server = await serve(({ body }) =>
       body.max_tokens > 8192
         ? {
@@ -305,13 +302,13 @@ describe("a call that fails", () => {
   test.each([
     [200_000, 32_000],
     [32_000, 8_000],
-  ])("of a window of %i tokens an answer may take %i", async (window, answer) => {
+  ])("limits the answer in a window of %i tokens to %i", async (window, answer) => {
     const server = await serve([HELLO]);
     await play(server, { facts: { window } });
     expect(server.requests[0]?.body.max_tokens).toBe(answer);
   });
 
-  test("a request that is wrong is not sent twice", async () => {
+  test("does not retry an invalid request", async () => {
     const server = await serve([busy(400, "invalid_request_error")]);
     expect((await play(server)).error).toMatchObject({ kind: "invalid_request", status: 400 });
     expect(server.requests).toHaveLength(1);
@@ -320,7 +317,7 @@ describe("a call that fails", () => {
   test.each([
     ["by the network", false],
     ["by a server that ends early", true],
-  ])("a stream that is cut %s is begun again, and what had come does not count", async (_, cutCleanly) => {
+  ])("restarts a stream that is cut %s and discards its partial text", async (_, cutCleanly) => {
     const server = await serve([{ ...HELLO, cutAfter: 5, cutCleanly } as FakeReply, HELLO]);
     const { events } = await play(server);
     const kinds = events.map(({ type }) => type);
@@ -329,7 +326,7 @@ describe("a call that fails", () => {
     expect(lastOf(events).message.content).toEqual([{ type: "text", text: "Hello dear world" }]);
   });
 
-  test("an error inside of a stream is told by its type", async () => {
+  test("classifies an error inside a stream by its type", async () => {
     const overloaded: FakeReply = { kind: "stream-error", type: "overloaded_error", message: "Overloaded" };
     const { events } = await play(await serve([overloaded, HELLO]));
     expect(events.find(({ type }) => type === "retry")).toMatchObject({ status: 529 });
@@ -338,13 +335,13 @@ describe("a call that fails", () => {
     expect((await play(await serve([wrong]))).error).toMatchObject({ kind: "invalid_request" });
   });
 
-  test("a connection that breaks before an answer is tried again", async () => {
+  test("retries a connection that breaks before the response", async () => {
     const { events } = await play(await serve([{ kind: "refuse" }, HELLO]));
     expect(events[0]).toMatchObject({ type: "retry", status: undefined });
     expect(textOf(events)).toBe("Hello dear world");
   });
 
-  test("nobody there: the error says so and where it comes from", async () => {
+  test("reports the cause if no server listens", async () => {
     const server = await serve([HELLO]);
     await server.close();
     expect((await play(server)).error).toMatchObject({
@@ -354,11 +351,11 @@ describe("a call that fails", () => {
   });
 });
 
-describe("an abort", () => {
+describe("anthropicModel, abort", () => {
   test.each<[string, FakeReply]>([
-    ["while nothing has come", { kind: "hang" }],
+    ["before the response", { kind: "hang" }],
     ["in the middle of the text", { ...HELLO, paceMs: 60_000 } as FakeReply],
-  ])("%s ends the call at once", async (_, reply) => {
+  ])("ends the call at once %s", async (_, reply) => {
     const server = await serve([reply]);
     const controller = new AbortController();
     const call = play(server, {}, QUESTION, controller.signal);
@@ -369,7 +366,7 @@ describe("an abort", () => {
     expect(performance.now() - since).toBeLessThan(1000);
   });
 
-  test("while it waits for the next try ends the call at once", async () => {
+  test("ends the call at once while it waits to retry", async () => {
     const headers = { "retry-after": "600" };
     const server = await serve([{ kind: "error", status: 429, type: "rate_limit_error", headers }]);
     const controller = new AbortController();

@@ -8,7 +8,7 @@ import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import type { ToolContext, ToolResult } from "../../../src/agent/tool.ts";
 import { bashTool } from "../../../src/agent/tools/bash.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 
 let cwd: string;
 let env: Record<string, string | undefined>;
@@ -17,9 +17,9 @@ beforeEach(() => {
   env = { PATH: process.env.PATH, HOME: cwd };
 });
 afterEach(() => {
-  // What a broken tool would leave behind.
+  // Processes that a broken tool would leave running.
   for (const name of ["child", "parent"])
-    if (pidIn(name) > 0 && startOf(pidIn(name))) process.kill(pidIn(name), "SIGKILL");
+    if (pidIn(name) > 0 && startTimeOf(pidIn(name))) process.kill(pidIn(name), "SIGKILL");
   rmSync(cwd, { recursive: true, force: true });
 });
 
@@ -54,8 +54,8 @@ const pidIn = (name: string): number => {
   }
 };
 
-describe("a command", () => {
-  test("gives both streams and its exit code, as text and as values", async () => {
+describe("Bash tool", () => {
+  test("returns both streams and the exit code, as text and as data", async () => {
     const result = await bash("echo out; echo err >&2; exit 3");
     expect(result).toEqual({
       content: "Exit code 3\nout\nerr",
@@ -65,17 +65,17 @@ describe("a command", () => {
     expect(await bash("true")).toMatchObject({ content: "(no output)", isError: false });
   });
 
-  test("says to a model nothing that is for a terminal; as a value it is whole", async () => {
+  test("strips control sequences from the text, but not from the data", async () => {
     const result = await bash("printf '\\033[31mred\\033[0m\\0\\a done'");
     expect(result).toMatchObject({ content: "red done", data: { stdout: "\x1b[31mred\x1b[0m\0\x07 done" } });
   });
 
-  test("runs in bash, in the working directory", async () => {
+  test("runs commands with bash in the working directory", async () => {
     expect((await bash("[[ x == x ]] && echo bash; pwd -P")).content).toContain("bash\n/");
     expect((await bash('basename "$PWD"')).content).toBe(cwd.split("/").at(-1));
   });
 
-  test("has no terminal, nothing to read, and a session of its own", async () => {
+  test("runs commands in their own session, without a terminal or input", async () => {
     const { content } = await bash("cat; tty; (: </dev/tty) 2>&1; ps -o sid= -p $$ | tr -d ' '; echo $$");
     const lines = content.split("\n");
     expect(content).toContain("not a tty");
@@ -83,7 +83,7 @@ describe("a command", () => {
     expect(lines.at(-1)).toBe(lines.at(-2));
   });
 
-  test("sees the environment but for what opens the model", async () => {
+  test("hides the model's credentials from the environment of commands", async () => {
     env = {
       ...env,
       ANTHROPIC_API_KEY: "k",
@@ -96,7 +96,7 @@ describe("a command", () => {
     expect(content).toBe("ANTHROPIC_BASE_URL=u\nTEAMS_AGENT=ada@team");
   });
 
-  test("sources the snapshot first: functions, aliases, PATH", async () => {
+  test("sources the shell snapshot before the command, and ignores one of another shell", async () => {
     const snapshot = join(cwd, "snapshot-bash-1-a.sh");
     writeFileSync(
       snapshot,
@@ -109,18 +109,18 @@ describe("a command", () => {
     expect((await bash("echo plain", { snapshot: join(cwd, "snapshot-fish-3-b.sh") })).content).toBe("plain");
   });
 
-  test("that is longer than the system takes says so, and what to do instead", async () => {
+  test("refuses a command longer than the system's limit and suggests Write", async () => {
     const result = await bash(`: ${"x".repeat(3_000_000)}`);
     expect(result.isError).toBe(true);
     expect(result.content).toMatch(/longer than the system takes; nothing was run.*with Write/);
   });
 
-  test("in a directory that is gone is refused", async () => {
+  test("refuses to run in a directory that no longer exists", async () => {
     const gone = join(cwd, "gone");
     expect((await bash("pwd", { cwd: gone })).content).toContain("is not there any more");
   });
 
-  test("cuts what it shows at 30,000 characters and keeps the whole in a private file", async () => {
+  test("truncates the text at 30,000 characters and keeps the whole output in a private file", async () => {
     const { content, data } = await bash("head -c 200000 /dev/zero | tr '\\0' x; echo end", {
       toolUseId: `u${process.pid}`,
     });
@@ -136,7 +136,7 @@ describe("a command", () => {
     }
   });
 
-  test("whose whole output cannot be kept ends like any other, and says so", async () => {
+  test("reports that the whole output could not be kept, without failing the command", async () => {
     const inTheWay = dirname(outputDirectory(cwd));
     mkdirSync(scratchDirectory(), { recursive: true, mode: 0o700 });
     writeFileSync(inTheWay, "");
@@ -146,13 +146,13 @@ describe("a command", () => {
     expect(isError).toBe(false);
   });
 
-  test("has its output where nobody finds it who works in a directory with another name", () => {
+  test("keeps outputs of different working directories in different directories", () => {
     expect(outputDirectory("/p/a-b")).not.toBe(outputDirectory("/p/a/b"));
     expect(outputDirectory("/p/a/b")).toBe(join(scratchDirectory(), "-p-a-b", "tasks"));
     expect(outputDirectory(`/${"long/".repeat(100)}`).length).toBeLessThan(300);
   });
 
-  test("that prints a key leaves none in the file, in however many pieces it comes (S75)", async () => {
+  test("redacts secrets in the output file, even if they arrive in pieces (S75)", async () => {
     env = { ...env, SOME_TOKEN: "hunter2-hunter2" };
     const command = "head -c 40000 /dev/zero | tr '\\0' x; printf %s hunter2-; sleep 0.05; echo hunter2";
     const { content } = await bash(`${command}; echo; ${command}`, { toolUseId: `w${process.pid}` });
@@ -162,7 +162,7 @@ describe("a command", () => {
     expect(readFileSync(file, "utf8")).toBe(`${x}[secret]\n\n${x}[secret]\n`);
   });
 
-  test("that prints without end is not kept without end", async () => {
+  test("keeps at most 100,000 characters of output as data", async () => {
     const { data } = await bash("yes | head -c 3000000", { toolUseId: `v${process.pid}` });
     rmSync(dirname(outputDirectory(cwd)), {
       recursive: true,
@@ -171,7 +171,7 @@ describe("a command", () => {
     expect((data as { stdout: string }).stdout).toHaveLength(100_000);
   });
 
-  test("does not wait for what it leaves in the background", async () => {
+  test("does not wait for background children of a command", async () => {
     const since = performance.now();
     const { content } = await bash("echo started; sleep 600 & echo $! > pid");
     process.kill(pidIn("pid"), "SIGKILL");
@@ -180,11 +180,12 @@ describe("a command", () => {
   });
 });
 
-describe("the end of a command by force", () => {
+describe("Bash tool, ending a command", () => {
   const stubborn = "trap '' TERM; (trap '' TERM; echo $BASHPID > child; sleep 600) & echo $$ > parent; wait";
-  const gone = (): boolean => startOf(pidIn("child")) === undefined && startOf(pidIn("parent")) === undefined;
+  const gone = (): boolean =>
+    startTimeOf(pidIn("child")) === undefined && startTimeOf(pidIn("parent")) === undefined;
 
-  test("at its timeout takes the whole group, also what ignores SIGTERM", async () => {
+  test("kills the whole process group at the timeout, including processes that ignore SIGTERM", async () => {
     const result = await bash(stubborn, { timeout: 300 });
     expect(result).toMatchObject({
       isError: true,
@@ -194,7 +195,7 @@ describe("the end of a command by force", () => {
     await until(gone);
   });
 
-  test("at an interrupt does the same at once, and keeps what was printed", async () => {
+  test("kills the process group on interrupt and keeps the output so far", async () => {
     const controller = new AbortController();
     const running = bash(`echo before; ${stubborn}`, { signal: controller.signal });
     await until(() => pidIn("child") > 0 && pidIn("parent") > 0);
@@ -203,7 +204,7 @@ describe("the end of a command by force", () => {
     await until(gone);
   });
 
-  test("takes along what left the session, and no tmux server, nor what lives there", async () => {
+  test("kills descendants in other sessions, but not a tmux server or its panes", async () => {
     const socket = join(cwd, "s");
     const tmux = (...words: string[]): string =>
       execFileSync("tmux", ["-S", socket, ...words], { encoding: "utf8" }).trim();
@@ -216,7 +217,7 @@ describe("the end of a command by force", () => {
       controller.abort();
       await running;
       expect(gone()).toBe(true);
-      expect(startOf(Number(tmux("display-message", "-p", "#{pane_pid}")))).toBeDefined();
+      expect(startTimeOf(Number(tmux("display-message", "-p", "#{pane_pid}")))).toBeDefined();
     } finally {
       tmux("kill-server");
     }

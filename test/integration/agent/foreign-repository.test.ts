@@ -5,13 +5,13 @@ import { listFiles } from "../../../src/agent/tools/list-files.ts";
 import { git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-test.each(["as a bare one among its files", "as it was unpacked"])(
-  "a repository that somebody brings %s runs nothing when its files are listed (S70)",
-  async (how) => {
+test.each(["a bare repository among its files", "an unpacked .git directory"])(
+  "listFiles › runs no program configured by %s (S70)",
+  async (kind) => {
     const directory = temporaryDirectory();
     const [made, project] = [join(directory, "made"), join(directory, "project")];
     const own = join(project, "evil");
-    const inside = how === "as it was unpacked" ? join(own, ".git") : own;
+    const inside = kind === "an unpacked .git directory" ? join(own, ".git") : own;
     for (const path of [made, inside]) mkdirSync(path, { recursive: true });
     git(made, "init", "--quiet");
     writeFileSync(join(made, ".gitignore"), "*.o\n");
@@ -19,7 +19,7 @@ test.each(["as a bare one among its files", "as it was unpacked"])(
     git(made, "add", ".");
     git(made, "commit", "--quiet", "-m", "x");
     git(made, "update-index", "--skip-worktree", ".gitignore");
-    // A file that git looks for in the repository when it lists, and has to fetch.
+    // When git lists files it reads this blob, and fetches it if it is missing.
     const blob = git(made, "rev-parse", ":.gitignore");
     for (const part of ["HEAD", "index", "refs", "objects"])
       cpSync(join(made, ".git", part), join(inside, part), { recursive: true });

@@ -34,8 +34,8 @@ function isAlive(pid: number): boolean {
   return processTable().some((row) => row.pid === pid);
 }
 
-describe("a hook", () => {
-  it("reads on stdin what happened, in the agent's directory", async () => {
+describe("Hooks.run", () => {
+  it("runs the hook in the agent's directory with the event on stdin", async () => {
     const { run, file, cwd } = hooksOf(["cat > got; pwd > here; echo $CLAUDE_PROJECT_DIR >> here"]);
     expect(await run({ agent_type: "Explore" })).toEqual({ stdout: "" });
     expect(JSON.parse(file("got"))).toEqual({
@@ -48,13 +48,13 @@ describe("a hook", () => {
     expect(file("here")).toBe(`${cwd}\n${cwd}\n`);
   });
 
-  it("need not read it, however much it is", async () => {
+  it("accepts a hook that closes stdin without reading a large event", async () => {
     const { run, notices } = hooksOf(["exec 0<&-; echo done"]);
     expect(await run({ tool_input: "x".repeat(4_000_000) })).toEqual({ stdout: "done" });
     expect(notices).toEqual([]);
   });
 
-  it("has no terminal and no key of ours, and what it prints of others is masked (S75)", async () => {
+  it("gives the hook no terminal and no API key, and redacts secrets it prints (S75)", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-secret-1", DEPLOY_TOKEN: "token-secret-2" };
     const { run, notices } = hooksOf(
       ['echo "$ANTHROPIC_API_KEY$DEPLOY_TOKEN"; (: < /dev/tty) 2>/dev/null && echo a terminal; exit 0'],
@@ -68,7 +68,7 @@ describe("a hook", () => {
     expect([...notices, ...failing.notices].join()).not.toContain("token-secret-2");
   });
 
-  it("that hangs is ended at its timeout, with all that it started", async () => {
+  it("kills a hanging hook and its children at the timeout", async () => {
     const { run, notices, cwd } = hooksOf(
       ["echo $$ > pid; sh -c 'trap \"\" TERM; sleep 300; touch late' & wait"],
       {
@@ -89,28 +89,28 @@ describe("a hook", () => {
     expect(existsSync(join(cwd, "late"))).toBe(false);
   });
 
-  it("that is ended takes along what left its session", async () => {
+  it("kills descendants in other sessions when it ends a hook", async () => {
     const stray = `sh -c 'trap "" TERM HUP; echo $$ > stray; sleep 300; touch late'`;
     const { run, file, cwd } = hooksOf([`(setsid ${stray} >/dev/null 2>&1 &); sleep 300`]);
     const turn = new AbortController();
     const running = run({}, turn.signal);
-    await eventually("its stray", () => existsSync(join(cwd, "stray")) && file("stray") !== "");
+    await eventually("the stray process", () => existsSync(join(cwd, "stray")) && file("stray") !== "");
     turn.abort();
     expect(await running).toEqual({ stdout: "" });
     expect(isAlive(Number(file("stray")))).toBe(false);
     expect(existsSync(join(cwd, "late"))).toBe(false);
   });
 
-  it("is ended when the turn is interrupted", async () => {
+  it("ends the hook when the turn is interrupted", async () => {
     const { run, cwd } = hooksOf(["touch begun; sleep 300"]);
     const turn = new AbortController();
     const running = run({}, turn.signal);
-    await eventually("its begin", () => existsSync(join(cwd, "begun")));
+    await eventually("the start of the hook", () => existsSync(join(cwd, "begun")));
     turn.abort();
     expect(await running).toEqual({ stdout: "" });
   });
 
-  it("that prints without end is read so far and no further; what cannot be read of an answer is a refusal", async () => {
+  it("limits the output it reads and treats a truncated JSON answer as a refusal", async () => {
     const xs = (count: number): string => `head -c ${count} /dev/zero | tr '\\0' x`;
     const words = await hooksOf([xs(3_000_000)]).run();
     expect([words.stopped, words.stdout.length < 20_000]).toEqual([undefined, true]);
@@ -122,17 +122,17 @@ describe("a hook", () => {
     expect(cut.stopped).toContain("counts as a refusal");
   });
 
-  it("starts no hooks of its own event", async () => {
+  it("does not run hooks inside a hook of the same event", async () => {
     const nested = hooksOf(["touch ran"], { env: { TEAMS_HOOK: "Stop" } });
     await nested.run();
     expect(existsSync(join(nested.cwd, "ran"))).toBe(false);
-    const told = hooksOf(['echo "$TEAMS_HOOK"']);
-    expect(await told.run()).toEqual({ stdout: "Stop" });
+    const outer = hooksOf(['echo "$TEAMS_HOOK"']);
+    expect(await outer.run()).toEqual({ stdout: "Stop" });
   });
 });
 
-describe("several hooks", () => {
-  it("run side by side, and all of their words count", async () => {
+describe("Hooks.run with several hooks", () => {
+  it("runs them in parallel and combines their output", async () => {
     const meet = (own: string, other: string): string =>
       `touch ${own}; until [ -e ${other} ]; do sleep 0.02; done; echo ${own}`;
     const { run, notices } = hooksOf([
@@ -154,13 +154,13 @@ describe("several hooks", () => {
     [["allow", "deny", "ask"], "deny"],
     [["allow", "ask"], "ask"],
     [["allow"], "allow"],
-  ])("that say %j of a call say %s", async (behaviors, expected) => {
-    const commands = behaviors.map((said) => `echo '{"permissionDecision":"${said}","reason":"${said}"}'`);
+  ])("combines the permissions %j into %s", async (behaviors, expected) => {
+    const commands = behaviors.map((each) => `echo '{"permissionDecision":"${each}","reason":"${each}"}'`);
     const { run } = hooksOf(commands, { event: "PreToolUse" });
     expect((await run()).permission).toEqual({ behavior: expected, reason: expected });
   });
 
-  it("of which one ends the agent end it", async () => {
+  it("ends the agent if one of them does", async () => {
     const { run } = hooksOf(["exit 0", `echo '{"continue":false,"stopReason":"enough"}'`]);
     expect(await run()).toEqual({ stopped: "enough", ends: true, stdout: "" });
   });

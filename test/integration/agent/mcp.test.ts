@@ -16,14 +16,14 @@ const manyTools = scriptFile("mcp-many-tools");
 const badTool = scriptFile("mcp-bad-tool");
 const noTools = scriptFile("mcp-no-tools");
 
-/** Connects, and ends with the test what it started. */
+/** Connects to the servers and closes them when the test ends. */
 async function connect(servers: McpOptions["servers"], more: Partial<McpOptions> = {}) {
   const cwd = temporaryDirectory();
   const failures: [string, string][] = [];
   const leftOut: [string, string, string][] = [];
   const env = { PATH: process.env.PATH };
   const onFailure = (name: string, reason: string): void => void failures.push([name, reason]);
-  const onLeftOut = (...told: [string, string, string]): void => void leftOut.push(told);
+  const onLeftOut = (...tool: [string, string, string]): void => void leftOut.push(tool);
   const open = await connectServers({ servers, cwd, env, variables: env, onFailure, onLeftOut, ...more });
   onTestFinished(() => open.close());
   const call = (name: string, input: object, signal = new AbortController().signal): Promise<ToolResult> => {
@@ -33,20 +33,20 @@ async function connect(servers: McpOptions["servers"], more: Partial<McpOptions>
   return { ...open, failures, leftOut, call, names: open.tools.map(({ name }) => name) };
 }
 
-/** How an entry names a variable. */
+/** Returns a reference to a variable, as an entry writes it. */
 function variable(name: string): string {
   return `\${${name}}`;
 }
 
-/** A server's entry, and the lines that it writes of itself. */
+/** Returns the entry of a local server, and a function that reads the lines of its log. */
 function local(env: Record<string, string> = {}) {
   const log = join(temporaryDirectory(), "log");
   const entry = { command: process.execPath, args: [server(), log], env };
   return { entry, lines: () => readFileSync(log, "utf8").trim().split("\n") };
 }
 
-describe("a server over its standard streams", () => {
-  it("gives its tools, by names that a model's server takes, and what they answer", async () => {
+describe("connectServers with a stdio server", () => {
+  it("provides its tools under names the model API accepts, and returns their results", async () => {
     const { entry } = local();
     const { names, call, tools, failures } = await connect({ "my server": entry });
     expect(failures).toEqual([]);
@@ -54,7 +54,7 @@ describe("a server over its standard streams", () => {
       ["greet", "a_tool_with_an_odd_name", "fail", "die", "wait"].map((n) => `mcp__my_server__${n}`),
     );
     expect(tools[0]).toMatchObject({ description: "Greets.", inputSchema: { required: ["name"] } });
-    // What they do nobody knows: nothing but a rule, a mode or a person allows one, and none runs beside another.
+    // The effects of a tool are unknown: only a rule, a mode or the user allows a call, and none runs in parallel.
     for (const tool of tools) {
       expect(tool.access({}, { cwd: "/", env: {} })).toEqual({ kind: "external" });
       expect([tool.parallel, tool.served?.server]).toEqual([undefined, "my server"]);
@@ -70,7 +70,7 @@ describe("a server over its standard streams", () => {
     expect(await call("mcp__my_server__greet", { name: 7 })).toMatchObject({ isError: true });
   });
 
-  it("is told of by tool where another has their names, and the first is had", async () => {
+  it("reports each tool whose name is taken by another server, and keeps the first", async () => {
     const { names, leftOut, failures } = await connect({ "a b": local().entry, a_b: local().entry });
     expect(names).toEqual([...new Set(names)]);
     expect(leftOut.map(([name]) => name)).toEqual(names.map(() => "a_b"));
@@ -78,7 +78,7 @@ describe("a server over its standard streams", () => {
     expect(failures).toEqual([]);
   });
 
-  it("has of its tools what a request has room for, and what is left out is told of", async () => {
+  it("provides as many tools as a request can hold, and reports the others", async () => {
     const entry = { command: process.execPath, args: [manyTools()], env: {} };
     const { names, leftOut } = await connect({ many: entry });
     expect(names).toEqual(Array.from({ length: 199 }, (_, i) => `mcp__many__t${i + 1}`));
@@ -88,7 +88,7 @@ describe("a server over its standard streams", () => {
     ]);
   });
 
-  it("that describes one of its tools as no tool is has the others", async () => {
+  it("skips and reports tools with an invalid description", async () => {
     const entry = { command: process.execPath, args: [badTool()], env: {} };
     const { names, leftOut, failures, call } = await connect({ odd: entry });
     expect([names, failures]).toEqual([["mcp__odd__good"], []]);
@@ -99,7 +99,7 @@ describe("a server over its standard streams", () => {
     expect(await call("mcp__odd__good", {})).toMatchObject({ content: "It goes." });
   });
 
-  it("that says it has no tools has none, and nothing is written of that to a terminal", async () => {
+  it("accepts a server without tools and prints nothing", async () => {
     const entry = { command: process.execPath, args: [noTools()], env: {} };
     const written = vi.spyOn(console, "debug");
     onTestFinished(() => written.mockRestore());
@@ -107,13 +107,13 @@ describe("a server over its standard streams", () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  it("has the variables that its entry names, those of the agent, and not the key to the model", async () => {
+  it("passes the variables that its entry names, but not the API key", async () => {
     const { entry, lines } = local({ GREETING: `${variable("WHO:-nobody")}-${variable("PLACE")}` });
     await connect({ one: entry }, { variables: { PLACE: "here", ANTHROPIC_API_KEY: "sk-secret" } });
     expect(lines()).toEqual([expect.stringMatching(/^started \d+ nobody-here no key$/)]);
   });
 
-  it("that dies is a failed call, and is there again for the next", async () => {
+  it("fails the call if the server dies, and restarts it for the next call", async () => {
     const { entry, lines } = local();
     const { call } = await connect({ one: entry });
     expect(await call("mcp__one__die", {})).toMatchObject({
@@ -124,7 +124,7 @@ describe("a server over its standard streams", () => {
     expect(lines().filter((line) => line.startsWith("started"))).toHaveLength(2);
   });
 
-  it("is started again once for all calls that find it dead at the same time", async () => {
+  it("restarts a dead server once for simultaneous calls", async () => {
     const { entry, lines } = local();
     const { call, close } = await connect({ one: entry });
     await call("mcp__one__die", {});
@@ -135,7 +135,7 @@ describe("a server over its standard streams", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("lets a call be interrupted", async () => {
+  it("stops waiting for a call that is interrupted", async () => {
     const { entry } = local();
     const { call } = await connect({ one: entry });
     const turn = new AbortController();
@@ -145,44 +145,44 @@ describe("a server over its standard streams", () => {
     expect(await call("mcp__one__greet", { name: "Ada" })).toMatchObject({ content: "Hello Ada." });
   });
 
-  it("has ended when the connection is closed", async () => {
+  it("ends the server when the connection closes", async () => {
     const { entry, lines } = local();
     const { close } = await connect({ one: entry });
     await close();
-    await eventually("its end", () => lines().some((line) => line.startsWith("ended")));
+    await eventually("the end of the server", () => lines().some((line) => line.startsWith("ended")));
   });
 });
 
-describe("a server that cannot be had", () => {
+describe("connectServers with a server that cannot start", () => {
   it.each([
-    ["is missing", { command: "/no/such/server", args: [], env: {} }, /ENOENT/],
+    ["a missing program", { command: "/no/such/server", args: [], env: {} }, /ENOENT/],
     [
-      "dies at once",
+      "a program that exits at once",
       { command: "/bin/sh", args: ["-c", "echo no database >&2; exit 4"], env: {} },
       /no database/,
     ],
+    ["a variable that is not set", { command: variable("NOWHERE"), args: [], env: {} }, /NOWHERE is not set/],
     [
-      "names a variable that is not set",
-      { command: variable("NOWHERE"), args: [], env: {} },
-      /NOWHERE is not set/,
+      "an address where no server listens",
+      { type: "http" as const, url: "http://127.0.0.1:9/mcp", headers: {} },
+      /./,
     ],
-    ["is at no address", { type: "http" as const, url: "http://127.0.0.1:9/mcp", headers: {} }, /./],
-    ["is at what is none", { type: "http" as const, url: "nonsense", headers: {} }, /Invalid URL/],
-  ])("because it %s is told by name, and takes no other with it", async (_, bad, reason) => {
+    ["an invalid URL", { type: "http" as const, url: "nonsense", headers: {} }, /Invalid URL/],
+  ])("reports %s by server name, and connects the other servers", async (_, bad, reason) => {
     const { entry } = local();
     const { names, failures } = await connect({ bad, good: entry });
     expect(names[0]).toBe("mcp__good__greet");
     expect(failures).toEqual([["bad", expect.stringMatching(reason)]]);
   });
 
-  it("because it says nothing is given up at its time", async () => {
+  it("gives up on a silent server at the start timeout", async () => {
     const mute = { command: "/bin/sh", args: ["-c", "cat >/dev/null"], env: {} };
     const { names, failures } = await connect({ mute }, { startTimeoutMs: 200 });
     expect([names, failures]).toEqual([[], [["mute", expect.stringMatching(/time/i)]]]);
   });
 });
 
-it("a server at an address gives its tools, with the headers of its entry", async () => {
+it("connectServers with an HTTP server › provides its tools and sends the headers of its entry", async () => {
   const asked: (string | undefined)[] = [];
   const { url, close } = await serve((authorization) => asked.push(authorization));
   onTestFinished(close);
@@ -194,7 +194,7 @@ it("a server at an address gives its tools, with the headers of its entry", asyn
   expect(new Set(asked)).toEqual(new Set(["Bearer t-1"]));
 });
 
-/** A real server of the protocol on loopback. */
+/** Starts a real MCP server on the loopback interface. */
 async function serve(onCall: (authorization: string | undefined) => void) {
   const handler = createMcpHandler(() => {
     const own = new McpServer({ name: "far", version: "1" });

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { KEPT_MS, oldOutputs, sweepOutputs } from "../../../src/agent/background/output-cleanup.ts";
+import { oldOutputs, RETENTION_MS, sweepOutputs } from "../../../src/agent/background/output-cleanup.ts";
 import { OutputFile, outputDirectory } from "../../../src/agent/background/output-file.ts";
 import { checkOutputs } from "../../../src/doctor/deleted-teams.ts";
 import { scratchDirectory } from "../../../src/os/files/app-directories.ts";
@@ -26,7 +26,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
 });
 
-/** A file there that was written to last so many milliseconds ago. */
+/** Creates a file in the scratch directory, last written `age` milliseconds ago, and returns its path. */
 function put(path: string, age: number): string {
   const file = join(scratch, path);
   mkdirSync(dirname(file), { recursive: true });
@@ -36,19 +36,19 @@ function put(path: string, age: number): string {
   return file;
 }
 
-test("what commands printed goes three days behind its last word, with the directories that this leaves empty", () => {
-  const old = put("-home-ada-old/tasks/bash-1.output", KEPT_MS + HOUR);
-  const beside = put("-home-ada-work/tasks/bash-2.output", KEPT_MS + HOUR);
-  const young = put("-home-ada-work/tasks/bash-3.output", KEPT_MS - HOUR);
+test("sweepOutputs › removes outputs older than three days, and directories that become empty", () => {
+  const old = put("-home-ada-old/tasks/bash-1.output", RETENTION_MS + HOUR);
+  const beside = put("-home-ada-work/tasks/bash-2.output", RETENTION_MS + HOUR);
+  const young = put("-home-ada-work/tasks/bash-3.output", RETENTION_MS - HOUR);
   sweepOutputs(NOW, scratch);
   expect([old, beside, young].map(existsSync)).toEqual([false, false, true]);
   expect(readdirSync(scratch).sort()).toEqual([".swept", "-home-ada-work"].sort());
 });
 
-test("nothing else goes, however old, and no link is followed", () => {
+test("sweepOutputs › removes nothing but outputs and follows no symlinks", () => {
   const elsewhere = put("elsewhere/tasks/a.output", 0);
   const kept = ["0a1b/crew/ada/bell", "-work/tasks/note.txt", "-work/other/b.output", "c.output"].map(
-    (path) => put(path, 100 * KEPT_MS),
+    (path) => put(path, 100 * RETENTION_MS),
   );
   const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
   onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
@@ -63,8 +63,8 @@ test("nothing else goes, however old, and no link is followed", () => {
   expect([...kept, elsewhere, linked].every(existsSync)).toBe(true);
 });
 
-test("it is looked for once a day, whoever looks", () => {
-  const first = put("-work/tasks/a.output", 2 * KEPT_MS);
+test("sweepOutputs › runs at most once a day for all processes", () => {
+  const first = put("-work/tasks/a.output", 2 * RETENTION_MS);
   const mark = join(scratch, ".swept");
   const sweptAt = (age: number): void => {
     const at = new Date(NOW - age);
@@ -79,9 +79,9 @@ test("it is looked for once a day, whoever looks", () => {
   expect(existsSync(first)).toBe(false);
 });
 
-test("the doctor names it, and removes it where it is asked to", () => {
+test("checkOutputs › reports old outputs, and removes them with --fix", () => {
   expect(checkOutputs(NOW, false, scratch).level).toBe("ok");
-  const old = put("-work/tasks/a.output", 2 * KEPT_MS);
+  const old = put("-work/tasks/a.output", 2 * RETENTION_MS);
   expect(checkOutputs(NOW, false, scratch)).toMatchObject({
     level: "warn",
     text: expect.stringContaining(old),
@@ -91,7 +91,7 @@ test("the doctor names it, and removes it where it is asked to", () => {
   expect(oldOutputs(NOW, scratch)).toEqual([]);
 });
 
-test("an agent that keeps an output looks for older ones", () => {
+test("OutputFile › sweeps old outputs when it begins", () => {
   const cwd = join(scratch, "work");
   const file = new OutputFile(cwd, "bash-1", []);
   onTestFinished(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));
@@ -102,7 +102,7 @@ test("an agent that keeps an output looks for older ones", () => {
   rmSync(join(scratchDirectory(), ".swept"), { force: true });
   file.begin();
   expect([existsSync(old), existsSync(file.path)]).toEqual([false, true]);
-  // What was removed in the middle of it is made anew.
+  // A directory that was removed in the meantime is created again.
   rmSync(dirname(outputDirectory(cwd)), { recursive: true });
   file.add("stdout", "more");
   expect([file.flaw, readFileSync(file.path, "utf8")]).toEqual([undefined, "more"]);

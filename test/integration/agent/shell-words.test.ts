@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is the shell's, not ours
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell syntax
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const HOSTILE = [
   "}); touch pwned; ({",
 ];
 
-/** Commands in which the value must come out as it is, in whatever quotes it stands. */
+/** Commands that must print the value unchanged, whichever quotes are around it. */
 const PLACES = [
   "printf %s {{v}}",
   'printf %s "{{v}}"',
@@ -52,9 +52,9 @@ const PLACES = [
   "true && { printf %s {{v}}; }",
 ];
 
-describe.each(PLACES)("in %j", (place) => {
-  test.each(HOSTILE)("%j stays one word", (value) => {
-    // A command substitution drops line ends; that is the shell's business, and no value here ends in one.
+describe.each(PLACES)("fillCommand in %j", (place) => {
+  test.each(HOSTILE)("inserts %j as one word", (value) => {
+    // A command substitution drops trailing line ends; no value here ends in one.
     expect(
       run(
         "bash",
@@ -65,7 +65,7 @@ describe.each(PLACES)("in %j", (place) => {
   });
 });
 
-test("whatever the value, it comes out as it went in", () => {
+test("fillCommand › inserts any value unchanged", () => {
   const value = fc.string({
     unit: fc.constantFrom(..."ab '\"\\$`(){}*?#;&|<>\n!~-=".split("")),
     maxLength: 12,
@@ -89,20 +89,20 @@ test("whatever the value, it comes out as it went in", () => {
 });
 
 test.each([
-  ["a here-document", "cat <<EOF\n{{v}}\nEOF"],
-  ["behind one", "cat <<'EOF'\nx\nEOF\necho {{v}}"],
-  ["backticks", "echo `echo {{v}}`"],
-  ["a parameter expansion", 'echo "${x:-{{v}}}"'],
-  ["arithmetic", "echo $(( {{v}} + 1 ))"],
-  ["an arithmetic command", "(( {{v}} ))"],
+  ["in a here-document", "cat <<EOF\n{{v}}\nEOF"],
+  ["after a here-document", "cat <<'EOF'\nx\nEOF\necho {{v}}"],
+  ["in backticks", "echo `echo {{v}}`"],
+  ["in a parameter expansion", 'echo "${x:-{{v}}}"'],
+  ["in arithmetic", "echo $(( {{v}} + 1 ))"],
+  ["in an arithmetic command", "(( {{v}} ))"],
   ["after a backslash", "echo \\{{v}}"],
   ["after a dollar sign", "echo ${{v}}"],
   ["after a case", 'echo "$(case x in x) echo;; esac)" {{v}}'],
-])("%s is refused, since no quoting is safe there", (_, command) => {
+])("fillCommand › refuses a value %s", (_, command) => {
   expect(() => fillCommand(command, () => "a[$(touch pwned)]")).toThrow("{{v}} stands");
 });
 
-test("a number may stand in arithmetic", () => {
+test("fillCommand › inserts a number in arithmetic", () => {
   expect(
     run(
       "bash",
@@ -111,6 +111,6 @@ test("a number may stand in arithmetic", () => {
   ).toBe("42\n");
 });
 
-test("a NUL cannot be in a command", () => {
+test("fillCommand › refuses a value with a NUL character", () => {
   expect(() => fillCommand("echo {{v}}", () => "a\0b")).toThrow("NUL");
 });

@@ -53,8 +53,8 @@ const put = (name: string, text: string): void => {
 const use = (tool: AnyTool, value: object): Promise<ToolResult> =>
   tool.execute(tool.input.parse(value) as object, context);
 
-describe("Read", () => {
-  test("numbers lines, and takes a part by offset and limit", async () => {
+describe("Read tool", () => {
+  test("numbers lines, and returns part of a file by offset and limit", async () => {
     put("a", "one\ntwo\r\nthree\nfour\n");
     expect((await use(readTool, { file_path: "a" })).content).toBe(
       "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour",
@@ -64,7 +64,7 @@ describe("Read", () => {
     expect(part.data).toMatchObject({ totalLines: 4, startLine: 2 });
   });
 
-  test("says of an empty file, an end and a long line what there is", async () => {
+  test("reports an empty file, an offset past the end and a truncated line", async () => {
     put("empty", "");
     put("short", "x");
     put("wide", "y".repeat(5000));
@@ -75,16 +75,16 @@ describe("Read", () => {
     );
   });
 
-  test.runIf(process.platform === "linux")("shows what stands in a file without a size", async () => {
+  test.runIf(process.platform === "linux")("reads a file that reports no size", async () => {
     expect((await use(readTool, { file_path: "/proc/self/status" })).content).toContain("Pid:");
   });
 
-  test("refuses what is no text, each in plain words", async () => {
+  test("refuses paths that are not text files, with the reason", async () => {
     put("photo.PNG", "x");
     writeFileSync(at("binary"), Buffer.from([1, 2, 0, 3]));
     put("paper", "%PDF-1.7\n1 0 obj\n");
     execFileSync("mkfifo", [at("pipe")]);
-    const flaws: Record<string, string> = {
+    const problems: Record<string, string> = {
       "photo.PNG": "is an image",
       binary: "is a binary file",
       paper: "is a binary file",
@@ -92,15 +92,15 @@ describe("Read", () => {
       ".": "is a directory",
       nothing: "does not exist",
     };
-    for (const [file_path, flaw] of Object.entries(flaws)) {
+    for (const [file_path, problem] of Object.entries(problems)) {
       expect(await use(readTool, { file_path })).toMatchObject({
         isError: true,
-        content: expect.stringContaining(flaw),
+        content: expect.stringContaining(problem),
       });
     }
   });
 
-  test("touches what it is asked for, from the working directory or from home", () => {
+  test("resolves its path from the working directory or the home directory", () => {
     const touched = (file_path: string) => readTool.access({ file_path }, context);
     expect(touched("a/../b")).toEqual({ kind: "read", paths: [at("b")] });
     expect(touched("~/x")).toEqual({ kind: "read", paths: [at("x")] });
@@ -109,7 +109,7 @@ describe("Read", () => {
 });
 
 test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
-  "$name takes no path with a NUL in it",
+  "$name tool › refuses a path with a NUL character",
   ({ input }) => {
     const value = {
       file_path: "a\0",
@@ -124,8 +124,8 @@ test.each([readTool, writeTool, editTool, globTool, grepTool] as AnyTool[])(
   },
 );
 
-describe("Write", () => {
-  test("makes a new file with the directories above it, as the umask says", async () => {
+describe("Write tool", () => {
+  test("creates a file and its parent directories, with modes from the umask", async () => {
     const result = await use(writeTool, { file_path: "new/deep/a", content: "one\ntwo\n" });
     expect(result.content).toBe(`Created ${at("new/deep/a")} (2 lines).`);
     expect(readFileSync(at("new/deep/a"), "utf8")).toBe("one\ntwo\n");
@@ -134,7 +134,7 @@ describe("Write", () => {
     expect(statSync(at("new/deep")).mode & 0o777).toBe(0o777 & ~umask);
   });
 
-  test("replaces only a file that was read and is still what was read", async () => {
+  test("replaces a file only if it was read and has not changed since", async () => {
     put("a", "old");
     const write = () => use(writeTool, { file_path: "a", content: "new" });
     expect(await write()).toMatchObject({ isError: true, content: expect.stringContaining("not been read") });
@@ -148,7 +148,7 @@ describe("Write", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("newer");
   });
 
-  test("keeps mode, links and the file's other names, and leaves nothing beside it", async () => {
+  test("keeps mode, symlinks and hard links, and leaves no temporary file", async () => {
     put("real", "old");
     chmodSync(at("real"), 0o751);
     symlinkSync("real", at("link"));
@@ -164,7 +164,7 @@ describe("Write", () => {
     expect(readdirSync(cwd)).toEqual(["link", "real", "twin", "twin2"]);
   });
 
-  test("replaces its agent's plan unread, and no secret of the environment comes into that one (S75)", async () => {
+  test("replaces the agent's plan without a Read, and redacts secrets in it (S75)", async () => {
     context = {
       ...context,
       planFile: at("plan.md"),
@@ -179,7 +179,7 @@ describe("Write", () => {
     expect(readFileSync(at("own.md"), "utf8")).toBe("open sesame");
   });
 
-  test("makes its agent's plan, and the directory of plans, for nobody else to read", async () => {
+  test("creates the agent's plan and the plans directory with private modes", async () => {
     context = { ...context, planFile: at("plans/crew_dev.md") };
     await use(writeTool, { file_path: "plans/crew_dev.md", content: "one" });
     const modes = () => ["plans", "plans/crew_dev.md"].map((path) => statSync(at(path)).mode & 0o777);
@@ -188,19 +188,19 @@ describe("Write", () => {
     expect([readFileSync(at("plans/crew_dev.md"), "utf8"), ...modes()]).toEqual(["two", 0o700, 0o600]);
   });
 
-  test("refuses a file below a file, which Read does not find", async () => {
+  test("refuses a path below a regular file; Read reports it as missing", async () => {
     put("a", "x");
     const result = await use(writeTool, { file_path: "a/b/c", content: "y" });
     expect(result).toEqual({ content: `${at("a")} is not a directory; nothing was written.`, isError: true });
     expect((await use(readTool, { file_path: "a/b" })).content).toBe(`${at("a/b")} does not exist.`);
   });
 
-  test("refuses a directory", async () => {
+  test("refuses a directory as its path", async () => {
     expect((await use(writeTool, { file_path: ".", content: "" })).isError).toBe(true);
   });
 });
 
-describe("Edit", () => {
+describe("Edit tool", () => {
   const edit = async (text: string, change: object): Promise<ToolResult> => {
     put("a", text);
     await use(readTool, { file_path: "a" });
@@ -208,7 +208,7 @@ describe("Edit", () => {
   };
   const now = (): string => readFileSync(at("a"), "utf8");
 
-  test("replaces the one place, or all of them", async () => {
+  test("replaces a single occurrence, or all of them with replace_all", async () => {
     const one = await edit("a\nb\nc\n", { old_string: "b", new_string: "$& $1" });
     expect(one.data).toMatchObject({ replacements: 1, line: 2 });
     expect(now()).toBe("a\n$& $1\nc\n");
@@ -216,22 +216,25 @@ describe("Edit", () => {
     expect(now()).toBe("y y y");
   });
 
-  test("takes lines as they were shown in a file with carriage returns", async () => {
+  test("matches LF line ends in a CRLF file and keeps CRLF", async () => {
     await edit("one\r\ntwo\r\nthree\r\n", { old_string: "one\ntwo", new_string: "1\n2" });
     expect(now()).toBe("1\r\n2\r\nthree\r\n");
   });
 
   test.each([
-    ["more than one place", "x x", { old_string: "x", new_string: "y" }, "occurs 2 times"],
-    ["no place", "x", { old_string: "z", new_string: "y" }, "does not occur"],
-    ["no change", "x", { old_string: "x", new_string: "x" }, "the same"],
-    ["nothing to look for", "x", { old_string: "", new_string: "x" }, "empty"],
-  ])("refuses %s and changes nothing", async (_, text, change, flaw) => {
-    expect(await edit(text, change)).toMatchObject({ isError: true, content: expect.stringContaining(flaw) });
+    ["an old_string that occurs twice", "x x", { old_string: "x", new_string: "y" }, "occurs 2 times"],
+    ["an old_string that does not occur", "x", { old_string: "z", new_string: "y" }, "does not occur"],
+    ["a new_string equal to old_string", "x", { old_string: "x", new_string: "x" }, "the same"],
+    ["an empty old_string", "x", { old_string: "", new_string: "x" }, "empty"],
+  ])("refuses %s and changes nothing", async (_, text, change, problem) => {
+    expect(await edit(text, change)).toMatchObject({
+      isError: true,
+      content: expect.stringContaining(problem),
+    });
     expect(now()).toBe(text);
   });
 
-  test("refuses what was not read, is not there, or is not UTF-8", async () => {
+  test("refuses a file that was not read, does not exist or is not UTF-8", async () => {
     put("b", "x");
     const change = { old_string: "x", new_string: "y" };
     expect((await use(editTool, { file_path: "b", ...change })).content).toContain("not been read");
@@ -242,8 +245,8 @@ describe("Edit", () => {
   });
 });
 
-describe("Glob", () => {
-  test("finds by name, newest first, in git only what is not ignored", async () => {
+describe("Glob tool", () => {
+  test("lists matching files newest first, without files ignored by git", async () => {
     for (const name of ["a.ts", "src/b.ts", "src/deep/c.ts", "src/.d.ts", "dist/e.ts", "f.js"]) put(name, "");
     put(".gitignore", "dist\n");
     git(cwd, "init", "-q");
@@ -263,14 +266,14 @@ describe("Glob", () => {
     expect((await use(globTool, { pattern: "**/b.ts" })).content).toBe("No file matches.");
   });
 
-  test("outside of git walks, without following links", async () => {
+  test("walks the directories outside of a git repository, without following symlinks", async () => {
     put("a/x.md", "");
     put("node_modules/y.md", "");
     symlinkSync("..", at("a/loop"));
     expect((await use(globTool, { pattern: "**/*.md" })).content).toBe("a/x.md");
   });
 
-  test("a pattern that leads elsewhere is judged by where it leads", () => {
+  test("declares access to the directory that the pattern leads to", () => {
     expect(globTool.access({ pattern: "/etc/*.conf" }, context)).toEqual({ kind: "read", paths: ["/etc"] });
     expect(globTool.access({ pattern: "../x/*.ts" }, context)).toEqual({
       kind: "read",
@@ -283,7 +286,7 @@ describe("Glob", () => {
   });
 });
 
-test("a glob that backtracks for ever is stopped", async () => {
+test("Glob tool › stops a pattern that backtracks forever", async () => {
   put("a".repeat(120), "");
   const result = await use(globTool, { pattern: `${"*a".repeat(12)}*b` });
   expect(result).toMatchObject({ isError: true, content: expect.stringContaining("takes too long") });
@@ -291,7 +294,7 @@ test("a glob that backtracks for ever is stopped", async () => {
 
 type Engine = (query: GrepQuery) => Promise<GrepOutcome | undefined>;
 const engines: [string, Engine][] = [
-  ["our own", (query) => searchOurselves(query, context)],
+  ["the built-in search", (query) => searchOurselves(query, context)],
   ["ripgrep", (query) => searchWithRipgrep(query, context)],
 ];
 const hasRipgrep = ((): boolean => {
@@ -302,7 +305,7 @@ const hasRipgrep = ((): boolean => {
   }
 })();
 
-describe.each(engines)("searching with %s", (name, engine) => {
+describe.each(engines)("Grep with %s", (name, engine) => {
   const found = async (pattern: string, more: Partial<GrepQuery> = {}): Promise<string[]> => {
     const outcome = await engine({ pattern, path: cwd, ignoreCase: false, multiline: false, ...more });
     if (outcome === undefined || "flaw" in outcome) throw new Error(JSON.stringify(outcome));
@@ -320,34 +323,37 @@ describe.each(engines)("searching with %s", (name, engine) => {
     git(cwd, "init", "-q");
   });
 
-  test.skipIf(name === "ripgrep" && !hasRipgrep)("finds the lines, by file and line", async () => {
-    expect(await found("TODO")).toEqual([
-      ".hidden:1+1:TODO hidden",
-      "a/c.md:1+1:TODO 検査",
-      "b.txt:2+1:TODO one",
-      "b.txt:4+1:three TODO",
-    ]);
-    expect(await found("^todo", { ignoreCase: true, path: at("b.txt") })).toEqual([
-      "b.txt:2+1:TODO one",
-      "b.txt:3+1:todo two",
-    ]);
-    expect(await found("TODO", { glob: "*.md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
-    expect(await found("TODO", { type: "md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
-    expect(await found("TODO", { type: "md", glob: "b*" })).toEqual([]);
-    expect(await found("TODO", { type: "ts" })).toEqual([]);
-    expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
-    expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
-    expect(await found("nowhere")).toEqual([]);
-  });
+  test.skipIf(name === "ripgrep" && !hasRipgrep)(
+    "returns matching lines, by file and line number",
+    async () => {
+      expect(await found("TODO")).toEqual([
+        ".hidden:1+1:TODO hidden",
+        "a/c.md:1+1:TODO 検査",
+        "b.txt:2+1:TODO one",
+        "b.txt:4+1:three TODO",
+      ]);
+      expect(await found("^todo", { ignoreCase: true, path: at("b.txt") })).toEqual([
+        "b.txt:2+1:TODO one",
+        "b.txt:3+1:todo two",
+      ]);
+      expect(await found("TODO", { glob: "*.md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
+      expect(await found("TODO", { type: "md" })).toEqual(["a/c.md:1+1:TODO 検査"]);
+      expect(await found("TODO", { type: "md", glob: "b*" })).toEqual([]);
+      expect(await found("TODO", { type: "ts" })).toEqual([]);
+      expect(await found("one.*two", { multiline: true })).toEqual(["b.txt:2+2:TODO one\r\ntodo two"]);
+      expect(await found("\\bTODO\\s\\w+$", { path: at("b.txt") })).toEqual(["b.txt:2+1:TODO one"]);
+      expect(await found("nowhere")).toEqual([]);
+    },
+  );
 
-  test.skipIf(name === "ripgrep" && !hasRipgrep)("says what is wrong with a pattern", async () => {
+  test.skipIf(name === "ripgrep" && !hasRipgrep)("reports an invalid pattern", async () => {
     const query = { pattern: "(", path: cwd, ignoreCase: false, multiline: false };
     expect(await engine(query)).toMatchObject({ flaw: expect.stringMatching(/unclosed|unterminated/i) });
   });
 });
 
-describe("Grep", () => {
-  test("a pattern that backtracks for ever is stopped", async () => {
+describe("Grep tool", () => {
+  test("stops a pattern that backtracks forever", async () => {
     put("a", `${"a".repeat(60)}\n`);
     const query = { pattern: "^(a+)+b$", path: at("a"), ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toMatchObject({
@@ -355,7 +361,7 @@ describe("Grep", () => {
     });
   });
 
-  test("a filter of names that backtracks for ever is stopped", async () => {
+  test("stops a file name filter that backtracks forever", async () => {
     put("a".repeat(200), "x");
     const query = {
       pattern: "x",
@@ -369,14 +375,14 @@ describe("Grep", () => {
     });
   });
 
-  test("a pattern that is none is said to be one in a sentence", async () => {
+  test("explains why a pattern is not a regular expression", async () => {
     const query = { pattern: "a[", path: cwd, ignoreCase: false, multiline: false };
     expect(await searchOurselves(query, context)).toEqual({
       flaw: '"a[" is not a regular expression: Unterminated character class. Escape what is meant as it is.',
     });
   });
 
-  test("follows no link, neither to a file nor on the way to one", async () => {
+  test("follows no symlink to a file or directory", async () => {
     const outside = mkdtempSync(join(tmpdir(), "teams-outside-"));
     onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
     writeFileSync(join(outside, "file"), "SECRET\n");
@@ -393,7 +399,7 @@ describe("Grep", () => {
     });
   });
 
-  test("answers with files, counts or lines with their neighbours", async () => {
+  test("returns files, counts, or lines with context", async () => {
     put("a.txt", "1\n2 x\n3\n4\n5\n6 x\n7\n");
     put("b.txt", "x\nx\n");
     expect((await use(grepTool, { pattern: "x" })).content).toBe("a.txt\nb.txt");

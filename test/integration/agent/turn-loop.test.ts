@@ -85,7 +85,7 @@ const kinds = (): string[] => events.map(({ type }) => type);
 const resultsOf = (messages: readonly ConversationMessage[]): string[] =>
   messages.flatMap(({ content }) => content.flatMap((b) => (b.type === "tool_result" ? [b.content] : [])));
 
-/** Every call has its result right behind it: what a server insists on. */
+/** Expects that the results of every call follow directly, as the Messages API requires. */
 function expectValid(messages: readonly ConversationMessage[]): void {
   for (const [i, message] of messages.entries()) {
     const ids = message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
@@ -106,8 +106,8 @@ function tool(name: string, execute: Tool["execute"], more: Partial<Tool> = {}):
   };
 }
 
-describe("a turn", () => {
-  test("calls tools until the model is done, and tells everything as it happens", async () => {
+describe("Agent.run", () => {
+  test("calls tools until the model is done, and emits an event for each step", async () => {
     writeFileSync(join(cwd, "a.txt"), "hello\n");
     const turns = [
       { say: "I look.", tools: [bash("cat a.txt", "cat")], usage: { input: 3, output: 4 } },
@@ -148,7 +148,7 @@ describe("a turn", () => {
     });
   });
 
-  test("its input is on the disk before it is said to be recorded, and the model is called behind that", async () => {
+  test("saves the input, then reports it as recorded, then calls the model", async () => {
     const seen: unknown[] = [];
     const ada = agent({
       turns: [{ say: "hi" }],
@@ -161,7 +161,7 @@ describe("a turn", () => {
     expect([...ada.handledKeys]).toEqual(["k1", "k2"]);
   });
 
-  test("wrong input and unknown tools are results that say so", async () => {
+  test("returns an error result for wrong input and for an unknown tool", async () => {
     const tools = [
       { name: "Read", input: { path: "a" } },
       { name: "Fly", input: {} },
@@ -173,7 +173,7 @@ describe("a turn", () => {
     expect(unknown).toMatch(/^There is no tool Fly here\. There are: Read, Write/);
   });
 
-  test("a tool that throws is an error result", async () => {
+  test("returns an error result if a tool throws", async () => {
     const bad = tool("Bad", async () => {
       throw new Error("broken inside");
     });
@@ -184,14 +184,14 @@ describe("a turn", () => {
     );
   });
 
-  test("a result is cut at 100,000 characters", async () => {
+  test("truncates a tool result at 100,000 characters", async () => {
     const long = tool("Long", async () => ({ content: "x".repeat(250_000) }));
     const ada = agent({ turns: [{ tools: [{ name: "Long", input: {} }] }], tools: [long] });
     await ada.run(input("x"), never);
     expect(resultsOf(ada.messages)[0]).toMatch(/^x{100000}\n… \(150000 more/);
   });
 
-  test("whose model never ends is ended, far above what honest work takes", async () => {
+  test("fails a turn after 500 model calls", async () => {
     const again = tool("Again", async () => ({ content: "" }));
     let calls = 0;
     const model: Model = {
@@ -215,7 +215,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("a tool may end it, and what stands behind that tool is not run", async () => {
+  test("lets a tool end the turn, and skips the calls after it", async () => {
     const ran: string[] = [];
     const end = tool("End", async () => ({ content: "waiting", endTurn: true }));
     const other = tool("Other", async () => {
@@ -232,7 +232,7 @@ describe("a turn", () => {
     expectValid(ada.messages);
   });
 
-  test("calls that may go side by side do, the others one after another", async () => {
+  test("runs consecutive parallel tools together, and other tools one after another", async () => {
     const log: string[] = [];
     let open = 0;
     const make = (name: string, parallel: boolean) =>
@@ -258,7 +258,7 @@ describe("a turn", () => {
   });
 });
 
-test("of many calls that may go side by side sixteen do, and each has its own result", async () => {
+test("Agent.run › runs at most 16 tool calls in parallel, and keeps their results in order", async () => {
   let open = 0;
   let most = 0;
   const slow = tool(
@@ -279,10 +279,10 @@ test("of many calls that may go side by side sixteen do, and each has its own re
   expect(resultsOf(ada.messages)).toEqual(Array.from({ length: 40 }, (_, n) => String(n)));
 });
 
-describe("permissions", () => {
+describe("Agent.run, permissions", () => {
   const turns = [{ tools: [bash("echo ran")] }, { say: "done" }];
 
-  test("what asks goes to the one who answers, and a note comes with the result (S61)", async () => {
+  test("asks for permission, and adds the note of the answer to the result (S61)", async () => {
     const asked: PermissionAsk[] = [];
     const ask = async (request: PermissionAsk) => {
       asked.push(request);
@@ -297,7 +297,7 @@ describe("permissions", () => {
     expect(events).toContainEqual({ ...decided, reason: "only this once" });
   });
 
-  test("why it asked is not given as the reason of a yes", async () => {
+  test("does not record the reason for asking as the reason for allowing", async () => {
     const ada = agent({ turns, allow: { mode: () => "default", ask: async () => ({ allowed: true }) } });
     await ada.run(input("x"), never);
     expect(events.filter(({ type }) => type === "permission_decided")).toEqual([
@@ -305,9 +305,9 @@ describe("permissions", () => {
     ]);
   });
 
-  describe("a yes is to the call as it was shown", () => {
+  describe("if the target changes after permission was given", () => {
     const write = { name: "Write", input: { file_path: "docs/notes.md", content: "x" } };
-    /** Makes `docs` a link to another directory each time that somebody says yes, in turn. */
+    /** Replaces `docs` by a symlink to the next target each time permission is given. */
     const asking = (targets: readonly string[], more: Partial<AgentPermissions> = {}) => {
       const places = targets.map((name) => join(home, name));
       for (const place of [join(cwd, "docs"), ...places]) mkdirSync(place, { recursive: true });
@@ -327,7 +327,7 @@ describe("permissions", () => {
       };
     };
 
-    test("what leads elsewhere by then is asked again, and made once the answer is to where it leads", async () => {
+    test("asks again for the new target, and runs the call once that is allowed", async () => {
       const { asked, ada } = asking(["elsewhere"]);
       await ada.run(input("x"), never);
       expect(asked.map(({ reason }) => reason)).toEqual([
@@ -337,7 +337,7 @@ describe("permissions", () => {
       expect(existsSync(join(home, "elsewhere/notes.md"))).toBe(true);
     });
 
-    test("what is denied by then is refused, for its own reason", async () => {
+    test("refuses the call if a rule denies the new target", async () => {
       const rules = { ...NO_RULES, deny: ["Edit(**/kept/**)", `Edit(/${realpathSync(home)}/kept/**)`] };
       const { asked, ada } = asking(["kept"], { rules });
       await ada.run(input("x"), never);
@@ -346,7 +346,7 @@ describe("permissions", () => {
       expect(existsSync(join(home, "kept/notes.md"))).toBe(false);
     });
 
-    test("what has become a person's alone to allow is asked again as such", async () => {
+    test("asks again as guarded if a new ask rule matches", async () => {
       let ask: readonly string[] = [];
       const { asked, ada } = asking([], {
         rules: () => ({ ...NO_RULES, ask }),
@@ -361,7 +361,7 @@ describe("permissions", () => {
       expect(existsSync(join(cwd, "docs/notes.md"))).toBe(true);
     });
 
-    test("what leads elsewhere after each yes is refused in the end", async () => {
+    test("refuses the call if the target changes after each of three permissions", async () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
@@ -370,7 +370,7 @@ describe("permissions", () => {
     });
   });
 
-  test("what is refused is not run", async () => {
+  test("does not run a call that is refused", async () => {
     const ask = async () => ({ allowed: false, note: "use ls" });
     const ada = agent({ turns: [{ tools: [bash("touch x")] }], allow: { mode: () => "default", ask } });
     await ada.run(input("x"), never);
@@ -378,7 +378,7 @@ describe("permissions", () => {
     expect(statSync(join(cwd, "x"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test("a file that a rule keeps from being read is in the answer of no search", async () => {
+  test("leaves files that a rule denies out of search results", async () => {
     writeFileSync(join(cwd, ".env"), "KEY=1\n");
     writeFileSync(join(cwd, "a.txt"), "KEY=2\n");
     const search = { name: "Grep", input: { pattern: "KEY", output_mode: "content" } };
@@ -390,7 +390,7 @@ describe("permissions", () => {
     expect(resultsOf(ada.messages)).toEqual([`a.txt:1:KEY=2\n${note}`, `a.txt\n${note}`]);
   });
 
-  test("the mode and the rules of this very moment count", async () => {
+  test("applies the mode that is current at each call", async () => {
     let mode: "plan" | "bypassPermissions" = "plan";
     const ada = agent({ turns: [...turns, ...turns], allow: { mode: () => mode } });
     await ada.run(input("x"), never);
@@ -400,8 +400,8 @@ describe("permissions", () => {
   });
 });
 
-describe("an interrupt", () => {
-  test("in a tool ends the tool at once and leaves a valid conversation", async () => {
+describe("Agent.run, interrupts", () => {
+  test("ends a running tool at once and leaves a valid conversation", async () => {
     const controller = new AbortController();
     const ada = agent({
       turns: [{ tools: [bash("sleep 600"), bash("touch never")] }, { say: "going on" }],
@@ -420,7 +420,7 @@ describe("an interrupt", () => {
     expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "going on" });
   });
 
-  test("in a tool that does not listen ends the turn all the same, and the tool is left to itself", async () => {
+  test("ends the turn even if the tool ignores the interrupt", async () => {
     const controller = new AbortController();
     const deaf = tool("Deaf", () => {
       controller.abort();
@@ -434,7 +434,7 @@ describe("an interrupt", () => {
     expect(await ada.run(input("y"), never)).toMatchObject({ text: "going on" });
   });
 
-  test("in the model keeps what it had said, and the turn is over", async () => {
+  test("ends the turn during the model's answer and keeps its partial text", async () => {
     const controller = new AbortController();
     const turns: Turn[] = [{ say: "one two three four five six" }, { say: "next" }];
     const ada = agent({
@@ -453,7 +453,7 @@ describe("an interrupt", () => {
     expect((await ada.run(input("y"), never)).text).toBe("next");
   });
 
-  test("while somebody is asked ends the asking", async () => {
+  test("cancels a permission request", async () => {
     const controller = new AbortController();
     const ask = (_: PermissionAsk, signal: AbortSignal) =>
       new Promise<never>((_resolve, reject) => {
@@ -465,13 +465,13 @@ describe("an interrupt", () => {
     expectValid(ada.messages);
   });
 
-  test("between two calls, by something urgent, leaves the rest undone", async () => {
-    let looks = 0;
+  test("skips the remaining calls if betweenTools returns stop", async () => {
+    let checks = 0;
     const ada = agent({
       turns: [{ tools: [bash("echo 1"), bash("echo 2"), bash("echo 3")] }, { say: "no" }],
       betweenTools: async () => {
-        looks += 1;
-        return looks === 2 ? "stop" : "go";
+        checks += 1;
+        return checks === 2 ? "stop" : "go";
       },
     });
     expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "interrupted", toolCalls: 2 });
@@ -480,8 +480,8 @@ describe("an interrupt", () => {
   });
 });
 
-describe("a model that fails", () => {
-  test("ends the turn and not the agent", async () => {
+describe("Agent.run, model errors", () => {
+  test("fails the turn, and the agent can run the next one", async () => {
     const turns = [{ error: { status: 401, type: "authentication_error" } }, { say: "better" }];
     const ada = agent({ turns });
     expect(await ada.run(input("x"), never)).toMatchObject({
@@ -492,15 +492,15 @@ describe("a model that fails", () => {
     expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "completed", text: "better" });
   });
 
-  test("with 529 is throttled, and goes on by itself (S36)", async () => {
+  test("reports throttling on 529 and retries (S36)", async () => {
     const ada = agent({ turns: [{ error: { status: 529, type: "overloaded_error" }, say: "here" }] });
     expect((await ada.run(input("x"), never)).text).toBe("here");
     expect(events.filter(({ type }) => type === "throttled")).toMatchObject([{ status: 529, attempt: 1 }]);
   });
 });
 
-describe("over the Messages API", () => {
-  test("tool calls, their results and thinking make one valid conversation", async () => {
+describe("Agent.run over the Messages API", () => {
+  test("sends thinking, tool calls and results as a valid conversation", async () => {
     writeFileSync(join(cwd, "a.txt"), "42\n");
     const api = await startFakeMessagesApi([
       {
@@ -532,7 +532,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("a server's pause in the middle of its own work is no end: the same conversation is sent again", async () => {
+  test("sends the conversation again after pause_turn", async () => {
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [{ type: "text", text: "Looking" }], stopReason: "pause_turn" },
       { kind: "message", blocks: [{ type: "text", text: "found" }] },
@@ -547,7 +547,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("every try that was answered is paid for, also one that was cut or interrupted (S36)", async () => {
+  test("counts the usage of every answered attempt, including truncated and interrupted ones (S36)", async () => {
     const usage = { input_tokens: 1_000_000, output_tokens: 7 };
     const text = [{ type: "text", text: "one two three four" }] as const;
     const api = await startFakeMessagesApi((_, index) =>
@@ -577,7 +577,7 @@ describe("over the Messages API", () => {
           if (event.type === "text" && api.requests.length === 3) controller.abort();
         },
       });
-      // A cut answer had said one token, as the stream's begin has it.
+      // The start of the truncated stream reported one output token.
       const first = await ada.run(input("x"), never);
       expect(first.usage).toEqual({ input: 2_000_000, output: 8, cacheRead: 0, cacheWrite: 0 });
       expect(first.costUsd).toBeCloseTo(2 * 2);
@@ -587,7 +587,7 @@ describe("over the Messages API", () => {
       expect(ada.costUsd).toBeCloseTo(3 * 2);
       const counted = events.flatMap((event) => (event.type === "spent" ? [event.usage.input] : []));
       expect(counted).toEqual([2_000_000, 1_000_000]);
-      // Cut once more, then refused for good: what it took is counted though no message came of it.
+      // Truncated again, then refused: the usage counts although there is no message.
       expect(await ada.run(input("z"), never)).toMatchObject({
         outcome: "failed",
         usage: { input: 1_000_000 },
@@ -600,7 +600,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("results are kept without the value that only a playbook reads, in memory and on the disk", async () => {
+  test("keeps tool results without the data for playbooks, in memory and on disk", async () => {
     const block = { type: "tool_use", id: "t1", name: "Bash", input: { command: "echo out" } } as const;
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [block] },
@@ -614,7 +614,7 @@ describe("over the Messages API", () => {
     expect(readFileSync(path(), "utf8")).not.toContain("exitCode");
   });
 
-  test("a call whose input was cut at the longest answer is not made, and the model is told why", async () => {
+  test("does not run a call truncated at max_tokens, and tells the model why", async () => {
     const api = await startFakeMessagesApi([
       {
         kind: "message",
@@ -633,7 +633,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("a call whose input is no JSON though its answer was not cut is not blamed on the answer's length", async () => {
+  test("does not blame the answer's length for invalid JSON input in a complete answer", async () => {
     const api = await startFakeMessagesApi([
       {
         kind: "message",
@@ -653,7 +653,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("of no tool is told which there are: those that the model was told of", async () => {
+  test("lists only the offered tools if the model calls an unknown one", async () => {
     const tools = [tool("One", async () => ({ content: "" })), tool("Two", async () => ({ content: "" }))];
     const turns = [{ tools: [{ name: "Three", input: {} }] }, { say: "so be it" }];
     const ada = agent({ turns, tools, offers: ({ name }) => name === "One" });
@@ -661,7 +661,7 @@ describe("over the Messages API", () => {
     expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. There are: One."]);
   });
 
-  test("is refused by a hook that knows its tool by an older name", async () => {
+  test("applies a hook that matches a tool by its alias", async () => {
     const stops = { matcher: "Older", hooks: [{ type: "command", command: "exit 2" }] };
     const hooks = new Hooks({
       setting: hooksSetting.parse({ PreToolUse: [stops] }),
@@ -677,9 +677,9 @@ describe("over the Messages API", () => {
   });
 
   test.each([
-    ["cut in the middle", { a: "long" }, { dropDelta: 4 }],
-    ["no object", ["a"], {}],
-  ])("is not made with an input that is %s, whatever the tool takes, and goes on", async (_, given, more) => {
+    ["truncated", { a: "long" }, { dropDelta: 4 }],
+    ["not an object", ["a"], {}],
+  ])("does not run a call whose input is %s, and continues the turn", async (_, given, more) => {
     const block = { type: "tool_use", id: "t1", name: "mcp__any__thing", input: given } as const;
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [block], ...more },
@@ -703,7 +703,7 @@ describe("over the Messages API", () => {
     ["end_turn", [words], { outcome: "completed", text: "words" }, 1],
     ["stop_sequence", [words], { outcome: "completed", text: "words" }, 1],
     ["tool_use", [words, call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
-    // A server that says the wrong thing of a call still wants its result.
+    // The stop reason is wrong, but the call still needs a result.
     ["end_turn", [call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
     ["max_tokens", [words], { outcome: "completed", text: "wordslast" }, 2],
     ["max_tokens", [words, call], { outcome: "completed", text: "last", toolCalls: 1 }, 2],
@@ -713,7 +713,7 @@ describe("over the Messages API", () => {
     ["model_context_window_exceeded", [words], { outcome: "completed", text: "wordslast" }, 2],
     ["a reason of tomorrow", [words], { outcome: "completed", text: "words" }, 1],
   ])(
-    "that stops for %s (%j) ends as it should, and the next is sent a valid conversation",
+    "handles the stop reason %s with %j, and sends a valid conversation next",
     async (stopReason, blocks, result, calls) => {
       const api = await startFakeMessagesApi((_, index) =>
         index === 0
@@ -736,7 +736,7 @@ describe("over the Messages API", () => {
     },
   );
 
-  test("one token, and none at all, are answers", async () => {
+  test("accepts an answer of one token and an empty answer", async () => {
     const api = await startFakeMessagesApi([
       { kind: "message", blocks: [{ type: "text", text: "K" }] },
       { kind: "message", blocks: [] },
@@ -752,7 +752,7 @@ describe("over the Messages API", () => {
     }
   });
 
-  test("an answer that is cut at its longest is gone on with, and a refusal is a failure", async () => {
+  test("continues an answer truncated at max_tokens, and fails on a refusal", async () => {
     const part = (text: string, stopReason: string) =>
       ({ kind: "message", blocks: [{ type: "text", text }], stopReason }) as const;
     const api = await startFakeMessagesApi([
@@ -767,13 +767,13 @@ describe("over the Messages API", () => {
       const ada = agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) });
       expect(await ada.run(input("x"), never)).toMatchObject({ outcome: "completed", text: "Onetwo." });
       expect(await ada.run(input("y"), never)).toMatchObject({ outcome: "failed" });
-      // What was refused would be refused again: it is not sent any more, now and by the next process.
+      // A refused message would be refused again: neither this process nor the next sends it.
       for (const next of [
         ada,
         agent({ model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url }) }),
       ]) {
         const { text } = await next.run(input("z"), never);
-        // What comes behind the whole of an answer is another text.
+        // Text after a complete answer is a separate text.
         if (next === ada) expect(text).toBe("Two.");
         const sent = JSON.stringify(api.requests.at(-1)?.body.messages);
         expect(sent).not.toContain('"y"');
@@ -785,10 +785,10 @@ describe("over the Messages API", () => {
   });
 });
 
-describe("a conversation that is taken up again", () => {
+describe("resumed conversation", () => {
   const turns = [{ tools: [bash("echo one", "x")] }, { say: "got {{x.stdout}}" }, { say: "and again {{x}}" }];
 
-  test("goes on where it was: messages, keys, tokens, the playbook's place", async () => {
+  test("restores messages, keys, tokens and the position in the playbook", async () => {
     const first = agent({ turns });
     await first.run(input("a", ["k1"]), never);
     const second = agent({ turns });
@@ -798,7 +798,7 @@ describe("a conversation that is taken up again", () => {
     expect((await second.run(input("b"), never)).text).toBe("and again one");
   });
 
-  test("a call without a result, and a last line in half, do no harm (S21)", async () => {
+  test("repairs a call without a result and a truncated last line (S21)", async () => {
     await agent({ turns }).run(input("a", ["k1"]), never);
     const whole = readFileSync(path(), "utf8");
     const lines = whole.trimEnd().split("\n");
@@ -814,27 +814,27 @@ describe("a conversation that is taken up again", () => {
     expect([...agent({ turns }).handledKeys]).toEqual(["k1", "k2"]);
   });
 
-  test("remembers no more of what it received than can come again", async () => {
+  test("remembers the newest 10,000 message keys", async () => {
     const keys = Array.from({ length: 10_050 }, (_, i) => `k${i}`);
     const ada = agent({ turns });
     await ada.run(input("a", keys), never);
     expect([...ada.handledKeys]).toEqual(keys.slice(50));
   });
 
-  test("a line that makes no sense is passed over", async () => {
+  test("skips invalid and unknown lines", async () => {
     await agent({ turns }).run(input("a"), never);
     writeFileSync(path(), `rubbish\n{"type":"from the future"}\n${readFileSync(path(), "utf8")}`);
     expect(agent({ turns }).messages).toHaveLength(4);
   });
 
-  test("the file is private", async () => {
+  test("is stored in a private file and directory", async () => {
     await agent({ turns }).run(input("a"), never);
     expect(statSync(path()).mode & 0o777).toBe(0o600);
     expect(statSync(join(home, "sessions")).mode & 0o777).toBe(0o700);
   });
 });
 
-/** The same model, but its text comes in pieces of three characters. */
+/** Wraps a model so that its text streams in pieces of three characters. */
 const inPieces = (model: Model): Model => ({
   name: model.name,
   async *stream(request, signal) {
@@ -845,7 +845,7 @@ const inPieces = (model: Model): Model => ({
   },
 });
 
-test("a key that a tool prints is in no line of the conversation and in no event (S75)", async () => {
+test("Agent.run › redacts a key that a tool prints in the transcript and in events (S75)", async () => {
   const turns = [
     { tools: [bash('echo $SOME_API_KEY; echo "\\"$SOME_API_KEY\\""')] },
     { say: `so ${SECRET} is sk-very` },

@@ -32,7 +32,7 @@ afterEach(() => {
 
 type Answer = Parameters<typeof createServer>[1] & object;
 
-/** A server on the loopback; where it listens, without a slash at the end. */
+/** Starts a loopback server and returns its URL, without a slash at the end. */
 async function serve(answer: Answer): Promise<string> {
   const server: Server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -52,8 +52,8 @@ const says =
 const get = (url: string, more: Partial<ToolContext> = {}): Promise<ToolResult> =>
   webFetchTool.execute({ url }, { ...context, ...more });
 
-describe("a page", () => {
-  test("is text with its headings, lists, tables, code and links, without scripts, styles and pictures", async () => {
+describe("WebFetch tool", () => {
+  test("converts HTML to text with headings, lists, tables, code and links", async () => {
     const url = await serve(
       says(
         `<!doctype html><title>t</title><style>b{}</style><body><h2>Head &amp; tail</h2>
@@ -83,7 +83,7 @@ describe("a page", () => {
     ["application/json", '{"a":1}', '{"a":1}'],
     ["text/markdown", "# a", "# a"],
     ["", "words", "words"],
-  ])("of the type %j comes as it is", async (type, body, text) => {
+  ])("returns a page of type %j unchanged", async (type, body, text) => {
     const url = await serve((_, response) => {
       response.writeHead(200, type === "" ? {} : { "content-type": type }).end(body);
     });
@@ -94,23 +94,23 @@ describe("a page", () => {
     ["text/plain; charset=iso-8859-1", Buffer.from("caf\xe9", "latin1"), "café"],
     ["text/html", Buffer.from('<meta charset="windows-1251"><p>\xcc\xe8\xf0', "latin1"), "Мир"],
     ["text/plain; charset=nonsense", Buffer.from("café"), "café"],
-  ])("is read in its character set: %s", async (type, body, text) => {
+  ])("decodes a page by its character set: %s", async (type, body, text) => {
     const url = await serve(says(body, type));
     expect((await get(url)).content).toContain(text);
   });
 
   test.each<[string, string, Buffer, string]>([
     ["an image", "image/png", Buffer.from("\x89PNG"), "an image"],
-    ["a binary file by its type", "application/pdf", Buffer.from("%PDF"), "a binary file"],
-    ["a binary file by what is in it", "text/html", Buffer.from("a\0b"), "a binary file"],
-  ])("that is %s is refused", async (_, type, body, word) => {
+    ["a file with a binary content type", "application/pdf", Buffer.from("%PDF"), "a binary file"],
+    ["a file with binary content", "text/html", Buffer.from("a\0b"), "a binary file"],
+  ])("refuses %s", async (_, type, body, word) => {
     const url = await serve(says(body, type));
     const result = await get(url);
     expect(result.isError).toBe(true);
     expect(result.content).toContain(word);
   });
 
-  test("that is long is cut, with all of it in a private file that has no secret in it", async () => {
+  test("truncates a long page and keeps the whole in a private file, with secrets redacted", async () => {
     const secret = "hunter2-hunter2";
     const url = await serve(says(`${"line of text\n".repeat(5_000)}${secret}`, "text/plain"));
     const { content } = await get(url, { env: { HOME: cwd, API_KEY: secret } });
@@ -121,7 +121,7 @@ describe("a page", () => {
     expect(kept).not.toContain(secret);
   });
 
-  test("that has no end is cut, and its server is left", async () => {
+  test("stops reading an endless page and closes the connection", async () => {
     let left = false;
     const url = await serve((_, response) => {
       response.on("close", () => {
@@ -140,20 +140,20 @@ describe("a page", () => {
   });
 
   test.each([
-    ["nests deeper than it can be read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
-    ["nests without an end", "<div>".repeat(400_000), "could not be turned into text"],
+    ["nested too deeply to read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
+    ["nested 400,000 levels deep", "<div>".repeat(400_000), "could not be turned into text"],
     [
-      "has a cell of a thousand million columns",
+      "with a cell that spans a thousand million columns",
       `<table><tr><td colspan="1000000000" rowspan="1000000000">cell</table>`,
       "| cell",
     ],
-    ["is full of what is no tag", `<${"<a ".repeat(100_000)}`, "200"],
-  ])("that %s is no end of the agent", async (_, html, words) => {
+    ["full of malformed tags", `<${"<a ".repeat(100_000)}`, "200"],
+  ])("survives a page %s", async (_, html, words) => {
     const url = await serve(says(html));
     expect((await get(url)).content).toContain(words);
   });
 
-  test("that is not there is a failure, with what the server says of it", async () => {
+  test("returns an error with the server's page when the page does not exist", async () => {
     const url = await serve(says("<p>no such page", "text/html", 404));
     expect(await get(url)).toMatchObject({
       isError: true,
@@ -161,15 +161,15 @@ describe("a page", () => {
     });
   });
 
-  test("comes as it is, whatever is looked for", async () => {
+  test("ignores the prompt and returns the page", async () => {
     const url = await serve(says("one two", "text/plain"));
     const { content } = await webFetchTool.execute({ url, prompt: "only the second word" }, context);
     expect(content).toContain("one two");
   });
 });
 
-describe("a redirection", () => {
-  test("to the same host is followed", async () => {
+describe("WebFetch tool, redirects", () => {
+  test("follows a redirect to the same host", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/a") response.writeHead(302, { location: "/b" }).end();
       else response.end(`here: ${request.url}`);
@@ -177,7 +177,7 @@ describe("a redirection", () => {
     expect((await get(`${url}/a`)).content).toContain("here: /b");
   });
 
-  test("to another host is told, and nothing is asked of that one", async () => {
+  test("reports a redirect to another host without contacting that host", async () => {
     let asked = 0;
     const other = await serve((_, response) => {
       asked += 1;
@@ -192,7 +192,7 @@ describe("a redirection", () => {
   });
 
   test.each(["file:///etc/passwd", "https://ada:pw@127.0.0.1/", "http://[", "javascript:1"])(
-    "to %s leads nowhere",
+    "refuses a redirect to %s",
     async (location) => {
       const url = await serve((_, response) => response.writeHead(302, { location }).end());
       const result = await get(url);
@@ -201,7 +201,7 @@ describe("a redirection", () => {
     },
   );
 
-  test("in a circle ends", async () => {
+  test("gives up on a redirect loop", async () => {
     let asked = 0;
     const url = await serve((_, response) => {
       asked += 1;
@@ -212,8 +212,8 @@ describe("a redirection", () => {
   });
 });
 
-describe("an address of this machine or its network", () => {
-  test("is not reached without a rule for it", async () => {
+describe("WebFetch tool, private addresses", () => {
+  test("refuses a local address unless a rule allows it", async () => {
     let asked = 0;
     const url = await serve((_, response) => {
       asked += 1;
@@ -227,7 +227,7 @@ describe("an address of this machine or its network", () => {
     expect(asked).toBe(0);
   });
 
-  test("is found where a name leads, at the moment of the connection", async () => {
+  test("checks the addresses that a name resolves to when it connects", async () => {
     const leads = (...addresses: string[]) =>
       guardedLookup(
         (address) => address !== "10.0.0.1",
@@ -255,14 +255,14 @@ describe("an address of this machine or its network", () => {
   });
 });
 
-describe("a server that does not answer", () => {
-  test("is left at once at an interrupt", async () => {
+describe("WebFetch tool, unresponsive servers", () => {
+  test("aborts at once on interrupt while it waits for a response", async () => {
     const stop = new AbortController();
     const url = await serve(() => stop.abort());
     await expect(get(url, { signal: stop.signal })).rejects.toThrow("abort");
   });
 
-  test("is left at once in the middle of its answer, too", async () => {
+  test("aborts at once on interrupt in the middle of a response", async () => {
     const stop = new AbortController();
     const url = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).write("beg");
@@ -271,7 +271,7 @@ describe("a server that does not answer", () => {
     await expect(get(url, { signal: stop.signal })).rejects.toThrow("abort");
   });
 
-  test("is a failure in words", async () => {
+  test("returns an error when the server closes the connection", async () => {
     const url = await serve((request) => request.socket.destroy());
     const result = await get(url);
     expect(result.isError).toBe(true);
@@ -279,7 +279,7 @@ describe("a server that does not answer", () => {
   });
 });
 
-test("a page takes no connection that somebody else in the process has made", async () => {
+test("webPage › opens a new connection for each page", async () => {
   const sockets = new Set<unknown>();
   const url = await serve((request, response) => {
     sockets.add(request.socket);

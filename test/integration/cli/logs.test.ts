@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { debugged } from "../../../src/runtime/debug-view.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -29,7 +29,7 @@ async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions
   onTestFinished(async () => void (await dev.stop().catch(() => undefined)));
   const say = async (text: string): Promise<void> => {
     const before = dev.inputs.length;
-    await deliver(ref, { from: "team-lead", to: "dev", text });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text });
     await eventually(
       "its turn",
       () => dev.inputs.length > before && readStatus(ref, "dev")?.state === "idle",

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addSecrets } from "../../../src/os/redact.ts";
-import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
@@ -167,7 +167,7 @@ describe("inbox", () => {
   it("says before what others ask of the lead how a person answers it, and no call of a tool", async () => {
     const teams = await teamOf("dev");
     const ask = async (message: object): Promise<void> => {
-      await deliver(refOf(teams), { from: "dev", to: "team-lead", text: JSON.stringify(message) });
+      await sendMessage(refOf(teams), { from: "dev", to: "team-lead", text: JSON.stringify(message) });
     };
     const plan = { requestId: "p-1", from: "dev", planFilePath: "/p.md", planContent: "# Plan" };
     await ask({ type: "plan_approval_request", ...plan });
@@ -263,15 +263,15 @@ describe("inbox", () => {
     const wordOf = async () => (await teams(["inbox", "dev"])).out.split("\n")[0]?.replace(/^.*UTC /, "");
     await teams(["send", "dev", "one", "--summary", "greets"]);
     expect(await wordOf()).toBe("queued - greets");
-    const keys = (await pending(ref, "dev")).map(({ key }) => key);
-    await acknowledge(ref, "dev", keys);
+    const keys = (await unreadMessages(ref, "dev")).map(({ key }) => key);
+    await markAsRead(ref, "dev", keys);
     expect(await wordOf()).toBe("delivered - greets");
-    await noteProgress(ref, "dev", keys, "turn_started");
+    await recordProgress(ref, "dev", keys, "turn_started");
     expect(await wordOf()).toBe("in turn - greets");
-    await noteProgress(ref, "dev", keys, "done");
+    await recordProgress(ref, "dev", keys, "done");
     expect(await wordOf()).toBe("done - greets");
     expect(await inboxOf(teams, "dev")).toMatchObject([{ state: "done", read: true }]);
-    await deliver(ref, { from: "team-lead", to: "dev", text: "never read" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "never read" });
     await retireMember(ref, "dev", "kill", 5);
     await addMembers(ref, [{ name: "dev", cwd: teams.directory }]);
     expect(await inboxOf(teams, "dev", "--all")).toMatchObject([{ state: "done" }, { state: "bounced" }]);

@@ -5,7 +5,7 @@ import { PERMISSION_MODES } from "../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { addMembers, findMember } from "../../../src/team/members/members.ts";
-import { modeGiven } from "../../../src/team/members/permission-mode.ts";
+import { grantedMode } from "../../../src/team/members/permission-mode.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { type Cli, cliIn } from "../../support/cli.ts";
 
@@ -27,7 +27,7 @@ describe("teams mode", () => {
     const done = await cli(["mode", "dev", mode, "--json"]);
     expect(done.json()).toEqual({ name: "dev", mode, before: null });
     expect(await messages(ref, "dev")).toMatchObject([{ type: "mode_set_request", mode, from: "team-lead" }]);
-    expect(modeGiven(member(ref, "dev"))).toBe(mode);
+    expect(grantedMode(member(ref, "dev"))).toBe(mode);
     expect((await cli(["mode", "dev@crew", "plan", "--json"])).json()).toMatchObject({ before: mode });
   });
 
@@ -50,7 +50,7 @@ describe("teams mode", () => {
     const { cli, ref } = await teamOf();
     const refused = await cli(["mode", ...words, "--json"], { env });
     expect(refused.error().code).toBe(code);
-    expect(modeGiven(member(ref, "dev"))).toBeUndefined();
+    expect(grantedMode(member(ref, "dev"))).toBeUndefined();
     expect(await messages(ref, "dev")).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ import type { Finding } from "../../../src/doctor/finding.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { createTeamFiles, listTeams, readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests/requests.ts";
@@ -59,7 +59,7 @@ function age(path: string, hours: number): void {
 test("of whole teams nothing is said but that they are, and nothing is changed", async () => {
   const ref = await testTeam(["dev"]);
   await createTask(ref, { subject: "a" });
-  await deliver(ref, { from: "dev", to: "team-lead", text: "hi" });
+  await sendMessage(ref, { from: "dev", to: "team-lead", text: "hi" });
   writeStatus(ref, "dev", statusOf());
   const before = bytesIn(ref.home.root);
   expect(await look(ref)).toEqual(WHOLE);
@@ -254,7 +254,7 @@ describe("broken tasks", () => {
 describe("messages", () => {
   test("a broken inbox keeps its whole entries, and a bad entry is set aside", async () => {
     const ref = await testTeam(["dev", "rev"]);
-    for (const to of ["dev", "rev"]) await deliver(ref, { from: "team-lead", to, text: `for ${to}` });
+    for (const to of ["dev", "rev"]) await sendMessage(ref, { from: "team-lead", to, text: `for ${to}` });
     const path = ref.paths.inbox("dev");
     writeFileSync(path, readFileSync(path, "utf8").replace(/\]$/, ',{"from":"x'));
     writeFileSync(ref.paths.inbox("rev"), readFileSync(ref.paths.inbox("rev"), "utf8").replace(/\]$/, ",7]"));
@@ -321,7 +321,7 @@ describe("messages", () => {
 
   test("a journal's torn line is closed, and nothing else of it changes", async () => {
     const ref = await testTeam(["dev"]);
-    await deliver(ref, { from: "team-lead", to: "dev", text: "hi" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "hi" });
     appendFileSync(ref.paths.journal, '{"at":1,"id"');
     const torn = readFileSync(ref.paths.journal, "utf8");
     expect(await look(ref)).toMatchObject([
@@ -506,7 +506,7 @@ test("a team's directory without a config is named, with who may still run there
 
 test("what its own user may not write is named and opened again", async () => {
   const ref = await testTeam(["dev"]);
-  await deliver(ref, { from: "team-lead", to: "dev", text: "hi" });
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "hi" });
   const closed = [ref.paths.inboxes, ref.paths.tasks, ref.paths.journal];
   for (const path of closed) chmodSync(path, path === ref.paths.journal ? 0o400 : 0o500);
   const [found] = await look(ref);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkSettings } from "../../../src/doctor/settings.ts";
+import { settingsFindings } from "../../../src/doctor/settings.ts";
 import { cliIn } from "../../support/cli.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -14,7 +14,7 @@ function look(user: unknown, project?: unknown) {
   };
   write(join(root, "settings.json"), user);
   if (project !== undefined) write(join(cwd, ".claude/settings.json"), project);
-  return checkSettings(root, cwd, join(directory, "managed.json")).map(
+  return settingsFindings(root, cwd, join(directory, "managed.json")).map(
     ({ level, text }) => `${level} ${text}`,
   );
 }

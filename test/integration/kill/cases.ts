@@ -5,8 +5,8 @@ import { journalLine } from "../../../src/schema/inbox.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers, removeMember } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
@@ -40,8 +40,8 @@ export interface Case {
 const mail = (text: string, more = {}) => ({ from: "b", text, timestamp: "2026-01-01T00:00:00Z", ...more });
 const sent = async (ref: TeamRef, agent = "a") =>
   (await history(ref, agent, { all: true })).map(({ text }) => text);
-const unread = async (ref: TeamRef) => (await pending(ref, "a")).map(({ message }) => message.text);
-const next = (ref: TeamRef) => deliver(ref, { from: "b", to: "a", text: "next" });
+const unread = async (ref: TeamRef) => (await unreadMessages(ref, "a")).map(({ message }) => message.text);
+const next = (ref: TeamRef) => sendMessage(ref, { from: "b", to: "a", text: "next" });
 const without = (all: readonly string[], one: string) => all.filter((other) => other !== one);
 const subjects = (ref: TeamRef) => listTasks(ref).map(({ subject }) => subject);
 const files = (ref: TeamRef, mark: string) =>
@@ -128,10 +128,10 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(["", "one,two"]).toContain((await unread(ref)).join());
     },
     goesOn: async (ref) => {
-      await acknowledge(
+      await markAsRead(
         ref,
         "a",
-        (await pending(ref, "a")).map(({ key }) => key),
+        (await unreadMessages(ref, "a")).map(({ key }) => key),
       );
       expect(await unread(ref)).toEqual([]);
       expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8")).length).toBeLessThan(52);
@@ -141,7 +141,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   progress: {
     holds: () => undefined,
     goesOn: async (ref) => {
-      await noteProgress(ref, "a", ["z"], "done");
+      await recordProgress(ref, "a", ["z"], "done");
       const { lines, bad } = readJsonLines(ref.paths.journal, journalLine);
       expect(lines.at(-1)?.id).toBe("z");
       // The line that the killed one was in.
@@ -177,10 +177,10 @@ export const CASES: Readonly<Record<string, Case>> = {
     given: async (ref) => {
       await claimTask(ref, "a", "1");
       await updateTask(ref, "team-lead", "2", { addBlockedBy: ["1"], owner: "b" });
-      await acknowledge(
+      await markAsRead(
         ref,
         "b",
-        (await pending(ref, "b")).map(({ key }) => key),
+        (await unreadMessages(ref, "b")).map(({ key }) => key),
       );
     },
     holds: (ref) => expect(["in_progress", "completed"]).toContain(getTask(ref, "1").status),
@@ -212,7 +212,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   join: {
     given: async (ref) => {
       await addMembers(ref, [{ name: "back", cwd: "/" }]);
-      await deliver(ref, { from: "b", to: "back", text: "to the former" });
+      await sendMessage(ref, { from: "b", to: "back", text: "to the former" });
       await retireMember(ref, "back", "killed");
     },
     holds: async (ref) => {
@@ -227,7 +227,7 @@ export const CASES: Readonly<Record<string, Case>> = {
           ref,
           ["back", "c"].map((name) => ({ name, cwd: "/" })),
         );
-      expect(await pending(ref, "back")).toEqual([]);
+      expect(await unreadMessages(ref, "back")).toEqual([]);
       expect(await history(ref, "back", { all: true })).toMatchObject([{ state: "bounced" }]);
       expect(readTeam(ref)).toMatchObject({ joinedCount: 5 });
     },
@@ -293,7 +293,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       if (!isThere)
         await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 2 });
       await addTask(made, "team-lead", { subject: "next" });
-      await deliver(made, { from: "b", to: "team-lead", text: "next" });
+      await sendMessage(made, { from: "b", to: "team-lead", text: "next" });
       expect(without(subjects(made), "first")).toEqual(["next"]);
     },
   },

@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
@@ -28,7 +28,7 @@ test.for(Object.entries(CASES))(
   async ([name, { operation = name, given, holds, goesOn }]) => {
     const template = await testTeam(["a", "b"]);
     writeStatus(template, "a", statusOf({ activity: "old" }));
-    for (const text of ["one", "two"]) await deliver(template, { from: "b", to: "a", text });
+    for (const text of ["one", "two"]) await sendMessage(template, { from: "b", to: "a", text });
     for (const subject of ["one", "two", "three"]) await addTask(template, "b", { subject });
     openRequest(template, { id: "old", kind: "plan", from: "a", summary: "", payload: {}, at: 1 });
     await given?.(template);

@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, rmdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemCode } from "../../../src/errors.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
 import { type Script, script } from "../../support/run-ts.ts";
@@ -50,7 +50,7 @@ async function reportOf(running: Script): Promise<Report> {
 
 async function someTeam(): Promise<TeamRef> {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: "b", to: "a", text: "old" });
+  await sendMessage(ref, { from: "b", to: "a", text: "old" });
   for (const subject of ["one", "two"]) await addTask(ref, "b", { subject });
   return ref;
 }
@@ -89,8 +89,8 @@ test("a file that may not grow refuses every change and nothing is claimed (S25)
   const ref = await someTeam();
   const report = await reportOf(withoutRoom(ref.home.root, "size"));
   expectRefused(report);
-  await deliver(ref, { from: "b", to: "a", text: "new" });
-  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["old", "new"]);
+  await sendMessage(ref, { from: "b", to: "a", text: "new" });
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["old", "new"]);
 });
 
 test.skipIf(!MAY_MOUNT)(
@@ -148,7 +148,7 @@ test("somebody who removes lock directories and sets their times costs no messag
   for (const end of await Promise.all(ends)) expect(end).toMatchObject({ code: 0, stderr: "" });
   isOver = true;
   await meddling;
-  const texts = (await pending(ref, "a")).map(({ message }) => message.text);
+  const texts = (await unreadMessages(ref, "a")).map(({ message }) => message.text);
   for (const from of senders) {
     const sent = Array.from({ length: 100 }, (_, i) => `${from} ${i}`);
     expect(texts.filter((text) => text.startsWith(from))).toEqual(sent);
@@ -174,7 +174,11 @@ test("a clock that is set back changes nobody's order", async () => {
     ["two", 1_000],
     ["three", 2_000],
   ] as const) {
-    await deliver(ref, { from: "b", to: "a", text }, { now: () => now });
+    await sendMessage(ref, { from: "b", to: "a", text }, { now: () => now });
   }
-  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two", "three"]);
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual([
+    "one",
+    "two",
+    "three",
+  ]);
 });

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createTeamFiles, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
@@ -98,12 +98,12 @@ async function touchAll(ref: TeamRef, truth: Acknowledged, round: number): Promi
     const text = `checker ${round * 2 + Number(to === "w1")}`;
     const sent: Operation = { does: "send", text, to };
     truth.begins(sent);
-    await deliver(ref, { from: "checker", to, text });
+    await sendMessage(ref, { from: "checker", to, text });
     truth.done(sent);
   }
   await lockTasks(ref, () => undefined);
-  const news = await pending(ref, "team-lead");
-  await acknowledge(
+  const news = await unreadMessages(ref, "team-lead");
+  await markAsRead(
     ref,
     "team-lead",
     news.map(({ key }) => key),

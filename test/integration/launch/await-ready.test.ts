@@ -9,21 +9,21 @@ import { privateTmux } from "../../support/tmux-server.ts";
 
 const OURS = { instance: "now", name: "rev", timeoutMs: 10_000 };
 
-describe("Waiting for an agent's own word", () => {
-  test("ends as soon as it comes", async () => {
+describe("awaitReady", () => {
+  test("resolves as soon as the agent announces readiness", async () => {
     const paths = await prepared();
     const waiting = awaitReady(paths, OURS);
     announce(paths, "now");
     expect(await waiting).toBe("ready");
   });
 
-  test("ends at once when it came before anybody waited", async () => {
+  test("resolves at once if the agent announced readiness before", async () => {
     const paths = await prepared();
     expect(announce(paths, "now")).toBe("nobody");
     expect(await awaitReady(paths, OURS)).toBe("ready");
   });
 
-  test("is not satisfied by an earlier start's word or end", async () => {
+  test("ignores the status and exit record of an earlier start", async () => {
     const paths = await prepared();
     announce(paths, "earlier");
     replaceFile(paths.exit, JSON.stringify({ instance: "earlier", code: 1, at: 1, lastLines: [] }));
@@ -33,7 +33,7 @@ describe("Waiting for an agent's own word", () => {
     });
   });
 
-  test("ends when even the launch script was killed, which rings no bell", async () => {
+  test("fails if the launch script was killed, which rings no bell", async () => {
     const paths = await prepared();
     await expect(awaitReady(paths, { ...OURS, alive: () => false })).rejects.toMatchObject({
       code: "SPAWN_FAILED",
@@ -41,7 +41,7 @@ describe("Waiting for an agent's own word", () => {
     });
   });
 
-  test("names the signal that the program died of", async () => {
+  test("fails with the signal that ended the program", async () => {
     const paths = await prepared();
     const exit = { instance: OURS.instance, code: 139, signal: "SIGSEGV", at: 1, lastLines: ["oh"] };
     replaceFile(paths.exit, JSON.stringify(exit));
@@ -49,7 +49,7 @@ describe("Waiting for an agent's own word", () => {
     await expect(awaitReady(paths, OURS)).rejects.toMatchObject({ code: "SPAWN_FAILED", message });
   });
 
-  test("ends when the one that waits is interrupted", async () => {
+  test("fails if the caller is interrupted", async () => {
     const paths = await prepared();
     const abort = new AbortController();
     const waiting = awaitReady(paths, { ...OURS, signal: abort.signal });
@@ -58,7 +58,7 @@ describe("Waiting for an agent's own word", () => {
   });
 });
 
-test("What a failed start made is gone, and a file of somebody else's keeps its directory", async () => {
+test("discardLaunch › removes the files of a failed start, and keeps other files and their directory", async () => {
   const paths = await prepared();
   replaceFile(`${paths.run}/place.json`, "{}");
   discardLaunch(paths);

@@ -2,20 +2,20 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Launched, LaunchOptions } from "../../support/launched.ts";
 
-/** One way to end an agent in a pane, or to try to, and what is known of it behind that. docs/endings.md lists them. */
+/** One way to end an agent in a pane, or to try to, and the result. docs/endings.md lists them. */
 export interface EndingCase {
   readonly what: string;
-  /** What is ended: an agent at work, one that ignores signals, or a pane that waits for a person since its agent exited with 3. */
+  /** A running agent, an agent that ignores signals, or a pane that waits for the user after its agent exited with 3. */
   readonly of: "working" | "deaf" | "crashed";
   readonly end: (run: Launched) => unknown;
-  /** The exit record behind it. */
+  /** The exit record afterwards. */
   readonly written: { readonly code: number; readonly signal?: string; readonly lines: boolean } | "nothing";
-  /** What wakes those who wait for it; a bell rings behind the record. */
-  readonly heard: "bell" | "lifeline" | "nothing";
-  /** No record can be written, but an agent of ours says of itself that it ends with its terminal. */
-  readonly saysSo?: boolean;
+  /** How waiting processes are notified; the bell rings after the record is written. */
+  readonly notifiedBy: "bell" | "lifeline" | "nothing";
+  /** There is no exit record, but our agent reports the state exited when its terminal closes. */
+  readonly reportsExit?: boolean;
   /** `without terminal`: the agent outlives its pane. */
-  readonly pane: "held" | "closed" | "goes on" | "without terminal" | "starts again";
+  readonly pane: "held" | "closed" | "continues" | "without terminal" | "starts again";
 }
 
 export const AGENT_OF: Readonly<Record<EndingCase["of"], NonNullable<LaunchOptions["agent"]>>> = {
@@ -31,7 +31,7 @@ const exits = (code: number): EndingCase => ({
   of: "working",
   end: (run) => run.type(`exit ${code}`),
   written: { code, lines: code !== 0 },
-  heard: "bell",
+  notifiedBy: "bell",
   pane: code === 0 ? "closed" : "held",
 });
 const dies = (signal: NodeJS.Signals, code: number): EndingCase => ({
@@ -39,19 +39,19 @@ const dies = (signal: NodeJS.Signals, code: number): EndingCase => ({
   of: "working",
   end: (run) => signalProcess(run.program(), signal),
   written: { code, signal, lines: true },
-  heard: "bell",
+  notifiedBy: "bell",
   pane: "held",
 });
 const loses = (what: string, end: EndingCase["end"]): EndingCase => {
-  return { what, of: "working", end, written: LOST, heard: "bell", pane: "closed" };
+  return { what, of: "working", end, written: LOST, notifiedBy: "bell", pane: "closed" };
 };
 const harmless = (what: string, of: "working" | "deaf", end: EndingCase["end"]): EndingCase => {
-  return { what, of, end, written: "nothing", heard: "nothing", pane: "goes on" };
+  return { what, of, end, written: "nothing", notifiedBy: "nothing", pane: "continues" };
 };
-/** Of a pane that waits for a person the record is there already. */
+/** A pane that waits for the user already has its exit record. */
 const held = (what: string, end: EndingCase["end"], pane: EndingCase["pane"]): EndingCase => {
   const written = pane === "starts again" ? "nothing" : { code: 3, lines: true };
-  return { what, of: "crashed", end, written, heard: pane === "closed" ? "lifeline" : "nothing", pane };
+  return { what, of: "crashed", end, written, notifiedBy: pane === "closed" ? "lifeline" : "nothing", pane };
 };
 
 export const ENDINGS: readonly EndingCase[] = [
@@ -63,7 +63,7 @@ export const ENDINGS: readonly EndingCase[] = [
   dies("SIGQUIT", 131),
   dies("SIGABRT", 134),
   dies("SIGKILL", 137),
-  // Of other numbers on macOS, as the shell there knows.
+  // SIGUSR1 has another number on macOS.
   dies("SIGUSR1", process.platform === "linux" ? 138 : 158),
   dies("SIGSEGV", 139),
   dies("SIGPIPE", 141),
@@ -71,11 +71,11 @@ export const ENDINGS: readonly EndingCase[] = [
   { ...dies("SIGINT", 130), what: "Ctrl-C in its pane", end: (run) => keys(run, "C-c") },
   { ...dies("SIGQUIT", 131), what: "Ctrl-\\ in its pane", end: (run) => keys(run, "C-\\") },
   harmless("Ctrl-Z in its pane", "working", (run) => keys(run, "C-z")),
-  harmless("The terminal of whoever looks at it is closed", "working", async (run) => {
+  harmless("The terminal of an attached client is closed", "working", async (run) => {
     await run.t.attach("=work");
     const pid = Number(run.tmux("list-clients", "-F", "#{client_pid}"));
     signalProcess(pid, "SIGHUP");
-    await eventually("the client's end", () => run.tmux("list-clients") === "");
+    await eventually("the end of the client", () => run.tmux("list-clients") === "");
   }),
   loses("`tmux kill-pane`", (run) => run.tmux("kill-pane", "-t", run.pane)),
   loses("`tmux kill-window`", (run) => run.tmux("kill-window", "-t", run.pane)),
@@ -93,8 +93,8 @@ export const ENDINGS: readonly EndingCase[] = [
     of: "working",
     end: (run) => signalProcess(run.inner(), "SIGKILL"),
     written: "nothing",
-    heard: "lifeline",
-    saysSo: true,
+    notifiedBy: "lifeline",
+    reportsExit: true,
     pane: "closed",
   },
   harmless("Ctrl-C, Ctrl-\\, Ctrl-Z in its pane", "deaf", (run) => keys(run, "C-c", "C-\\", "C-z")),
@@ -107,7 +107,7 @@ export const ENDINGS: readonly EndingCase[] = [
     of: "deaf",
     end: (run) => run.tmux("kill-pane", "-t", run.pane),
     written: "nothing",
-    heard: "nothing",
+    notifiedBy: "nothing",
     pane: "without terminal",
   },
   {
@@ -115,7 +115,7 @@ export const ENDINGS: readonly EndingCase[] = [
     of: "deaf",
     end: (run) => signalProcess(run.inner(), "SIGKILL"),
     written: "nothing",
-    heard: "lifeline",
+    notifiedBy: "lifeline",
     pane: "without terminal",
   },
   {
@@ -127,7 +127,7 @@ export const ENDINGS: readonly EndingCase[] = [
       signalProcess(run.program(), "SIGKILL");
     },
     written: { code: 137, signal: "SIGKILL", lines: false },
-    heard: "bell",
+    notifiedBy: "bell",
     pane: "closed",
   },
   held("`r` and Enter", (run) => run.type("r"), "starts again"),

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { teamMember } from "../../../src/schema/config.ts";
 import { exitRecord, statusRecord } from "../../../src/schema/status.ts";
-import { judge } from "../../../src/team/members/judge-liveness.ts";
+import { judgeLiveness } from "../../../src/team/members/judge-liveness.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Launched, launched, SHELLS } from "../../support/launched.ts";
@@ -12,38 +12,42 @@ import { AGENT_OF, ENDINGS, type EndingCase } from "./ending-cases.ts";
 const PAGE = fileURLToPath(new URL("../../../docs/endings.md", import.meta.url));
 const TABLE = /(<!-- endings -->\n\n)[\s\S]*(\n\n<!-- end -->)/;
 
-describe.each(SHELLS)("An agent behind the launch script in %s, called sh", (shell) => {
-  test.each(ENDINGS.map((one) => [`${one.of} · ${one.what}`, one] as const))("%s", async (_, one) => {
+describe.each(SHELLS)("end of an agent, launch script run by %s as sh", (shell) => {
+  const rows = ENDINGS.map((one) => [one.of, one.what, one] as const);
+  test.each(rows)("is as documented for a %s agent: %s", async (_of, _what, one) => {
     const run = await launched(shell, { agent: AGENT_OF[one.of] });
     if (one.of === "crashed") await crash(run);
     const program = run.program();
     const lifeline = watchLifeline(run.paths.lifeline);
     onTestFinished(() => lifeline.close());
     await one.end(run);
-    await hears[one.heard](run, lifeline.ended);
-    await follows[one.pane](run, program);
+    await expectNotification[one.notifiedBy](run, lifeline.ended);
+    await expectPane[one.pane](run, program);
     expect(written(run)).toEqual(one.written);
   });
 });
 
-/** Lets the agent exit with 3, and waits for what stays of it. */
+/** Lets the agent exit with 3, and waits for the prompt in its pane. */
 async function crash(run: Launched): Promise<void> {
   run.type("exit 3");
-  await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+  await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
   expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
 }
 
-const hears: Record<EndingCase["heard"], (run: Launched, lifeline: Promise<void>) => Promise<unknown>> = {
+const expectNotification: Record<
+  EndingCase["notifiedBy"],
+  (run: Launched, lifeline: Promise<void>) => Promise<unknown>
+> = {
   bell: async (run) => expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung"),
   lifeline: (_, lifeline) => lifeline,
   nothing: async () => undefined,
 };
 
-/** Each waits until it is so. */
-const follows: Record<EndingCase["pane"], (run: Launched, program: number) => Promise<unknown>> = {
+/** Waits until the pane is in the expected state. */
+const expectPane: Record<EndingCase["pane"], (run: Launched, program: number) => Promise<unknown>> = {
   held: async (run) => {
-    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
-    // What was typed before is not acted on late.
+    await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
+    // Earlier input is not handled late.
     run.tmux("send-keys", "-t", run.pane, "-l", "still held");
     await eventually("an echo", () => run.screen().includes("still held"));
   },
@@ -51,7 +55,7 @@ const follows: Record<EndingCase["pane"], (run: Launched, program: number) => Pr
     await eventually("the script's end", () => run.isGone(run.outer()));
     await eventually("the program's end", () => run.isGone(program));
   },
-  "goes on": async (run) => {
+  continues: async (run) => {
     run.type("still here");
     await eventually("an answer", () => run.screen().includes("got: still here"));
   },
@@ -73,32 +77,32 @@ function written(run: Launched): EndingCase["written"] {
   return { code, lines, ...(signal === undefined ? {} : { signal }) };
 }
 
-test("docs/endings.md lists all of them; `vitest -u` writes them there", async () => {
+test("docs/endings.md › lists all endings (vitest -u updates it)", async () => {
   const page = readFileSync(PAGE, "utf8");
   expect(page).toMatch(TABLE);
   await expect(page.replace(TABLE, (_, head, foot) => `${head}${table()}${foot}`)).toMatchFileSnapshot(PAGE);
 });
 
 const OF: Record<EndingCase["of"], string> = {
-  working: "An agent at work",
+  working: "A running agent",
   deaf: "A program that ignores SIGHUP, SIGINT, SIGQUIT, SIGTERM",
-  crashed: "A pane that waits for a person, after an exit with 3",
+  crashed: "A pane that waits for you, after an exit with 3",
 };
-const HEARD = { bell: "bell", lifeline: "lifeline", nothing: "–" };
+const NOTIFIED_BY = { bell: "bell", lifeline: "lifeline", nothing: "–" };
 const PANE: Record<EndingCase["pane"], string> = {
-  held: "stays, says what to press",
+  held: "stays, shows the keys to press",
   closed: "closes",
-  "goes on": "goes on",
-  "without terminal": "closes; the program goes on",
-  "starts again": "starts the program again",
+  continues: "continues",
+  "without terminal": "closes; the program continues",
+  "starts again": "restarts the program",
 };
 
 function table(): string {
   const rows = ENDINGS.map((one, i) => {
     const of = one.of === ENDINGS[i - 1]?.of ? "" : `| **${OF[one.of]}** | | | | |\n`;
-    return `${of}| ${one.what} | ${recordOf(one)} | ${HEARD[one.heard]} | ${stateOf(one)} | ${PANE[one.pane]} |`;
+    return `${of}| ${one.what} | ${recordOf(one)} | ${NOTIFIED_BY[one.notifiedBy]} | ${stateOf(one)} | ${PANE[one.pane]} |`;
   });
-  const head = "| What happens | Written down | Heard by | State | Pane |\n| --- | --- | --- | --- | --- |";
+  const head = "| Event | Exit record | Notified by | State | Pane |\n| --- | --- | --- | --- | --- |";
   return `${head}\n${rows.join("\n")}`;
 }
 
@@ -108,16 +112,17 @@ function recordOf({ written: record }: EndingCase): string {
   return [signal ?? `exit code ${code}`, ...(lines ? ["last lines"] : [])].join(", ");
 }
 
-/** What `teams status` says of one that was at work. */
-function stateOf({ written: record, pane, saysSo = false }: EndingCase): string {
+/** Returns the state that `teams status` shows for an agent that was running. */
+function stateOf({ written: record, pane, reportsExit = false }: EndingCase): string {
   if (pane !== "held" && pane !== "closed") return "running";
   const own = { sessionId: "s", transcript: "t", since: 0, startedAt: 0, lastActivityAt: 0 };
   const status = statusRecord.parse({
     ...own,
     process: { pid: 1, procStart: "1" },
     instance: "i",
-    state: saysSo ? "exited" : "running",
+    state: reportsExit ? "exited" : "running",
   });
   const exit = record === "nothing" ? undefined : exitRecord.parse({ ...record, instance: "i", at: 0 });
-  return judge(teamMember.parse({ name: "a" }), { status, place: undefined, exit }, () => "dead").state;
+  return judgeLiveness(teamMember.parse({ name: "a" }), { status, place: undefined, exit }, () => "dead")
+    .state;
 }

@@ -6,8 +6,8 @@ import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { eventually } from "../../support/eventually.ts";
 import { launched, SHELLS } from "../../support/launched.ts";
 
-describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
-  test("closes the pane of a program that ends well", async () => {
+describe.each(SHELLS)("launch script run by %s as sh", (shell) => {
+  test("closes the pane if the program exits with 0", async () => {
     const run = await launched(shell);
     run.type("exit 0");
     expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
@@ -15,7 +15,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     await eventually("the pane's end", () => !run.panes().includes(run.pane));
   });
 
-  test("records the last fifty lines of a crash, whatever they hold (S34)", async () => {
+  test("records the last 50 lines of a crash, with any characters (S34)", async () => {
     const run = await launched(shell, {
       argv: [
         "/bin/sh",
@@ -30,7 +30,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(lines.at(-2)).toBe("line 200");
   });
 
-  test("records no secret of the environment that stands on its screen (S75)", async () => {
+  test("redacts secrets of the environment in the recorded lines (S75)", async () => {
     const secrets = { SHORT_KEY: "open sesame", long_token: 'open sesame \\ "x"', DB_PASSWORD: "short" };
     const argv = ["/bin/sh", "-c", 'echo "<$long_token> <$SHORT_KEY$SHORT_KEY> <$DB_PASSWORD>"; exit 7'];
     const run = await launched(shell, { argv, env: secrets });
@@ -38,25 +38,25 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()?.lastLines.at(-1)).toBe("<[secret]> <[secret][secret]> <short>");
   });
 
-  test("holds a crashed pane, starts it again on r and Enter, closes it on q and Enter", async () => {
+  test("keeps a crashed pane open, restarts on r and Enter, and closes on q and Enter", async () => {
     const run = await launched(shell);
     run.type("exit 3");
-    await eventually("the epitaph", () => run.screen().includes("r + Enter starts it again"));
+    await eventually("the end message", () => run.screen().includes("r + Enter starts it again"));
     expect(run.screen()).toContain("[ended with exit code 3]");
     const first = run.program();
-    // Half-typed text is no answer.
+    // Incomplete input is not an answer.
     run.type("quit");
     run.type("r");
     await eventually("another start", () => run.program() !== first && !existsSync(run.paths.exit));
     expect(readFileSync(`/proc/${run.program()}/cmdline`, "utf8")).toContain("ready.sh");
     run.type("exit 4");
     await eventually("the second crash", () => run.exit()?.code === 4);
-    await eventually("the second epitaph", () => run.screen().includes("[ended with exit code 4]"));
+    await eventually("the second end message", () => run.screen().includes("[ended with exit code 4]"));
     const second = run.program();
     run.type("r");
     await eventually("a third start", () => run.program() !== second && !existsSync(run.paths.exit));
     process.kill(run.program(), "SIGKILL");
-    await eventually("the third epitaph", () => run.screen().includes("[ended by SIGKILL]"));
+    await eventually("the third end message", () => run.screen().includes("[ended by SIGKILL]"));
     await eventually("its record", () => run.exit()?.code === 137);
     expect(run.exit()?.lastLines.join("\n")).not.toContain("[ended by");
     run.type("q");
@@ -64,7 +64,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()?.code).toBe(137);
   });
 
-  test("gives the agent that is started again its keys back, also where sane does not, as on macOS", async () => {
+  test("restores the interrupt keys for a restarted agent, even if stty sane does not (macOS)", async () => {
     const sane = "icrnl opost onlcr isig icanon echo";
     const stty = `#!/bin/sh\n[ "$1" = sane ] && { shift; set -- ${sane} "$@"; }\nexec /bin/stty "$@"\n`;
     const run = await launched(shell, {
@@ -72,10 +72,10 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     });
     const first = run.program();
     run.type("exit 3");
-    await eventually("what to press", () => run.screen().includes("q + Enter closes this pane"));
+    await eventually("the prompt in the pane", () => run.screen().includes("q + Enter closes this pane"));
     run.type("what now?");
-    await eventually("what else to press", () => run.screen().includes("r or q, and Enter."));
-    // Pressed once more than it took to end it.
+    await eventually("the second prompt", () => run.screen().includes("r or q, and Enter."));
+    // One Ctrl-C more than was needed to end it.
     run.tmux("send-keys", "-t", run.pane, "C-c", "r", "Enter");
     await eventually("another start", () => run.program() !== first);
     run.tmux("send-keys", "-t", run.pane, "C-c");
@@ -83,10 +83,10 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
   });
 
   test.each([
-    ["has milliseconds", "", 1],
-    ["has none, as on macOS", 'case $1 in *N) echo 1700000000N ;; *) exec /bin/date "$@" ;; esac', 1_000],
+    ["supports milliseconds", "", 1],
+    ["has seconds only (macOS)", 'case $1 in *N) echo 1700000000N ;; *) exec /bin/date "$@" ;; esac', 1_000],
     ["refuses the format", 'case $1 in *N) exit 1 ;; *) exec /bin/date "$@" ;; esac', 1_000],
-  ])("writes down when it ended, where date %s", async (_what, date, unit) => {
+  ])("records the time of the end if date %s", async (_what, date, unit) => {
     const before = Date.now();
     const run = await launched(shell, {
       argv: ["/bin/sh", "-c", "exit 3"],
@@ -100,18 +100,18 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(at).toBeLessThanOrEqual(Date.now());
   });
 
-  test("leaves the alternate screen of a crash and shows what was on it", async () => {
+  test("leaves the alternate screen after a crash and shows its content", async () => {
     const run = await launched(shell, {
       argv: ["/bin/sh", "-c", `printf '\\033[?1049h\\033[2J\\033[Hfatal: on the other screen\\n'; exit 9`],
     });
     expect(await run.bell.wait({ timeoutMs: 5000 })).toBe("rung");
     expect(run.exit()?.lastLines).toContain("fatal: on the other screen");
-    await eventually("the epitaph", () => run.screen().includes("r + Enter"));
+    await eventually("the end message", () => run.screen().includes("r + Enter"));
     expect(run.tmux("display-message", "-p", "-t", run.pane, "#{alternate_on}")).toBe("0");
     expect(run.screen()).toContain("fatal: on the other screen");
   });
 
-  test("records a crash although the terminal's output is stopped", async () => {
+  test("records a crash while the terminal's output is stopped", async () => {
     const run = await launched(shell);
     run.tmux("send-keys", "-t", run.pane, "C-s");
     signalProcess(run.program(), "SIGKILL");
@@ -119,7 +119,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()?.code).toBe(137);
   });
 
-  test("is not fooled by Ctrl-Z", async () => {
+  test("ignores Ctrl-Z", async () => {
     const run = await launched(shell);
     run.tmux("send-keys", "-t", run.pane, "C-z");
     run.type("still here");
@@ -127,7 +127,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()).toBeUndefined();
   });
 
-  test("says by its lifeline that it was killed itself, and its program ends with the terminal", async () => {
+  test("breaks its lifeline if it is killed itself, and its program ends with the terminal", async () => {
     const run = await launched(shell);
     const lifeline = watchLifeline(run.paths.lifeline);
     onTestFinished(() => lifeline.close());
@@ -138,7 +138,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(run.exit()).toBeUndefined();
   });
 
-  test("drops what the server's environment adds to the caller's (S11, S12)", async () => {
+  test("drops variables that only the tmux server's environment has (S11, S12)", async () => {
     const run = await launched(shell, {
       before: (t) => {
         t.tmux("set-environment", "-g", "CLAUDECODE", "1");
@@ -155,7 +155,7 @@ describe.each(SHELLS)("The launch script in %s, called sh", (shell) => {
     expect(environment).toContain(`HOME=${run.t.home}`);
   });
 
-  test("brings no deleted team back", async () => {
+  test("does not create a deleted team again", async () => {
     const run = await launched(shell);
     const program = run.program();
     rmSync(run.paths.run, { recursive: true });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { takeSnapshot } from "../../../src/launch/shell-snapshot.ts";
-import { processTable, startedWith } from "../../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable } from "../../../src/os/process/process-table.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -22,30 +22,27 @@ alias up="upload --token '$API_TOKEN'"
 greet() { echo "hello $1"; }
 `;
 
-describe.each(SHELLS)("The snapshot of $name", ({ shell, file }) => {
-  test.skipIf(!existsSync(shell))(
-    "gives functions, aliases and PATH to a shell that sources it, and no secret",
-    async () => {
-      const home = homeWith(file, STARTUP);
-      const snapshot = await take(home, shell);
-      expect(statSync(snapshot ?? "").mode & 0o077).toBe(0);
-      expect(readFileSync(snapshot ?? "", "utf8")).not.toMatch(/hunter2|sesame/);
-      const out = join(home, "out");
-      const command = `. "$1" || exit 9; eval 'echo x >${out}; echo y >${out}; hi; greet you; echo "$PATH"'`;
-      const said = execFileSync(shell, ["-c", command, "sh", snapshot ?? ""], {
-        env: { HOME: home, PATH: "/usr/bin:/bin" },
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      expect(said.split("\n").slice(0, 2)).toEqual(["hi  there", "hello you"]);
-      expect(said.split("\n")[2]).toMatch(new RegExp(`^${home}/own bin:`));
-      // noclobber stayed behind: the second write went through.
-      expect(readFileSync(out, "utf8")).toBe("y\n");
-    },
-  );
+describe.each(SHELLS)("snapshot of $name", ({ shell, file }) => {
+  test.skipIf(!existsSync(shell))("provides functions, aliases and PATH, but no secrets", async () => {
+    const home = homeWith(file, STARTUP);
+    const snapshot = await take(home, shell);
+    expect(statSync(snapshot ?? "").mode & 0o077).toBe(0);
+    expect(readFileSync(snapshot ?? "", "utf8")).not.toMatch(/hunter2|sesame/);
+    const out = join(home, "out");
+    const command = `. "$1" || exit 9; eval 'echo x >${out}; echo y >${out}; hi; greet you; echo "$PATH"'`;
+    const said = execFileSync(shell, ["-c", command, "sh", snapshot ?? ""], {
+      env: { HOME: home, PATH: "/usr/bin:/bin" },
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(said.split("\n").slice(0, 2)).toEqual(["hi  there", "hello you"]);
+    expect(said.split("\n")[2]).toMatch(new RegExp(`^${home}/own bin:`));
+    // The snapshot contains no noclobber: the second write succeeds.
+    expect(readFileSync(out, "utf8")).toBe("y\n");
+  });
 
   test.skipIf(!existsSync(shell))(
-    "is not there when the start-up file ends or replaces the shell",
+    "is not created if the start-up file exits or replaces the shell",
     async () => {
       for (const startup of ["exit 0\n", "exec true\n"]) {
         const home = homeWith(file, startup);
@@ -56,19 +53,19 @@ describe.each(SHELLS)("The snapshot of $name", ({ shell, file }) => {
   );
 
   test.skipIf(!existsSync(shell))(
-    "is given up when the start-up file hangs, and leaves no process",
+    "is given up if the start-up file hangs, and leaves no process",
     async () => {
       const home = homeWith(file, "sleep 1000\n");
       expect(await take(home, shell, 500)).toBeUndefined();
       await eventually(
-        "its processes' end",
-        () => !processTable().some((row) => startedWith(row.pid, `HOME=${home}`)),
+        "the end of its processes",
+        () => !processTable().some((row) => hasEnvEntry(row.pid, `HOME=${home}`)),
       );
     },
   );
 });
 
-test.skipIf(!existsSync(FISH))("The snapshot of fish is its PATH, for any shell", async () => {
+test.skipIf(!existsSync(FISH))("snapshot of fish › contains only PATH, for any shell", async () => {
   const home = homeWith(
     ".config/fish/config.fish",
     'set -gx PATH "$HOME/it\'s own" $PATH\nset -gx SECRET_TOKEN hunter2\n',
@@ -81,7 +78,7 @@ test.skipIf(!existsSync(FISH))("The snapshot of fish is its PATH, for any shell"
   expect(said).toMatch(new RegExp(`^${home}/it's own:`));
 });
 
-test("Snapshots of ours older than a week go when the next is taken; younger and foreign ones stay", async () => {
+test("takeSnapshot › removes its own snapshots older than a week, and keeps others", async () => {
   const root = temporaryDirectory();
   const directory = join(root, "shell-snapshots");
   mkdirSync(directory);
@@ -99,7 +96,7 @@ test("Snapshots of ours older than a week go when the next is taken; younger and
   for (const name of old) expect(names).not.toContain(name);
 });
 
-test("A shell that nobody knows has no snapshot", async () => {
+test("takeSnapshot › returns undefined for an unknown shell", async () => {
   expect(await take(temporaryDirectory(), "/bin/false")).toBeUndefined();
 });
 

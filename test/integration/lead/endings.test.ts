@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { finishMember } from "../../../src/operations/ending/remove-member.ts";
+import { removeEndedMember } from "../../../src/operations/ending/remove-member.ts";
 import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
 import { identityOf, ownIdentity } from "../../../src/os/process/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { ProcessIdentity } from "../../../src/schema/process-identity.ts";
 import { createTeamFiles, readTeam, updateTeam } from "../../../src/team/config/config.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { addMembers, patchMember, toFormer } from "../../../src/team/members/members.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
@@ -49,7 +49,7 @@ async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): 
 
 /** Everything that shall follow from the end, once. */
 async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
-  const news = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+  const news = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "teammate_terminated" ? [protocol.message] : [],
   );
   expect(news).toEqual([`dev ${agreed ? "has shut down" : "crashed"}. Free again: #1 one, #2 two.`]);
@@ -132,7 +132,7 @@ describe("an end that another process sees through", () => {
 
   it("is waited for by whoever needs it done, who takes over when it dies", async () => {
     const { ref, end } = await claimedByAnother();
-    const [done] = await Promise.all([finishMember(lookingContext(ref), "dev", "shutdown"), end()]);
+    const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);
     await expectSettled(ref, true);
   });
@@ -163,7 +163,7 @@ it("an end of one that a living process is killing is told by that one, and by w
   const ref = await teamWithEnded();
   const killedBy = (by: ProcessIdentity) =>
     patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
-  const news = async () => (await pending(ref, LEAD_NAME)).length;
+  const news = async () => (await unreadMessages(ref, LEAD_NAME)).length;
   await killedBy(ownIdentity());
   expect([await reconcile(lookingContext(ref)), await news()]).toEqual([[], 0]);
   await killedBy(dead);

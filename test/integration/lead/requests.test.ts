@@ -9,11 +9,11 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { lockInTeam } from "../../../src/team/config/team-lock.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers, patchMember } from "../../../src/team/members/members.ts";
-import { giveMode } from "../../../src/team/members/permission-mode.ts";
-import { claimRestarts } from "../../../src/team/members/start-claims.ts";
+import { setMode } from "../../../src/team/members/permission-mode.ts";
+import { claimStarts } from "../../../src/team/members/start-claims.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
@@ -45,7 +45,7 @@ const rights = (given: Partial<LeadRights> & Partial<LeadRights["rules"]> = {}):
 const asOurs = (ref: TeamRef): void =>
   openRequest(ref, { id: ID, kind: "permission", from: "dev", summary: "Bash(ls)", payload: {}, at: 1 });
 const responses = async (ref: TeamRef) =>
-  (await pending(ref, "dev")).flatMap(({ protocol }) =>
+  (await unreadMessages(ref, "dev")).flatMap(({ protocol }) =>
     protocol?.type === "permission_response" ? [protocol] : [],
   );
 
@@ -210,7 +210,8 @@ describe("a teammate's permission request at the lead's side", () => {
       { type: "sandbox_permission_request", requestId: "sandbox-1", host: "example.com" },
       { type: "plan_approval_request", from: "w", requestId: "plan_approval-1@w@crew", ...plan },
     ];
-    for (const text of texts) await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify(text) });
+    for (const text of texts)
+      await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify(text) });
     const waiting = async () =>
       (await teamStatus(contextOf(ref))).approvals.map(({ kind, id }) => ({ kind, id }));
     const first = await waiting();
@@ -221,7 +222,7 @@ describe("a teammate's permission request at the lead's side", () => {
     ]);
     for (const { id, kind } of first) await answerApproval(contextOf(ref), id, { approve: kind === "plan" });
     expect(await waiting()).toEqual([]);
-    expect((await pending(ref, "w")).map(({ protocol }) => protocol)).toMatchObject([
+    expect((await unreadMessages(ref, "w")).map(({ protocol }) => protocol)).toMatchObject([
       { type: "permission_response", request_id: ID, subtype: "error" },
       { type: "sandbox_permission_response", requestId: "sandbox-1", allow: false },
       { type: "plan_approval_response", requestId: "plan_approval-1@w@crew", approved: true },
@@ -231,7 +232,7 @@ describe("a teammate's permission request at the lead's side", () => {
 
   it("of a foreign peer is not asked again on account of who had its name before", async () => {
     const ref = await testTeam(["w"]);
-    await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
     openForeignRequests(ref);
     expect(listApprovals(ref)).toEqual([]);
@@ -239,7 +240,7 @@ describe("a teammate's permission request at the lead's side", () => {
 
   it("of a foreign peer is written once, and not again for each look", async () => {
     const ref = await testTeam(["w"]);
-    await deliver(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
+    await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     openForeignRequests(ref);
     const before = new Date("2026-01-01T00:00:00Z");
     utimesSync(ref.paths.requests, before, before);
@@ -249,8 +250,8 @@ describe("a teammate's permission request at the lead's side", () => {
 
   it("of one of ours that is just being started again is not asked anew: it has said nothing of itself yet", async () => {
     const ref = await testTeam(["dev"]);
-    await deliver(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
-    await claimRestarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
+    await claimStarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
     openForeignRequests(ref);
     expect(await answerPermission(contextOf(ref), "dev", request, rights())).toBe("answered");
     expect(listApprovals(ref)).toEqual([]);
@@ -270,7 +271,7 @@ describe("a teammate's permission request at the lead's side", () => {
 describe("what waits for somebody", () => {
   it("gives a plan no more rights by a lead's model than the lead has; by a person it does", async () => {
     const ref = await testTeam(["dev"]);
-    await giveMode(ref, LEAD_NAME, "acceptEdits");
+    await setMode(ref, LEAD_NAME, "acceptEdits");
     open(ref, "one", 1);
     const answer = { approve: true, mode: "bypassPermissions" as const };
     await expect(
@@ -293,7 +294,7 @@ describe("what waits for somebody", () => {
       const late = answerApproval(contextOf(ref), "one", { approve: false });
       await expect(late).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
     }
-    expect((await pending(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+    expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
       { type: "plan_approval_response", requestId: "one", approved: true, feedback: "go on" },
     ]);
   });
@@ -344,7 +345,7 @@ describe("what waits for somebody", () => {
     release();
     await expect(second).rejects.toMatchObject({ code: "ALREADY_ANSWERED" });
     await Promise.all([first, lock]);
-    expect((await pending(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
+    expect((await unreadMessages(ref, "dev")).map(({ protocol }) => protocol)).toMatchObject([
       { type: "plan_approval_response", approved: true },
     ]);
   });

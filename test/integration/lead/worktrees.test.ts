@@ -11,7 +11,7 @@ import { clearWorktree } from "../../../src/operations/worktrees/remove-worktree
 import { removeTree } from "../../../src/os/files/fs.ts";
 import { bootId } from "../../../src/os/process/identity.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
-import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
+import { worktreeOf } from "../../../src/schema/member-metadata.ts";
 import { importedConfig } from "../../../src/team/archive/rewrite-imported.ts";
 import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members/members.ts";
@@ -91,9 +91,9 @@ test("a worktree that another program speaks of is not ours to remove", async ()
     { name: "dev", outcome: "gone", left: [] },
   ]);
   expect(existsSync(worktree.path)).toBe(true);
-  expect(worktreeOf({ worktreePath: "/else", metadata: { [WORKTREE]: worktree } })).toBeUndefined();
+  expect(worktreeOf({ worktreePath: "/else", metadata: { _worktree: worktree } })).toBeUndefined();
   expect(
-    worktreeOf({ worktreePath: "../x", metadata: { [WORKTREE]: { ...worktree, path: "../x" } } }),
+    worktreeOf({ worktreePath: "../x", metadata: { _worktree: { ...worktree, path: "../x" } } }),
   ).toBeUndefined();
 });
 
@@ -170,7 +170,7 @@ test("a set-up that is interrupted ends, and the worktree is taken back", async 
 test("of a worktree that somebody has deleted by hand git keeps nothing, but for a branch with work on it, and it is said", async () => {
   const { ref, ctx, repository, worktree, branches } = await housed();
   writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
-  await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { [WORKTREE]: worktree } });
+  await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { _worktree: worktree } });
   removeTree(worktree.path);
   const [dev] = await killTeammates(ctx, ["dev"], { force: true });
   const { path, branch } = worktree;

@@ -3,7 +3,7 @@ import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { StatusRecord } from "../../../src/schema/status.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { deadProcess, statusOf } from "../../support/records.ts";
@@ -19,7 +19,7 @@ async function withStatus(status: Partial<StatusRecord>): Promise<TeamRef> {
 }
 
 const requests = async (ref: TeamRef): Promise<unknown[]> =>
-  (await pending(ref, "dev")).map(({ protocol }) => protocol?.type);
+  (await unreadMessages(ref, "dev")).map(({ protocol }) => protocol?.type);
 
 describe("an interrupt", () => {
   it("of an agent that does not take it is said in time, and waits in its inbox", async () => {
@@ -46,7 +46,9 @@ describe("an interrupt", () => {
   it("of a foreign agent is sent, and not waited for", async () => {
     const ref = await testTeam(["peer"]);
     expect(await interruptAgent(contextOf(ref), "peer")).toEqual({ name: "peer", outcome: "asked" });
-    expect((await pending(ref, "peer")).map(({ protocol }) => protocol?.type)).toEqual(["interrupt_request"]);
+    expect((await unreadMessages(ref, "peer")).map(({ protocol }) => protocol?.type)).toEqual([
+      "interrupt_request",
+    ]);
   });
 
   it("is the lead's to ask for", async () => {

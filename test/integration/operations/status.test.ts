@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Task } from "../../../src/schema/task.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { withLapsedFree } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
@@ -78,8 +78,8 @@ test("a dead owner's task is seen as free before anybody has written that down (
 
 test("counts for each member where its messages are (S28)", async () => {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: LEAD_NAME, to: "a", text: "one" });
-  await deliver(ref, { from: LEAD_NAME, to: "a", text: "two" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "one" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "a", text: "two" });
   writeStatus(ref, "a", { ...statusOf(), inTurn: 1 });
   const { members } = await teamStatus(lookingContext(ref));
   expect(members[1]).toMatchObject({ unread: 2, mail: { queued: 2, delivered: 0, inTurn: 1 } });

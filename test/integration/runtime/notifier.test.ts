@@ -8,7 +8,7 @@ import { updateTeam } from "../../../src/team/config/config.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 
-/** Calls for a teammate under this setting, in a directory of its own. */
+/** Creates a notifier for a teammate with this teams.notify setting, in its own directory. */
 async function calls(notify: unknown, { agent = "dev", env = {} as Record<string, string> } = {}) {
   const ref = await testTeam(["dev"]);
   const cwd = dirname(ref.home.root);
@@ -35,8 +35,8 @@ async function calls(notify: unknown, { agent = "dev", env = {} as Record<string
   return { ref, cwd, own, problems, file, written, change };
 }
 
-describe("a person who is waited for is called by teams.notify (S63)", () => {
-  it("as a shell command with the words as its first argument and as JSON on stdin", async () => {
+describe("teams.notify (S63)", () => {
+  it("runs a shell command with the text as its first argument and as JSON on stdin", async () => {
     const { own, file, written } = await calls('printf "%s\\n" "$1" >> said; cat >> heard; echo . >> done');
     own.tell("dev asks: Bash(echo $(touch made); `touch made`)\nnow \x1b[31mred", "lead");
     await written("done", ".");
@@ -45,7 +45,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     expect(file("made")).toBe("");
   });
 
-  it("as words that no shell reads, with the text behind them", async () => {
+  it("runs an array without a shell, with the text as the last argument", async () => {
     const { cwd, own, change, written, file } = await calls("true");
     const program = join(cwd, "call me");
     writeFileSync(program, '#!/bin/sh\nprintf "%s|" "$@" > said\necho . > done\n');
@@ -56,7 +56,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     expect(file("said")).toBe("-t|$HOME|Team crew: something waits|");
   });
 
-  it("with the team in its environment, without keys of the model, and no secret in the words", async () => {
+  it("gets the team in its environment, without API keys, and a redacted text", async () => {
     const env = { ANTHROPIC_API_KEY: "sk-ant-0123456789", MY_TOKEN: "tok-0123456789" };
     const { own, file, written } = await calls('env > seen; echo "$1" > said; echo . > done', { env });
     own.tell("dev asks: Bash(curl -H tok-0123456789)", "lead");
@@ -66,7 +66,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     expect(file("said")).not.toContain("tok-0123456789");
   });
 
-  it("not by a teammate whose lead runs: its side calls for what it leaves open", async () => {
+  it("leaves requests of a teammate to the running lead", async () => {
     const { ref, own, file, written } = await calls('echo "$1" >> said');
     await updateTeam(ref, (config) => ({ ...config, leadProcess: { ...ownIdentity(), claimedAt: 1 } }));
     own.tell("dev asks", "lead");
@@ -75,7 +75,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     expect(file("said")).not.toContain("asks");
   });
 
-  it("one call at a time, in their order, and no crowd of them", async () => {
+  it("runs one command at a time, in order, and drops excess notifications", async () => {
     const { cwd, own, file, written } = await calls(
       'echo "$1" >> said; until [ -e go ]; do sleep 0.01; done',
     );
@@ -93,7 +93,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("and why nobody was is said once for each setting", async () => {
+  it("reports a failing command once for each setting", async () => {
     const { own, problems, change, file, written } = await calls("echo no bus >&2; exit 3");
     own.tell("one", "person");
     own.tell("two", "person");
@@ -113,7 +113,7 @@ describe("a person who is waited for is called by teams.notify (S63)", () => {
     expect(problems).toHaveLength(3);
   });
 
-  it("by nothing where no setting says how", async () => {
+  it("runs nothing without a setting, and applies a new setting at once", async () => {
     const { own, change, written, file } = await calls(undefined);
     own.tell("one", "person");
     change('echo "$1" >> said');

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { TeamError } from "../../../src/errors.ts";
 import { openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
 import { createTeamFiles } from "../../../src/team/config/config.ts";
-import { homeOf } from "../../../src/team/home.ts";
+import { teamsHome } from "../../../src/team/home.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 async function homeWith(teams: Readonly<Record<string, readonly string[]>>): Promise<Record<string, string>> {
   const directory = temporaryDirectory();
   const env = { HOME: directory, TEAMS_HOME: directory, XDG_RUNTIME_DIR: directory };
-  const home = homeOf(env);
+  const home = teamsHome(env);
   for (const [name, members] of Object.entries(teams)) {
     const ref = await createTeamFiles(home, { name, leadSessionId: "s", leadCwd: directory, now: 1 });
     await addMembers(

@@ -10,7 +10,7 @@ interface Given {
   readonly project?: Readonly<Record<string, string>>;
 }
 
-/** A team in a home whose settings, and those of the project, hold these hooks. */
+/** Creates a team with these hooks in the settings of the user and the project. */
 async function teamWith({ user, project }: Given): Promise<Cli> {
   const cli = cliIn();
   const write = (directory: string, hooks: Readonly<Record<string, string>>): void => {
@@ -32,8 +32,8 @@ const subjects = async (cli: Cli): Promise<string[]> =>
     .json<{ tasks: { id: string; subject: string; status: string }[] }>()
     .tasks.map(({ id, subject, status }) => `${id} ${subject}: ${status}`);
 
-describe("a task on the command line", () => {
-  it("is added and completed unless a hook refuses it", async () => {
+describe("task hooks on the command line", () => {
+  it("can refuse to add or complete a task", async () => {
     const cli = await teamWith({
       user: {
         TaskCreated: "cat > task; grep -q Bad task && { echo 'name it better' >&2; exit 2; }; exit 0",
@@ -65,7 +65,7 @@ describe("a task on the command line", () => {
     expect(await subjects(cli)).toEqual(["2 Good: pending"]);
   });
 
-  it("is refused from a linked worktree by the person's own hook for the project, which lies in the main one", async () => {
+  it("run in a linked worktree from the local settings of the main worktree", async () => {
     const directory = temporaryDirectory();
     const [repo, linked] = [join(directory, "repo"), join(directory, "linked")];
     mkdirSync(join(repo, ".claude"), { recursive: true });
@@ -82,14 +82,14 @@ describe("a task on the command line", () => {
     expect(await subjects(cli)).toEqual(["1 One: pending"]);
   });
 
-  it("is added when a hook fails, which is said beside", async () => {
+  it("do not prevent a task when they fail, and the failure is printed", async () => {
     const cli = await teamWith({ user: { TaskCreated: "exit 3" } });
     const { code, err } = await cli(["task", "add", "Good"]);
     expect([code, await subjects(cli)]).toEqual([0, ["1 Good: pending"]]);
     expect(err).toContain("Hook TaskCreated: non-blocking error (exit 3): exit code 3");
   });
 
-  it("runs no hooks of a directory that nobody trusts, and those of one that somebody does (S70)", async () => {
+  it("of a project run only if its directory is trusted (S70)", async () => {
     const cli = await teamWith({ project: { TaskCreated: "touch ran; exit 2" } });
     expect((await cli(["task", "add", "Good"])).code).toBe(0);
     expect(existsSync(join(cli.directory, "ran"))).toBe(false);
@@ -98,7 +98,7 @@ describe("a task on the command line", () => {
     expect(existsSync(join(cli.directory, "ran"))).toBe(true);
   });
 
-  it("that a hook itself adds asks no hook of the same event", async () => {
+  it("do not run for a task that a hook of the same event adds", async () => {
     const cli = await teamWith({ user: { TaskCreated: "exit 2" } });
     const nested = await cli(["task", "add", "Good"], { env: { TEAMS_HOOK: "TaskCreated" } });
     expect(nested.code).toBe(0);

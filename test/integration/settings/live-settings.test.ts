@@ -6,7 +6,7 @@ import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { liveSettings } from "../../../src/settings/live-settings.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -14,14 +14,14 @@ import { startWorker, type WorkerInput } from "../../support/worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** Writes what a person's editor would: a new file in the place of the old one. */
+/** Saves like an editor: writes a new file and renames it over the old one. */
 function save(file: string, value: unknown): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, typeof value === "string" ? value : JSON.stringify(value));
   renameSync(`${file}.new`, file);
 }
 
-/** A teammate under the settings of real files; each call of `say` is a turn of it with these tool calls. */
+/** Starts a teammate with real settings files; each call of `say` runs one turn and returns all tool results. */
 async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
   const ref = await testTeam(["dev"]);
   const { root } = ref.home;
@@ -36,9 +36,9 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
   let sent = 0;
   const say = async (): Promise<string[]> => {
     sent += 1;
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: `turn ${sent}` });
     await eventually(
-      "its rest",
+      "the idle state",
       () => dev.inputs.length === sent && readStatus(ref, "dev")?.state === "idle",
     );
     return dev.messages.flatMap(({ content }) =>
@@ -52,8 +52,8 @@ async function working(turns: WorkerInput["turns"], input: WorkerInput = {}) {
   return { ref, dev, problems, say, user, local, trust, made: (name: string) => existsSync(join(cwd, name)) };
 }
 
-describe("settings that change while an agent runs", () => {
-  it("allow and deny from its next call on, also where there was no file before", async () => {
+describe("settings changed while an agent runs", () => {
+  it("allow and deny from the next call, even if the file is new", async () => {
     const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, user, made } = await working(turns);
     expect((await say())[0]).toContain("No rule allows touch a");
@@ -64,7 +64,7 @@ describe("settings that change while an agent runs", () => {
     expect(["a", "b", "c"].map(made)).toEqual([false, true, false]);
   });
 
-  it("of a project count once somebody trusts it, without a new start", async () => {
+  it("of a project apply as soon as it is trusted, without a restart", async () => {
     const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, local, trust, made } = await working(turns);
     local({ permissions: { allow: ["Bash(touch:*)"] } });
@@ -74,7 +74,7 @@ describe("settings that change while an agent runs", () => {
     expect(["a", "b"].map(made)).toEqual([false, true]);
   });
 
-  it("take a tool away that is denied as a whole, and give it back", async () => {
+  it("remove a denied tool from the offer, and offer it again later", async () => {
     const offered: boolean[] = [];
     const scripted = scriptedModel({
       playbook: { version: 1, agents: { dev: [{ say: "ok", repeat: true }] } },
@@ -100,7 +100,7 @@ describe("settings that change while an agent runs", () => {
     expect(offered).toEqual([false, false, true, true, false, false]);
   });
 
-  it("have their hooks run from then on", async () => {
+  it("apply new hooks", async () => {
     const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, user, made } = await working(turns, { mode: "bypassPermissions" });
     await say();
@@ -110,18 +110,18 @@ describe("settings that change while an agent runs", () => {
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
 
-  it("forbid bypassPermissions to one that has it", async () => {
+  it("end bypassPermissions if they forbid it", async () => {
     const turns = ["a", "b"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { ref, dev, say, user, made } = await working(turns, { mode: "bypassPermissions" });
     await say();
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the question", () => listApprovals(ref).length === 1);
     expect(dev.worker.plan.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
 
-  it("and are broken leave in force what counted, and are named once", async () => {
+  it("stay in force as before if a file becomes invalid, which is reported once", async () => {
     const turns = ["a", "b", "c"].flatMap((name) => [{ tools: [bash(`touch ${name}`)] }, { say: "ok" }]);
     const { say, user, made, problems } = await working(turns, { mode: "bypassPermissions" });
     user({ permissions: { deny: ["Bash(touch:*)"] } });
@@ -134,16 +134,16 @@ describe("settings that change while an agent runs", () => {
     expect(problems[0]).toMatch(/^the settings are what they were: .*settings\.json is not JSON/);
   });
 
-  it("answer what waits already, at the next ring", async () => {
+  it("decide an open permission request at the next wakeup", async () => {
     const { ref, dev, user, made } = await working([{ tools: [bash("touch a")] }, { say: "ok" }], {
       mode: "default",
     });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
     await eventually("the question", () => listApprovals(ref).length === 1);
     user({ permissions: { allow: ["Bash(touch a)"] } });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "anything that rings" });
     await eventually("the call", () => made("a"));
-    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("the idle state", () => readStatus(ref, "dev")?.state === "idle");
     expect(listApprovals(ref)).toEqual([]);
     expect(dev.inputs).toHaveLength(2);
   });

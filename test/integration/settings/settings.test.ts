@@ -17,7 +17,7 @@ interface Schema {
 }
 
 describe("teams settings", () => {
-  it("prints what counts here, from which files, and names what does not", async () => {
+  it("prints the effective settings and their files, and lists ignored entries", async () => {
     const cli = cliIn();
     const env = { MY_TOKEN: "tok-0123456789", PLAIN: "seen" };
     write(cli, "home/settings.json", { permissions: { allow: ["Read"] }, env, theme: "dark" });
@@ -41,7 +41,7 @@ describe("teams settings", () => {
     expect((await cli(["settings", "--json"])).error()).toMatchObject({ code: "CORRUPT_FILE" });
   });
 
-  it("prints the schema, in which every key of teams says what it is for, and what it is without one", async () => {
+  it("prints the schema with a description of each teams key, and defaults as in the documentation", async () => {
     const { properties = {} } = (await cliIn()(["settings", "--schema", "--json"])).json<Schema>();
     const ours = properties.teams?.properties ?? {};
     expect(Object.keys(ours)).toEqual(expect.arrayContaining(CONTRACT));
@@ -53,14 +53,14 @@ describe("teams settings", () => {
     const page = readFileSync("docs/settings.md", "utf8");
     for (const [name, { description, default: value }] of leaves) {
       expect(description, name).toBeTruthy();
-      // As the documentation has it: `teams.stuckAfter` | 600 |
+      // A row of the documentation: `teams.stuckAfter` | 600 |
       const said = value === undefined || JSON.stringify(value) === "{}" ? "none" : JSON.stringify(value);
       const none = said === "[]" ? "none" : said;
       expect(page, name).toMatch(new RegExp(`\\| \`teams\\.${name}\` \\| ${none} \\|`));
     }
   });
 
-  it("prints the schema of a playbook, which may name it and takes no other key", async () => {
+  it("prints the schema of playbooks, which allows $schema but no unknown keys", async () => {
     const cli = cliIn();
     const schema = (await cli(["settings", "--schema", "playbook", "--json"])).json<Schema>();
     expect(schema).toMatchObject({
@@ -72,7 +72,7 @@ describe("teams settings", () => {
     expect(await cli(["settings", "--schema", "team"])).toMatchObject({ code: 2 });
   });
 
-  it("has examples in the documentation that are settings", () => {
+  it("accepts all examples of the documentation", () => {
     const page = readFileSync("docs/settings.md", "utf8");
     const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
     expect(examples.length).toBeGreaterThan(0);

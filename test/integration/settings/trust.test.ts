@@ -8,7 +8,7 @@ import { type Cli, cliIn } from "../../support/cli.ts";
 import { git } from "../../support/git.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-/** A repository with a committed settings file that allows something, and a linked worktree of it. */
+/** Creates a repository with a committed settings file that allows make, and a linked worktree. */
 function repository(directory: string): { readonly repo: string; readonly worktree: string } {
   const repo = join(directory, "repo");
   mkdirSync(join(repo, ".claude"), { recursive: true });
@@ -25,7 +25,7 @@ const allowed = ({ root }: Cli, directory: string): readonly string[] =>
   loadSettings(root, directory, "/nowhere").permissions.allow;
 
 describe("teams trust (S70)", () => {
-  it("lets what a directory brings count, in all worktrees of its repository, until it is taken back", async () => {
+  it("applies a project's settings in all worktrees of its repository, until revoked", async () => {
     const cli = cliIn();
     const { repo, worktree } = repository(cli.directory);
     expect([allowed(cli, repo), allowed(cli, worktree)]).toEqual([[], []]);
@@ -42,7 +42,7 @@ describe("teams trust (S70)", () => {
     expect((await cli(["trust", "--list"])).out).toBe("No directory is trusted.\n");
   });
 
-  it("lets the person's own settings of the main worktree count in the others, where git brings none", async () => {
+  it("applies the local settings of the main worktree in linked worktrees", async () => {
     const cli = cliIn();
     const { repo, worktree } = repository(cli.directory);
     for (const directory of [repo, worktree]) mkdirSync(join(directory, "app"));
@@ -66,7 +66,7 @@ describe("teams trust (S70)", () => {
     expect(localFile(cli.directory)).toBe(join(cli.directory, ".claude", "settings.local.json"));
   });
 
-  it("is of one repository: not of one that is cloned into it, nor of a submodule", async () => {
+  it("does not cover nested clones or submodules", async () => {
     const cli = cliIn();
     const { repo } = repository(cli.directory);
     git(cli.directory, "clone", repo, join(repo, "clone"));
@@ -76,7 +76,7 @@ describe("teams trust (S70)", () => {
     expect(allowed(cli, join(repo, "module"))).toEqual([]);
   });
 
-  it("is not had by a .git file that claims to be a worktree of a trusted one", async () => {
+  it("does not cover a forged .git file of a trusted repository's worktree", async () => {
     const cli = cliIn();
     const { worktree } = repository(cli.directory);
     await cli(["trust", "repo"]);
@@ -87,7 +87,7 @@ describe("teams trust (S70)", () => {
     expect(allowed(cli, forged)).toEqual([]);
   });
 
-  it("is not had by a repository that brings its own record of being a worktree of a trusted one", async () => {
+  it("does not cover a repository with its own forged worktree record", async () => {
     const cli = cliIn();
     repository(cli.directory);
     await cli(["trust", "repo"]);
@@ -101,7 +101,7 @@ describe("teams trust (S70)", () => {
     expect(localFile(forged)).toBe(join(forged, ".claude", "settings.local.json"));
   });
 
-  it("keeps what others wrote into its file, and changes none that it cannot read", async () => {
+  it("keeps unknown entries of the trust file, and does not change a corrupt one", async () => {
     const cli = cliIn();
     const file = join(cli.root, "teams-trust.json");
     mkdirSync(cli.root);
@@ -119,13 +119,13 @@ describe("teams trust (S70)", () => {
   it.each([
     [["trust", "nowhere"], "INVALID_INPUT"],
     [["trust", "--list", "--revoke"], "INVALID_INPUT"],
-  ])("%j is refused", async (words, code) => {
+  ])("refuses %j", async (words, code) => {
     const cli = cliIn();
     expect((await cli([...words, "--json"])).error().code).toBe(code);
     expect(existsSync(join(cli.root, "teams-trust.json"))).toBe(false);
   });
 
-  it("is not for a model to say", async () => {
+  it("is refused for an agent", async () => {
     const cli = cliIn();
     const refused = await cli(["trust", "--json"], { env: { TEAMS_AGENT: "dev@crew" } });
     expect(refused.error().code).toBe("PERMISSION_DENIED");
@@ -133,8 +133,8 @@ describe("teams trust (S70)", () => {
   });
 });
 
-describe("the directory that stands for a repository", () => {
-  it("is the bare repository where there is no main worktree, and the directory itself outside of any", () => {
+describe("repositoryOf", () => {
+  it("returns the bare repository without a main worktree, and the directory itself outside a repository", () => {
     const directory = realpathSync(temporaryDirectory());
     const { repo } = repository(directory);
     const bare = join(directory, "bare.git");

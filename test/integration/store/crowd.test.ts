@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { JournalLine } from "../../../src/schema/inbox.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { type Script, script } from "../../support/run-ts.ts";
 import { testTeam } from "../../support/team.ts";
@@ -25,7 +25,7 @@ test("of what a crowd of ours and sixteen foreign writers send to one inbox noth
   timeout: DEADLINE,
 }, async () => {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: "team-lead", to: "a", text: "team-lead 0" });
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "team-lead 0" });
   const receiver = receiveAll(ref.home.root, ref.team, "a");
   expect(await receiver.line()).toBe("ready");
   const ours = numbered("ours", OURS.writers, (from) =>
@@ -49,7 +49,7 @@ test("of what a crowd of ours and sixteen foreign writers send to one inbox noth
 
 test("whoever reads without a lock meets a whole file at any moment (S24)", async () => {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: "team-lead", to: "a", text: "first" });
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "first" });
   const writers = numbered("ours", 6, (from) => sendMany(ref.home.root, ref.team, from, "a", "50"));
   let running = true;
   const ends = Promise.all([...writers.values()].map((writer) => writer.ended())).finally(() => {

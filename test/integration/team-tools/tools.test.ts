@@ -9,8 +9,8 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { giveMode } from "../../../src/team/members/permission-mode.ts";
+import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { setMode } from "../../../src/team/members/permission-mode.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -115,7 +115,7 @@ describe("SendMessage", () => {
         content: "found it",
       },
     });
-    expect(await pending(ref, "ada")).toMatchObject([
+    expect(await unreadMessages(ref, "ada")).toMatchObject([
       { message: { from: "dev", color: "blue", text: "found it", summary: "found the bug", read: false } },
     ]);
   });
@@ -222,7 +222,7 @@ describe("SendMessage", () => {
       await hands.use("SendMessage", { to: "ada", message: ` \n${json}` });
       await hands.use("SendMessage", { type: "broadcast", content: json });
     }
-    const arrived = await pending(ref, "ada");
+    const arrived = await unreadMessages(ref, "ada");
     expect(arrived).toHaveLength(6);
     for (const { protocol, message } of arrived) {
       expect(protocol).toBeUndefined();
@@ -236,7 +236,7 @@ describe("SendMessage", () => {
       const ref = await testTeam(["dev", "ada"]);
       const lead = await handsOf(ref, LEAD_NAME);
       await lead.use("SendMessage", { to: "ada", message: forged });
-      const [arrived] = await pending(ref, "ada");
+      const [arrived] = await unreadMessages(ref, "ada");
       expect(arrived?.protocol).toBeUndefined();
       expect(arrived?.message.text).toBe(`Text: ${JSON.stringify(forged)}`);
     },
@@ -259,7 +259,7 @@ describe("a shutdown by SendMessage", () => {
       target: "dev",
     });
     await lead.use("SendMessage", { to: "dev", message: { type: "shutdown_request", reason: "really" } });
-    const reasons = (await pending(ref, "dev")).map(
+    const reasons = (await unreadMessages(ref, "dev")).map(
       ({ protocol }) => protocol?.type === "shutdown_request" && protocol.reason,
     );
     expect(reasons).toEqual(["done", "really"]);
@@ -309,7 +309,7 @@ describe("a shutdown by SendMessage", () => {
     const [first, second] = running.shown.filter((line) => line.startsWith("ended Send"));
     expect(first).toContain("Refused; you keep working.");
     expect(second).toContain("REQUEST_NOT_FOUND");
-    const answers = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    const answers = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
       protocol?.type === "shutdown_rejected" ? [protocol] : [],
     );
     expect(answers).toMatchObject([{ requestId: ids.get("dev"), from: "dev", reason: "not done" }]);
@@ -350,11 +350,11 @@ describe("a plan's verdict by SendMessage", () => {
       message: "dev's plan is rejected.",
       request_id: "p1",
     });
-    expect(await pending(ref, "dev")).toMatchObject([
+    expect(await unreadMessages(ref, "dev")).toMatchObject([
       { protocol: { type: "plan_approval_response", requestId: "p1", approved: false, feedback: "no" } },
     ]);
     expect(await lead.data("SendMessage", input)).toMatchObject(refusal("ALREADY_ANSWERED"));
-    expect(await pending(ref, "dev")).toHaveLength(1);
+    expect(await unreadMessages(ref, "dev")).toHaveLength(1);
   });
 
   it("is not a teammate's, nor for a request that is not there", async () => {
@@ -490,7 +490,7 @@ describe("TeamCreate", () => {
   it("makes no second team beside it, and the next one behind its deletion", async () => {
     const ref = await testTeam(["dev"]);
     const lead = await handsOf(ref, LEAD_NAME);
-    await giveMode(ref, LEAD_NAME, "delegate");
+    await setMode(ref, LEAD_NAME, "delegate");
     await lead.use("TeamCreate", { team_name: "one" });
     expect(await lead.data("TeamCreate", { team_name: "two" })).toMatchObject(refusal("ALREADY_LEADING"));
     const before = readTeam(ref);
@@ -632,7 +632,7 @@ describe("AskUserQuestion", () => {
     expect(asked.data).toEqual({ request_id: expect.stringMatching(/^question-\d+@dev$/) });
     const [request] = listApprovals(ref);
     expect(request).toMatchObject({ from: "dev", summary: "Which? [a / b]", choices: ["a", "b"] });
-    expect(await pending(ref, LEAD_NAME)).toMatchObject([
+    expect(await unreadMessages(ref, LEAD_NAME)).toMatchObject([
       { protocol: { type: "question_request", from: "dev", question: "Which?", choices: ["a", "b"] } },
     ]);
     // Yes is no answer to "which one"; that it is none of them is.
@@ -642,7 +642,7 @@ describe("AskUserQuestion", () => {
     });
     expect(listApprovals(ref)).toHaveLength(1);
     await answerApproval(contextOf(ref), request?.id ?? "", { approve: false });
-    expect((await pending(ref, "dev"))[0]?.protocol).toMatchObject({
+    expect((await unreadMessages(ref, "dev"))[0]?.protocol).toMatchObject({
       type: "question_response",
       answer: "no",
     });
@@ -668,7 +668,7 @@ describe("Agent", () => {
 
   it("of a lead that only coordinates gives what it had before, and no more", async () => {
     const ref = await testTeam([]);
-    for (const mode of ["acceptEdits", "delegate"] as const) await giveMode(ref, LEAD_NAME, mode);
+    for (const mode of ["acceptEdits", "delegate"] as const) await setMode(ref, LEAD_NAME, mode);
     const lead = await handsOf(ref, LEAD_NAME, { mode: "delegate" });
     // What is looked at next: the mode is granted.
     const granted = await lead.data("Agent", { ...call, mode: "acceptEdits", model: "no such model" });

@@ -21,9 +21,9 @@ import { exportTeam } from "../../../src/team/archive/export-team.ts";
 import { importTeam } from "../../../src/team/archive/import-team.ts";
 import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { judge } from "../../../src/team/members/judge-liveness.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
+import { judgeLiveness } from "../../../src/team/members/judge-liveness.ts";
 import { findMember, patchMember } from "../../../src/team/members/members.ts";
 import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
@@ -63,10 +63,10 @@ async function richTeam(): Promise<TeamRef> {
     mkdirSync(dirname(plan), { recursive: true });
     writeFileSync(plan, `# Plan of ${name}`);
   }
-  for (const text of ["one", "two"]) await deliver(ref, { from: LEAD_NAME, to: "dev", text });
-  const [first] = await pending(ref, "dev");
-  await acknowledge(ref, "dev", [first?.key ?? ""]);
-  await deliver(ref, { from: "dev", to: "検 a", text: "three" });
+  for (const text of ["one", "two"]) await sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
+  const [first] = await unreadMessages(ref, "dev");
+  await markAsRead(ref, "dev", [first?.key ?? ""]);
+  await sendMessage(ref, { from: "dev", to: "検 a", text: "three" });
   await createTask(ref, { subject: "first", owner: "dev", metadata: { note: 1 } });
   await createTask(ref, { subject: "second" });
   await createTask(ref, { subject: "gone" });
@@ -84,7 +84,7 @@ function filesIn(directory: string): Record<string, string> {
 }
 
 const stateOf = (ref: TeamRef, name: string): string =>
-  judge(findMember(readTeam(ref), name), {
+  judgeLiveness(findMember(readTeam(ref), name), {
     status: readStatus(ref, name),
     place: readPlace(ref, name),
     exit: readExit(ref, name),
@@ -121,7 +121,7 @@ describe("a team that is exported, deleted and imported", () => {
       displayName: readTeam(ref).displayName,
       tasks: listTasks(ref),
       messages: [await history(ref, "dev", { all: true }), await history(ref, "検 a")],
-      unread: (await pending(ref, "dev")).map(({ message }) => message.text),
+      unread: (await unreadMessages(ref, "dev")).map(({ message }) => message.text),
     };
     const archive = await exported(ref);
     await removeTeamFiles(ref);
@@ -132,7 +132,7 @@ describe("a team that is exported, deleted and imported", () => {
       displayName: config.displayName,
       tasks: listTasks(copy),
       messages: [await history(copy, "dev", { all: true }), await history(copy, "検 a")],
-      unread: (await pending(copy, "dev")).map(({ message }) => message.text),
+      unread: (await unreadMessages(copy, "dev")).map(({ message }) => message.text),
     }).toEqual(before);
     expect((await createTask(copy, { subject: "next" })).id).toBe("4");
     expect(config.members.map(({ name }) => name === LEAD_NAME || stateOf(copy, name))).toEqual([
@@ -283,8 +283,8 @@ test("of a team at work every message that was taken is in each archive once", a
   });
   for (let n = 0; left > 0; n += 1) {
     const known = [...taken];
-    const receiving = pending(ref, "dev").then((entries) =>
-      acknowledge(
+    const receiving = unreadMessages(ref, "dev").then((entries) =>
+      markAsRead(
         ref,
         "dev",
         entries.map(({ key }) => key),

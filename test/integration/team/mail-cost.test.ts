@@ -4,8 +4,8 @@ import { formatJson } from "../../../src/store/format-json.ts";
 import { appendJournal } from "../../../src/team/inbox/journal.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
-import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { countBytes, type FileTraffic } from "../../support/count-bytes.ts";
@@ -42,23 +42,24 @@ async function withPast(messages: number): Promise<TeamRef> {
   return ref;
 }
 
-const say = (ref: TeamRef) => deliver(ref, { from: "team-lead", to: "a", text: "a text of a usual length" });
+const say = (ref: TeamRef) =>
+  sendMessage(ref, { from: "team-lead", to: "a", text: "a text of a usual length" });
 
 async function live(ref: TeamRef): Promise<void> {
   const { messageId } = await say(ref);
-  await acknowledge(ref, "a", [messageId]);
-  await noteProgress(ref, "a", [messageId], "turn_started");
-  await noteProgress(ref, "a", [messageId], "done");
+  await markAsRead(ref, "a", [messageId]);
+  await recordProgress(ref, "a", [messageId], "turn_started");
+  await recordProgress(ref, "a", [messageId], "done");
 }
 
 type Costs = Record<"deliver" | "pending" | "acknowledge" | "progress" | "history" | "counts", FileTraffic>;
 
 async function costs(ref: TeamRef): Promise<Costs> {
   const deliverCost = await countBytes(() => say(ref));
-  const keys = (await pending(ref, "a")).map(({ key }) => key);
-  const pendingCost = await countBytes(() => pending(ref, "a"));
-  const acknowledgeCost = await countBytes(() => acknowledge(ref, "a", keys));
-  const progress = await countBytes(() => noteProgress(ref, "a", keys, "turn_started"));
+  const keys = (await unreadMessages(ref, "a")).map(({ key }) => key);
+  const pendingCost = await countBytes(() => unreadMessages(ref, "a"));
+  const acknowledgeCost = await countBytes(() => markAsRead(ref, "a", keys));
+  const progress = await countBytes(() => recordProgress(ref, "a", keys, "turn_started"));
   return {
     deliver: deliverCost,
     pending: pendingCost,
@@ -107,7 +108,7 @@ test("five thousand unread messages are read twice to be delivered beside, befor
   expect(sent.read).toBeLessThan(2 * size + 20_000);
   expect(sent.written).toBeLessThan(size + 20_000);
   const received = await countBytes(async () => {
-    expect(await pending(ref, "a")).toHaveLength(5_001);
+    expect(await unreadMessages(ref, "a")).toHaveLength(5_001);
   });
   expect(received.read).toBeLessThan(size + 20_000);
   expect(received.written).toBe(0);

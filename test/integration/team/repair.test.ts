@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
@@ -22,8 +22,11 @@ test("bad entries are set aside with one warning, and the valid ones are deliver
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([entry("one"), ...rubbish, entry("two")]));
   const warnings: string[] = [];
   const warn = (sentence: string) => warnings.push(sentence);
-  expect((await pending(ref, "a", { warn })).map(({ message }) => message.text)).toEqual(["one", "two"]);
-  expect(await pending(ref, "a", { warn })).toHaveLength(2);
+  expect((await unreadMessages(ref, "a", { warn })).map(({ message }) => message.text)).toEqual([
+    "one",
+    "two",
+  ]);
+  expect(await unreadMessages(ref, "a", { warn })).toHaveLength(2);
   expect(warnings).toEqual([expect.stringContaining("7 of the entries")]);
   const aside = readFileSync(`${ref.paths.inboxes}/a.bad.jsonl`, "utf8").trim().split("\n");
   expect(aside.map((line) => JSON.parse(line).entry)).toEqual(rubbish);
@@ -34,9 +37,9 @@ test("an entry whose optional fields are of a wrong type is read all the same, a
   const ref = await testTeam(["a"]);
   const odd = entry("odd", { color: null, summary: 5, read: "no", msg_id: null });
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([odd]));
-  const [only] = await pending(ref, "a");
+  const [only] = await unreadMessages(ref, "a");
   expect(only?.message).toMatchObject({ text: "odd", read: false });
-  await acknowledge(ref, "a", [only?.key ?? ""]);
+  await markAsRead(ref, "a", [only?.key ?? ""]);
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...odd, read: true }]);
 });
 
@@ -46,7 +49,7 @@ test("a file that was cut in the middle keeps its whole entries, and the origina
   const cut = whole.slice(0, whole.indexOf("three") + 2);
   writeFileSync(ref.paths.inbox("a"), cut);
   const warnings: string[] = [];
-  const found = await pending(ref, "a", { warn: (sentence) => warnings.push(sentence) });
+  const found = await unreadMessages(ref, "a", { warn: (sentence) => warnings.push(sentence) });
   expect(found.map(({ message }) => message.text)).toEqual(["one", 'two ], "\\" {']);
   expect(warnings).toHaveLength(1);
   const [original = ""] = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
@@ -58,8 +61,8 @@ test("a sender that meets a broken inbox repairs it and loses nothing", async ()
   const ref = await testTeam(["a"]);
   writeFileSync(ref.paths.inbox("a"), `${JSON.stringify([entry("one")]).slice(0, -1)},{"from":`);
   expect(unreadCount(ref, "a")).toBe(1);
-  await deliver(ref, { from: "team-lead", to: "a", text: "two" });
-  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "two" });
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
 });
 
 /** An agent of ours that has received the first of four messages, and whose inbox was then damaged. */
@@ -68,8 +71,8 @@ async function damaged(damage: (text: string) => string) {
   await prepareRun(ref, ["a"]);
   writeStatus(ref, "a", statusOf());
   for (const text of ["one", "two", "three", "four"])
-    await deliver(ref, { from: "team-lead", to: "a", text });
-  await acknowledge(ref, "a", [(await pending(ref, "a"))[0]?.key ?? ""]);
+    await sendMessage(ref, { from: "team-lead", to: "a", text });
+  await markAsRead(ref, "a", [(await unreadMessages(ref, "a"))[0]?.key ?? ""]);
   writeFileSync(ref.paths.inbox("a"), damage(readFileSync(ref.paths.inbox("a"), "utf8")));
   return ref;
 }
@@ -88,11 +91,11 @@ test.each([
     const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
     expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
     const warnings: string[] = [];
-    await deliver(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "five" }, undefined, (said) =>
       warnings.push(said),
     );
     expect(warnings).toEqual([expect.stringContaining("was broken")]);
-    const found = (await pending(ref, "a")).map(({ message }) => message.text);
+    const found = (await unreadMessages(ref, "a")).map(({ message }) => message.text);
     expect(found).toEqual([...waiting, "five"]);
   },
 );
@@ -105,16 +108,16 @@ test("a message that left a whole inbox without a word of its receiver is not sa
 
 test("into a foreign member's broken inbox nothing comes back that it may have consumed", async () => {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: "team-lead", to: "a", text: "one" });
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "one" });
   writeFileSync(ref.paths.inbox("a"), "[{");
-  expect(await pending(ref, "a")).toEqual([]);
+  expect(await unreadMessages(ref, "a")).toEqual([]);
 });
 
 test("a foreign writer in the middle of its write is waited for, and nothing is repaired (S24)", async () => {
   const ref = await testTeam(["a"]);
   const whole = JSON.stringify([entry("one"), entry("two")]);
   writeFileSync(ref.paths.inbox("a"), whole.slice(0, 70));
-  const reading = pending(ref, "a");
+  const reading = unreadMessages(ref, "a");
   // It runs on when this thread waits for the lock.
   writeFileSync(ref.paths.inbox("a"), whole);
   expect((await reading).map(({ message }) => message.text)).toEqual(["one", "two"]);
@@ -137,8 +140,12 @@ test("a foreign writer that keeps no lock is waited for while we hold ours (S24)
   );
   onTestFinished(async () => void (await writer.terminate()));
   await new Promise((resolve) => writer.once("message", resolve));
-  await deliver(ref, { from: "team-lead", to: "a", text: "three" });
-  expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two", "three"]);
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "three" });
+  expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual([
+    "one",
+    "two",
+    "three",
+  ]);
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
@@ -147,8 +154,8 @@ test.each([[""], ["{}"], ["null"], ["[1,"], ["rubbish"], ['[{"from":"x"'], ["[]]
   async (content) => {
     const ref = await testTeam(["a"]);
     writeFileSync(ref.paths.inbox("a"), content);
-    await deliver(ref, { from: "team-lead", to: "a", text: "new" });
-    expect((await pending(ref, "a")).map(({ message }) => message.text)).toEqual(["new"]);
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "new" });
+    expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["new"]);
     const kept = readdirSync(ref.paths.inboxes).filter((name) => name.includes("broken"));
     expect(kept).toHaveLength(content === "" ? 0 : 1);
   },
@@ -167,7 +174,7 @@ test("an inbox cut at any byte keeps every entry that was whole, and what was cu
     expect(unreadCount(ref, "a")).toBe(whole.length);
     // A repair reads as a look does; it is made often enough to meet every kind of place.
     if (cut % 4 !== 0) continue;
-    await deliver(ref, { from: "team-lead", to: "a", text: "new" });
+    await sendMessage(ref, { from: "team-lead", to: "a", text: "new" });
     const found = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
     expect(found.slice(0, -1)).toEqual(whole);
     expect(found.at(-1)).toMatchObject({ text: "new" });

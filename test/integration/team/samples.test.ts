@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
@@ -31,7 +31,8 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
     expect(members[0]).toMatchObject({ name: "team-lead" });
     expect(listTasks(ref).map(({ id }) => id)).toEqual(["1", "2"]);
     for (const { name } of members) {
-      if (existsSync(ref.paths.inbox(name))) await expect(pending(ref, name)).resolves.toBeInstanceOf(Array);
+      if (existsSync(ref.paths.inbox(name)))
+        await expect(unreadMessages(ref, name)).resolves.toBeInstanceOf(Array);
     }
   });
 
@@ -44,7 +45,7 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
     };
     await addMembers(ref, [{ name: "ours", cwd: "/" }]);
     await retireMember(ref, "ours", "killed", 5);
-    await deliver(ref, { from: "team-lead", to: "team-lead", text: "hi" });
+    await sendMessage(ref, { from: "team-lead", to: "team-lead", text: "hi" });
     await changeTask(ref, "1", (task) => ({ ...task, description: "new" }));
     expect(json(ref.paths.config)).toMatchObject(before.config);
     expect(json(ref.paths.inbox("team-lead")).slice(0, -1)).toEqual(before.lead);
@@ -54,10 +55,10 @@ describe.each(["2.1.34", "2.1.150", "2.1.329"])("files of a peer of version %s",
   test("tell us what their agents say", async () => {
     const ref = teamOf(version);
     const said = json(ref.paths.inbox("team-lead")) as { read?: boolean }[];
-    const entries = await pending(ref, "team-lead");
+    const entries = await unreadMessages(ref, "team-lead");
     expect(entries).toHaveLength(said.filter(({ read }) => !read).length);
     for (const { protocol } of entries) expect(protocol).toBeDefined();
-    await acknowledge(
+    await markAsRead(
       ref,
       "team-lead",
       entries.map(({ key }) => key),

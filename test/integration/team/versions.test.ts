@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
 import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { changeTask, createTask, listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -50,7 +50,7 @@ test("a team of a newer minor version works, and keeps its version and what is n
   const ref = await testTeam(["dev"]);
   rewrite(ref, (config) => ({ ...config, schemaVersion: "1.7.0", added: { by: "the future" } }));
   await addMembers(ref, [{ name: "rev", cwd: "/" }]);
-  await deliver(ref, { from: "dev", to: "rev", text: "hi" });
+  await sendMessage(ref, { from: "dev", to: "rev", text: "hi" });
   expect(raw(ref)).toMatchObject({ schemaVersion: "1.7.0", added: { by: "the future" } });
 });
 
@@ -61,7 +61,7 @@ test("a team of a newer major version is read, and nothing of it is changed", as
   const changes = [
     () => updateTeam(ref, (config) => ({ ...config, description: "x" })),
     () => addMembers(ref, [{ name: "rev", cwd: "/" }]),
-    () => deliver(ref, { from: "dev", to: "team-lead", text: "hi" }),
+    () => sendMessage(ref, { from: "dev", to: "team-lead", text: "hi" }),
     () => createTask(ref, { subject: "after" }),
     () => changeTask(ref, "1", (task) => ({ ...task, subject: "after" })),
     () => removeTeamFiles(ref),

@@ -5,7 +5,7 @@ import { addSecrets } from "../../../src/os/redact.ts";
 import type { TeamConfig } from "../../../src/schema/config.ts";
 import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { claimEnding, type NewEnding } from "../../../src/team/members/ending-claims.ts";
 import { addMembers, patchMember, removeMember, toFormer } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
@@ -76,7 +76,7 @@ describe("an event", () => {
 describe("a team", () => {
   it("tells of its members, messages and tasks, without what they say", async () => {
     const ref = await testTeam(["dev", "rev"]);
-    await deliver(ref, { from: "dev", to: "rev", text: "a word for rev alone", summary: "hush" });
+    await sendMessage(ref, { from: "dev", to: "rev", text: "a word for rev alone", summary: "hush" });
     const { id } = await addTask(ref, "team-lead", { subject: "dig deep", description: "in the garden" });
     await claimTask(ref, "dev", id);
     await updateTask(ref, "dev", id, { status: "completed" });
@@ -110,7 +110,7 @@ describe("a team", () => {
   it("says of each event whose it is: the member, its type, and the session that leads it", async () => {
     const ref = await testTeam(["dev", "rev"]);
     for (const name of ["dev", "rev"]) await patchMember(ref, name, { agentType: `type of ${name}` });
-    await deliver(ref, { from: "dev", to: "rev", text: "x" });
+    await sendMessage(ref, { from: "dev", to: "rev", text: "x" });
     const { id } = await addTask(ref, "dev", { subject: "one" });
     await claimTask(ref, "dev", id);
     await removeMember(ref, "rev");
@@ -142,8 +142,8 @@ describe("a team", () => {
   it("tells of a message once, however often it is told of its event", async () => {
     const ref = await testTeam(["dev"]);
     const mail = { from: "system", to: "dev", text: "x", messageId: "event-1" };
-    await Promise.all([deliver(ref, mail), deliver(ref, mail)]);
-    await deliver(ref, mail);
+    await Promise.all([sendMessage(ref, mail), sendMessage(ref, mail)]);
+    await sendMessage(ref, mail);
     expect(eventsOf(ref).filter(({ type }) => type === "message")).toHaveLength(1);
   });
 
@@ -151,7 +151,7 @@ describe("a team", () => {
     const ref = await testTeam([]);
     mkdirSync(ref.paths.events);
     await addMembers(ref, [{ name: "dev", cwd: "/" }]);
-    await deliver(ref, { from: "team-lead", to: "dev", text: "x" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "x" });
     expect((await addTask(ref, "team-lead", { subject: "one" })).id).toBe("1");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { TmuxError } from "../../../src/tmux/error.ts";
-import { look } from "../../../src/tmux/list-panes.ts";
+import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
@@ -83,7 +83,7 @@ describe("What a caller can tell of a failed call", () => {
     process.kill(pid, "SIGSTOP");
     // Before the server is ended, which it would not hear of.
     onTestFinished(() => void signalProcess(pid, "SIGCONT"));
-    const calls = [server.call(["list-sessions"]), look(server)];
+    const calls = [server.call(["list-sessions"]), listPanes(server)];
     for (const error of await Promise.all(calls.map(failureOf))) {
       expect(error).toMatchObject({ code: "TMUX_ERROR", kind: "timed-out", done: "unknown" });
       expect(error.message).toMatch(/did not answer list-\w+ within 0\.3 seconds/);
@@ -132,6 +132,6 @@ describe("A server that stays without sessions", () => {
   it("is looked at as one that runs and has no pane", async () => {
     const t = privateTmux({ config: "set -s exit-empty off" });
     t.tmux("start-server");
-    expect(await look(t.server)).toMatchObject({ running: true, panes: [] });
+    expect(await listPanes(t.server)).toMatchObject({ running: true, panes: [] });
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { run } from "../../../src/os/process/run.ts";
 import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
-import { look } from "../../../src/tmux/list-panes.ts";
+import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
@@ -74,7 +74,7 @@ describe("What goes wrong with tmux itself", () => {
   test("is TMUX_NOT_FOUND with a hint when it is missing", async () => {
     const t = privateTmux();
     const server = tmuxServer({ env: { ...t.env, PATH: t.home } });
-    await expect(look(server)).rejects.toMatchObject({
+    await expect(listPanes(server)).rejects.toMatchObject({
       code: "TMUX_NOT_FOUND",
       hint: expect.stringContaining("Install tmux 3.2"),
     });
@@ -92,7 +92,7 @@ describe("What goes wrong with tmux itself", () => {
     chmodSync(join(old, "tmux"), 0o755);
     const { socket } = t.server;
     const server = tmuxServer({ ...(socket && { socket }), env: { ...t.env, PATH: `${old}:${t.env.PATH}` } });
-    await expect(look(server)).rejects.toMatchObject({
+    await expect(listPanes(server)).rejects.toMatchObject({
       code: "TMUX_ERROR",
       message: expect.stringContaining("3.1c is too old"),
     });
@@ -109,7 +109,7 @@ describe("What goes wrong with tmux itself", () => {
 
   test("is an empty look when no server runs, and none is started by looking", async () => {
     const t = privateTmux();
-    expect(await look(t.server)).toEqual({ running: false, serverPid: undefined, panes: [] });
+    expect(await listPanes(t.server)).toEqual({ running: false, serverPid: undefined, panes: [] });
     expect(() => t.tmux("list-sessions")).toThrow();
   });
 });

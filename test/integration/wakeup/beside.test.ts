@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeFifos, openFifoBell, ring, ringBeside } from "../../../src/wakeup/fifo-bell.ts";
+import { alsoRing, makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("What stands beside a FIFO is rung with it, and alone where the FIFO is gone, until it leaves", async () => {
   const path = join(temporaryDirectory(), "bell");
   let rings = 0;
-  const leave = ringBeside(path, () => {
+  const leave = alsoRing(path, () => {
     rings += 1;
   });
   expect(ring(path)).toBe("rung");
@@ -26,6 +26,6 @@ test("What stands beside a FIFO is rung with it, and alone where the FIFO is gon
 
 test("Nobody is there where neither a FIFO nor anything beside it is", () => {
   const path = join(temporaryDirectory(), "bell");
-  ringBeside(path, () => undefined)();
+  alsoRing(path, () => undefined)();
   expect(ring(path)).toBe("nobody");
 });

@@ -4,7 +4,7 @@ import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
@@ -22,8 +22,8 @@ afterEach(() => api?.close());
 const isIdle = (ref: TeamRef) => () =>
   readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
 
-describe("an agent whose conversation was compacted", () => {
-  it("reads from the disk who is there, what is to do and what waits (S49)", async () => {
+describe("compacted conversation of a member", () => {
+  it("receives the members, tasks and open requests from the team's files (S49)", async () => {
     const ref = await testTeam(["dev", "ada"]);
     await createTask(ref, { subject: "Read the <code>\nand more", owner: "dev" });
     await createTask(ref, { subject: "Write it up", blockedBy: ["1"] });
@@ -50,7 +50,7 @@ describe("an agent whose conversation was compacted", () => {
     );
   });
 
-  it("goes on in its team with a summary and with what stands there now", async () => {
+  it("continues with a summary and the current state of the team", async () => {
     const window = 30_000;
     api = await startFakeMessagesApi(({ body }) => {
       const text = JSON.stringify(body.messages);
@@ -67,14 +67,14 @@ describe("an agent whose conversation was compacted", () => {
     const model = anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts });
     const dev = await workerOfTest(ref, { model });
     for (let i = 0; i < 9; i += 1) {
-      await deliver(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: `${i} ${"y".repeat(12_000)}` });
       await eventually("the turn's end", isIdle(ref));
     }
     expect(dev.shown).toContain("compacted");
     const sent = JSON.stringify(api.requests.at(-1)?.body.messages);
     expect(sent).toContain("SUMMARY");
     expect(sent).toContain("#1 (pending; yours): Guard the gate");
-    // What the summary took is paid for like any other call.
+    // The summary call counts towards the costs like any other.
     const all = api.requests.reduce(
       (sum, { body }) => sum + Math.ceil(JSON.stringify(body.messages).length / 4),
       0,
@@ -82,10 +82,10 @@ describe("an agent whose conversation was compacted", () => {
     expect(readStatus(ref, "dev")).toMatchObject({ tokens: { input: all, output: api.requests.length } });
     expect(readStatus(ref, "dev")?.costUsd).toBeCloseTo((all + api.requests.length) / 1_000_000);
 
-    // The next process of the same conversation counts on (S36).
+    // The next process of the conversation continues the count (S36).
     await dev.stop();
     await workerOfTest(ref, { model });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "again" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "again" });
     await eventually(
       "the next turn",
       () => (readStatus(ref, "dev")?.tokens.input ?? 0) > all && isIdle(ref)(),

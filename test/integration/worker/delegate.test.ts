@@ -8,20 +8,20 @@ import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
-import { giveMode } from "../../../src/team/members/permission-mode.ts";
+import { setMode } from "../../../src/team/members/permission-mode.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { startWorker } from "../../support/worker.ts";
 
-/** A lead in this mode that plays these turns, and what its model was asked. */
+/** Starts a lead in this mode that plays these turns; `requests` holds its model requests. */
 async function leadOf(
   mode: PermissionMode,
   turns: readonly Turn[],
   { members = [], alone = false }: { readonly members?: readonly string[]; readonly alone?: boolean } = {},
 ) {
   const ref = await testTeam(members);
-  await giveMode(ref, LEAD_NAME, "acceptEdits");
-  await giveMode(ref, LEAD_NAME, mode);
+  await setMode(ref, LEAD_NAME, "acceptEdits");
+  await setMode(ref, LEAD_NAME, mode);
   const requests: ModelRequest[] = [];
   const playbook = { version: 1 as const, agents: { [LEAD_NAME]: [...turns] } };
   const scripted = scriptedModel({ playbook, agent: LEAD_NAME, cwd: "/", env: {}, speed: 4 });
@@ -40,7 +40,7 @@ async function leadOf(
 
 const toolNames = ({ tools }: ModelRequest): string[] => tools.map(({ name }) => name).sort();
 
-it("a lead that only coordinates is offered the team's tools alone, and told where the work lies (S53)", async () => {
+it("lead in delegate mode › is offered team tools only, and its prompt says where the tasks are (S53)", async () => {
   const { ref, running, requests, said } = await leadOf("delegate", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
@@ -65,7 +65,7 @@ it("a lead that only coordinates is offered the team's tools alone, and told whe
   await running.stop();
 });
 
-it("and one that writes all the same, or has a subagent do it, is refused with the reason (S53)", async () => {
+it("lead in delegate mode › cannot write files or start subagents, and reads why (S53)", async () => {
   const turn: Turn = {
     tools: [
       { name: "Write", input: { file_path: "x.md", content: "x" } },
@@ -84,7 +84,7 @@ it("and one that writes all the same, or has a subagent do it, is refused with t
   await running.stop();
 });
 
-it("a teammate that joins changes no prompt, which would be paid for anew, but is told with the next turn", async () => {
+it("lead › reads of a new teammate with its next turn, while its cached system prompt stays the same", async () => {
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
@@ -101,7 +101,7 @@ it("a teammate that joins changes no prompt, which would be paid for anew, but i
   await running.stop();
 });
 
-it("a lead that knows nothing any more is told before each call whom it has, so that it starts nobody twice (S49)", async () => {
+it("lead › finds its existing teammates in the system prompt of a new session (S49)", async () => {
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], {
     members: ["ada", "bob"],
   });
@@ -112,7 +112,7 @@ it("a lead that knows nothing any more is told before each call whom it has, so 
   await running.stop();
 });
 
-it("a lead whom nobody can answer is not offered the question, and told when its run ends", async () => {
+it("lead without a user › is not offered AskUserQuestion, and reads when its run ends", async () => {
   const systems = async (alone: boolean): Promise<readonly [string, readonly string[]]> => {
     const { running, requests, said } = await leadOf("default", [{ say: "one" }], { alone });
     await running.worker.typed("go");
@@ -130,7 +130,7 @@ it("a lead whom nobody can answer is not offered the question, and told when its
     expect(system).toContain("The run ends with the first turn in which you call no tool while nobody works");
 });
 
-it("a lead that only plans is told that it writes and runs nothing", async () => {
+it("lead in plan mode › reads that it writes and runs nothing", async () => {
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
   await running.worker.typed("go");
   await said("one");

@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import type { HookEvent } from "../../../src/agent/hooks/settings.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
 import { workerOfTest } from "../../support/worker-of-test.ts";
 
-/** What the command of a hook answers. Words are said on both streams, so that it is seen which of them counts. */
+/** Answers of a hook command. Both streams have text, so that the test sees which one is used. */
 const ANSWERS = {
   "exit 0": { command: "echo printed; echo objection >&2" },
   "exit 2": { command: "echo printed; echo objection >&2; exit 2" },
@@ -22,30 +22,30 @@ const ANSWERS = {
 } as const;
 type Answer = keyof typeof ANSWERS;
 
-/** What came of it, as the table of protocol.md section 7 has it. */
+/** The effect of an answer, as in the table of protocol.md section 7. */
 type Effect =
-  /** Goes on as without a hook. */
-  | "goes on"
-  /** Goes on, and the subagent reads what the hook printed. */
+  /** Continues as without a hook. */
+  | "continues"
+  /** Continues, and the subagent reads the output of the hook. */
   | "reads"
-  /** Goes on, and the person sees what went wrong. */
+  /** Continues, and the user sees the problem. */
   | "shown"
-  /** What was to come does not, and the model reads why. */
+  /** The event is prevented, and the model reads why. */
   | "refused"
-  /** The model reads the words, with the result or as its next turn. */
-  | "told"
-  /** The turn is over there. */
+  /** The model reads the text, with the result or as its next turn. */
+  | "added"
+  /** The turn ends. */
   | "ends";
 
 const TABLE: Readonly<Record<HookEvent, Readonly<Record<Answer, Effect>>>> = {
-  PreToolUse: row("goes on", "refused", "shown", "shown", "refused", "ends"),
-  PostToolUse: row("goes on", "told", "shown", "shown", "told", "ends"),
-  TaskCreated: row("goes on", "refused", "shown", "shown", "refused", "refused"),
-  TaskCompleted: row("goes on", "refused", "shown", "shown", "refused", "refused"),
+  PreToolUse: row("continues", "refused", "shown", "shown", "refused", "ends"),
+  PostToolUse: row("continues", "added", "shown", "shown", "added", "ends"),
+  TaskCreated: row("continues", "refused", "shown", "shown", "refused", "refused"),
+  TaskCompleted: row("continues", "refused", "shown", "shown", "refused", "refused"),
   SubagentStart: row("reads", "shown", "shown", "shown", "shown", "shown"),
-  SubagentStop: row("goes on", "told", "shown", "shown", "told", "goes on"),
-  Stop: row("goes on", "told", "shown", "shown", "told", "goes on"),
-  TeammateIdle: row("goes on", "told", "shown", "shown", "told", "goes on"),
+  SubagentStop: row("continues", "added", "shown", "shown", "added", "continues"),
+  Stop: row("continues", "added", "shown", "shown", "added", "continues"),
+  TeammateIdle: row("continues", "added", "shown", "shown", "added", "continues"),
 };
 
 function row(...effects: readonly [Effect, Effect, Effect, Effect, Effect, Effect]): Record<Answer, Effect> {
@@ -59,7 +59,7 @@ const done = { taskId: "1", status: "completed" };
 const agent = { prompt: "look", description: "x", subagent_type: "Explore" };
 const AFTER = { tools: [{ name: "Bash", input: { command: "touch after" } }] };
 
-/** A turn in which the event comes once. */
+/** Turns in which the event happens once. */
 const TURNS: Readonly<Record<HookEvent, readonly Turn[]>> = {
   PreToolUse: [{ tools: [touch] }, AFTER],
   PostToolUse: [{ tools: [touch] }, AFTER],
@@ -78,7 +78,7 @@ const TURNS: Readonly<Record<HookEvent, readonly Turn[]>> = {
   TeammateIdle: [],
 };
 
-/** Whether what the event stands before, or behind, has come. */
+/** True if the action that the event announces or reports has happened. */
 const HAPPENED: Readonly<Record<HookEvent, (cwd: string, tasks: readonly string[]) => boolean>> = {
   PreToolUse: (cwd) => existsSync(join(cwd, "made")),
   PostToolUse: (cwd) => existsSync(join(cwd, "made")),
@@ -90,11 +90,11 @@ const HAPPENED: Readonly<Record<HookEvent, (cwd: string, tasks: readonly string[
   TeammateIdle: () => true,
 };
 
-/** Those after which the model has the hook's words. */
-const HEARD: ReadonlySet<Effect> = new Set<Effect>(["refused", "told", "ends"]);
+/** Effects after which the model has the text of the hook. */
+const READ_BY_MODEL: ReadonlySet<Effect> = new Set<Effect>(["refused", "added", "ends"]);
 const AT_REST: ReadonlySet<HookEvent> = new Set<HookEvent>(["Stop", "TeammateIdle"]);
 
-/** What the person is shown: of four kinds of results all but success. */
+/** Notices for the user: one for each result except success. */
 const NOTICES: Readonly<Record<Answer, (event: HookEvent) => RegExp>> = {
   "exit 0": () => /^$/,
   "exit 2": stopped,
@@ -104,47 +104,53 @@ const NOTICES: Readonly<Record<Answer, (event: HookEvent) => RegExp>> = {
   stop: stopped,
 };
 
-/** Nothing comes after the start of a subagent that it could stop. */
+/** The notice of a refusal; a SubagentStart hook cannot prevent the start. */
 function stopped(event: HookEvent): RegExp {
   return new RegExp(`^hook ${event}: ${event === "SubagentStart" ? "" : "stopped it: "}objection$`);
 }
 
-describe.each(Object.keys(TABLE) as HookEvent[])("a %s hook", (event) => {
-  it.each(Object.keys(ANSWERS) as Answer[])("that answers with %s", async (answer) => {
-    const ref = await testTeam(["dev"]);
-    // Once: one that sends on without end is another test's.
-    const { command, ...more } = ANSWERS[answer];
-    const hook = { type: "command", command: `[ -e asked ] && exit 0; touch asked; ${command}`, ...more };
-    const matcher = event.endsWith("ToolUse") ? "Bash" : "";
-    const dev = await workerOfTest(ref, {
-      mode: "bypassPermissions",
-      turns: [...TURNS[event], { say: "rests", repeat: true }],
-      subagents: { Explore: [{ say: "{{input}}", repeat: true }] },
-      settings: { hooks: { [event]: [{ matcher, hooks: [hook] }] } },
-    });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
-    await eventually("its rest", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
+describe.each(Object.keys(TABLE) as HookEvent[])("%s hook", (event) => {
+  it.each(Object.keys(ANSWERS) as Answer[])(
+    "has the effect of protocol.md section 7 when it answers with %s",
+    async (answer) => {
+      const ref = await testTeam(["dev"]);
+      // The hook answers once; another test covers endless continuations.
+      const { command, ...more } = ANSWERS[answer];
+      const hook = { type: "command", command: `[ -e asked ] && exit 0; touch asked; ${command}`, ...more };
+      const matcher = event.endsWith("ToolUse") ? "Bash" : "";
+      const dev = await workerOfTest(ref, {
+        mode: "bypassPermissions",
+        turns: [...TURNS[event], { say: "rests", repeat: true }],
+        subagents: { Explore: [{ say: "{{input}}", repeat: true }] },
+        settings: { hooks: { [event]: [{ matcher, hooks: [hook] }] } },
+      });
+      await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+      await eventually(
+        "the idle state",
+        () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle",
+      );
 
-    const results = dev.messages.flatMap(({ content }) =>
-      content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
-    );
-    const heard = [...results, ...dev.inputs.slice(1)].join("\n");
-    const tasks = listTasks(ref).map(({ status }) => status);
-    const effect = TABLE[event][answer];
-    expect({
-      happened: HAPPENED[event](dev.cwd, tasks),
-      objection: heard.includes("objection"),
-      printed: heard.includes("printed"),
-      turns: dev.inputs.length,
-      after: existsSync(join(dev.cwd, "after")),
-    }).toEqual({
-      happened: effect !== "refused" && !(effect === "ends" && event === "PreToolUse"),
-      objection: HEARD.has(effect),
-      printed: effect === "reads",
-      turns: effect === "told" && AT_REST.has(event) ? 2 : 1,
-      after: event.endsWith("ToolUse") && effect !== "ends",
-    });
-    const notices = dev.shown.filter((line) => line.startsWith(`hook ${event}: `)).join("\n");
-    expect(notices).toMatch(NOTICES[answer](event));
-  });
+      const results = dev.messages.flatMap(({ content }) =>
+        content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
+      );
+      const read = [...results, ...dev.inputs.slice(1)].join("\n");
+      const tasks = listTasks(ref).map(({ status }) => status);
+      const effect = TABLE[event][answer];
+      expect({
+        happened: HAPPENED[event](dev.cwd, tasks),
+        objection: read.includes("objection"),
+        printed: read.includes("printed"),
+        turns: dev.inputs.length,
+        after: existsSync(join(dev.cwd, "after")),
+      }).toEqual({
+        happened: effect !== "refused" && !(effect === "ends" && event === "PreToolUse"),
+        objection: READ_BY_MODEL.has(effect),
+        printed: effect === "reads",
+        turns: effect === "added" && AT_REST.has(event) ? 2 : 1,
+        after: event.endsWith("ToolUse") && effect !== "ends",
+      });
+      const notices = dev.shown.filter((line) => line.startsWith(`hook ${event}: `)).join("\n");
+      expect(notices).toMatch(NOTICES[answer](event));
+    },
+  );
 });

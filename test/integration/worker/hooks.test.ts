@@ -6,7 +6,7 @@ import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
 import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -17,7 +17,7 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 
 type Commands = Partial<Record<HookEvent, string | readonly [matcher: string, command: string]>>;
 
-/** A teammate at work under these hooks, which has been given something to do. */
+/** Starts a teammate with these hooks and sends it a first message, unless it is a lead. */
 async function working(commands: Commands, input: WorkerInput = {}) {
   const ref = await testTeam(["dev"]);
   const hooks = Object.fromEntries(
@@ -33,10 +33,10 @@ async function working(commands: Commands, input: WorkerInput = {}) {
   return { ref, dev, file, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state === "idle";
 const rested = (ref: TeamRef, dev: RunningWorker) =>
-  eventually("its rest", () => dev.inputs.length > 0 && isIdle(ref));
+  eventually("the idle state", () => dev.inputs.length > 0 && isIdle(ref));
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const results = ({ messages }: RunningWorker): string[] =>
   messages.flatMap(({ content }) =>
@@ -45,10 +45,10 @@ const results = ({ messages }: RunningWorker): string[] =>
 const notices = async (ref: TeamRef) =>
   (await history(ref, LEAD_NAME, { all: true })).filter(({ text }) => text.includes("idle_notification"));
 
-describe("an idle teammate (S65)", () => {
+describe("TeammateIdle hook (S65)", () => {
   const once = "[ -e sent ] || { touch sent; echo 'run the tests first' >&2; exit 2; }";
 
-  it("is sent on by a hook that ends with 2, in its own name, and tells of its idleness once", async () => {
+  it("starts another turn with exit code 2, and the lead gets one idle notice", async () => {
     const { ref, dev, file } = await working(
       { TeammateIdle: `cat >> asked; echo >> asked; ${once}` },
       { turns: [{ say: "done" }, { on: { contains: "run the tests" }, say: "they pass" }] },
@@ -68,12 +68,12 @@ describe("an idle teammate (S65)", () => {
       stop_hook_active: false,
     });
     expect(asked[1]).toMatchObject({ stop_hook_active: true });
-    const told = await notices(ref);
-    expect(told).toHaveLength(1);
-    expect(told[0]?.text).toContain("they pass");
+    const sent = await notices(ref);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.text).toContain("they pass");
   });
 
-  it("is not sent on for ever: so often in a row as the settings say, and again after other work", async () => {
+  it("starts at most maxContinuations turns in a row, and again after other work", async () => {
     const { ref, dev, file } = await working(
       { TeammateIdle: "echo >> count; echo again >&2; exit 2" },
       { settings: { teams: { hooks: { maxContinuations: 3 } } }, turns: [{ say: "ok", repeat: true }] },
@@ -87,7 +87,7 @@ describe("an idle teammate (S65)", () => {
     expect(file("count").length).toBe(6);
   });
 
-  it("goes idle when its hook fails, which its pane tells", async () => {
+  it("does not keep the member from idle if it fails, and the pane shows the failure", async () => {
     const { ref, dev } = await working(
       { TeammateIdle: "echo broken >&2; exit 1" },
       { turns: [{ say: "ok" }] },
@@ -97,7 +97,7 @@ describe("an idle teammate (S65)", () => {
     expect(dev.shown).toContainEqual(expect.stringMatching(/TeammateIdle.*exit code 1: broken/));
   });
 
-  it("whose turn failed is not sent on", async () => {
+  it("is not run after a failed turn", async () => {
     const error = { status: 400, type: "invalid_request_error" };
     const { ref, dev, made } = await working(
       { Stop: "touch asked; exit 2", TeammateIdle: "touch asked; exit 2" },
@@ -107,7 +107,7 @@ describe("an idle teammate (S65)", () => {
     expect([dev.inputs.length, made("asked")]).toEqual([1, false]);
   });
 
-  it("agrees to a shutdown without being asked whether it may rest", async () => {
+  it("does not delay a shutdown", async () => {
     const { ref, dev } = await working({ TeammateIdle: "exit 0" }, { turns: [{ say: "ok" }] });
     await rested(ref, dev);
     await requestShutdown(contextOf(ref), ["dev"]);
@@ -115,8 +115,8 @@ describe("an idle teammate (S65)", () => {
   });
 });
 
-describe("the end of a turn", () => {
-  it("is asked of Stop hooks first, with who it is and where its conversation is", async () => {
+describe("Stop hook", () => {
+  it("runs before TeammateIdle and receives the agent and its transcript", async () => {
     const { ref, dev, file } = await working(
       {
         Stop: "cat > stop; echo stop >> order; [ -e one ] || { touch one; echo 'say more' >&2; exit 2; }",
@@ -126,12 +126,12 @@ describe("the end of a turn", () => {
     );
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref));
     expect(file("order")).toBe("stop\nstop\nidle\n");
-    const told = JSON.parse(file("stop")) as { agent_transcript_path: string };
-    expect(told).toMatchObject({ agent_id: "dev@crew", agent_type: "general-purpose" });
-    expect(existsSync(told.agent_transcript_path)).toBe(true);
+    const event = JSON.parse(file("stop")) as { agent_transcript_path: string };
+    expect(event).toMatchObject({ agent_id: "dev@crew", agent_type: "general-purpose" });
+    expect(existsSync(event.agent_transcript_path)).toBe(true);
   });
 
-  it("is a lead's too, which is no teammate that idles", async () => {
+  it("runs for a lead, without TeammateIdle", async () => {
     const { ref, dev, made } = await working(
       { Stop: "[ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }", TeammateIdle: "touch idle" },
       { name: LEAD_NAME, role: "lead", turns: [{ say: "ok", repeat: true }] },
@@ -143,14 +143,14 @@ describe("the end of a turn", () => {
   });
 });
 
-describe("a tool call", () => {
+describe("PreToolUse and PostToolUse hooks", () => {
   const calling = (command: string, more: WorkerInput = {}): WorkerInput => ({
     turns: [{ tools: [bash(command)] }, { say: "done" }],
     mode: "bypassPermissions",
     ...more,
   });
 
-  it("is refused by a hook that ends with 2, whatever the mode allows, with its words to the model", async () => {
+  it("refuse a call with exit code 2 in any mode, with stderr as the reason", async () => {
     const { ref, dev, made, file } = await working(
       { PreToolUse: ["Bash", "cat > call; echo 'not on a Friday' >&2; exit 2"] },
       calling("touch ran"),
@@ -165,13 +165,13 @@ describe("a tool call", () => {
     });
   });
 
-  it("runs when its hooks have nothing against it, or are about other tools", async () => {
+  it("allow a call if they match other tools only", async () => {
     const { ref, dev, made } = await working({ PreToolUse: ["Write|Edit", "exit 2"] }, calling("touch ran"));
     await rested(ref, dev);
     expect(made("ran")).toBe(true);
   });
 
-  it("is refused by a permission decision of deny", async () => {
+  it("refuse a call with the permission decision deny", async () => {
     const { ref, dev, made } = await working(
       {
         PreToolUse: `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"mine"}}'`,
@@ -183,8 +183,8 @@ describe("a tool call", () => {
     expect(results(dev)[0]).toContain("A hook denies it: mine");
   });
 
-  it("is asked for where a hook says ask, and runs unasked where it says allow", async () => {
-    const says = (said: string): string => `echo '{"permissionDecision":"${said}"}'`;
+  it("ask or allow by their permission decision, and a deny rule overrides allow", async () => {
+    const says = (decision: string): string => `echo '{"permissionDecision":"${decision}"}'`;
     const asking = await working({ PreToolUse: says("ask") }, calling("touch ran"));
     await eventually("the request", () => listApprovals(asking.ref).length === 1);
     expect(asking.made("ran")).toBe(false);
@@ -199,7 +199,7 @@ describe("a tool call", () => {
     expect(denied.made("ran")).toBe(false);
   });
 
-  it("asks nobody in dontAsk, whatever a hook says", async () => {
+  it("do not cause a permission request in the mode dontAsk", async () => {
     const { ref, dev, made } = await working(
       { PreToolUse: `echo '{"permissionDecision":"ask"}'` },
       calling("touch ran", { mode: "dontAsk", settings: { permissions: { allow: ["Bash"] } } }),
@@ -209,7 +209,7 @@ describe("a tool call", () => {
     expect(results(dev)[0]).toContain("In dontAsk mode that is a refusal");
   });
 
-  it("is made as a hook changed it, if that may be made, and the model and the hooks behind it are told", async () => {
+  it("can change the input of a call, and the model and PostToolUse hooks see the change", async () => {
     const says = (command: string): string =>
       `echo '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"${command}"}}}'`;
     const changed = await working(
@@ -228,7 +228,7 @@ describe("a tool call", () => {
     expect([denied.made("ran"), denied.made("other")]).toEqual([false, false]);
   });
 
-  it("ends the turn where a hook says that it is not to go on", async () => {
+  it("end the turn with continue: false", async () => {
     const { ref, dev, made } = await working(
       { PreToolUse: `echo '{"continue":false,"stopReason":"enough"}'` },
       calling("touch ran"),
@@ -238,7 +238,7 @@ describe("a tool call", () => {
     expect(results(dev)[0]).toContain("enough");
   });
 
-  it("that has run is shown to the hooks behind it, whose words go to the model with the result", async () => {
+  it("receive the call after it ran, and add their text to the result", async () => {
     const { ref, dev, file } = await working(
       { PostToolUse: "cat > call; echo 'format it' >&2; exit 2" },
       calling("touch ran; echo out"),
@@ -252,7 +252,7 @@ describe("a tool call", () => {
     });
   });
 
-  it("that prints a secret through a hook leaves it in no file (S75)", async () => {
+  it("do not leak a secret into results or the pane (S75)", async () => {
     const secret = "hunter2-hunter2";
     const { ref, dev } = await working(
       { PostToolUse: 'echo "it is $MY_SECRET" >&2; exit 2' },
@@ -264,7 +264,7 @@ describe("a tool call", () => {
   });
 });
 
-describe("a subagent", () => {
+describe("SubagentStart and SubagentStop hooks", () => {
   const look: WorkerInput = {
     turns: [
       { tools: [{ name: "Agent", input: { prompt: "look", subagent_type: "Explore" } }] },
@@ -273,7 +273,7 @@ describe("a subagent", () => {
     subagents: { Explore: [{ say: "{{input}}" }, { say: "then: {{input}}" }] },
   };
 
-  it("reads what a hook at its start prints, behind its prompt", async () => {
+  it("add the output of SubagentStart to the subagent's prompt", async () => {
     const { ref, dev, file } = await working(
       { SubagentStart: ["Explore", "cat > start; echo 'mind the gap'"] },
       look,
@@ -283,7 +283,7 @@ describe("a subagent", () => {
     expect(JSON.parse(file("start"))).toMatchObject({ agent_id: expect.any(String), agent_type: "Explore" });
   });
 
-  it("works on when a hook at its end says so, and ends when it does not", async () => {
+  it("continue the subagent with exit code 2 of SubagentStop", async () => {
     const { ref, dev, file } = await working(
       {
         SubagentStop: ["Explore", "cat > stop; [ -e one ] || { touch one; echo 'look again' >&2; exit 2; }"],
@@ -292,11 +292,11 @@ describe("a subagent", () => {
     );
     await rested(ref, dev);
     expect(results(dev)[0]).toBe("then: look again");
-    const told = JSON.parse(file("stop")) as { agent_transcript_path: string };
-    expect(existsSync(told.agent_transcript_path)).toBe(true);
+    const event = JSON.parse(file("stop")) as { agent_transcript_path: string };
+    expect(existsSync(event.agent_transcript_path)).toBe(true);
   });
 
-  it("of another type is none of a hook's business", async () => {
+  it("do not run for other agent types", async () => {
     const { ref, dev } = await working(
       { SubagentStart: ["Plan", "echo no"], SubagentStop: ["Plan", "exit 2"] },
       look,
@@ -306,8 +306,8 @@ describe("a subagent", () => {
   });
 });
 
-describe("the keys of the model", () => {
-  it("are no business of a command or a hook, unless a setting names them", async () => {
+describe("environment of commands and hooks", () => {
+  it("contains no model API keys unless passSecrets names them", async () => {
     const env = {
       PATH: process.env.PATH,
       ANTHROPIC_API_KEY: "sk-ant-of-the-user",
@@ -333,10 +333,10 @@ describe("the keys of the model", () => {
   });
 });
 
-describe("a task of an agent's tools", () => {
+describe("TaskCreated and TaskCompleted hooks", () => {
   const create = { name: "TaskCreate", input: { subject: "No tests", description: "d" } };
 
-  it("is not added where a hook refuses it, and its number is never used", async () => {
+  it("refuse a new task, whose number is never used", async () => {
     const { ref, dev, file } = await working(
       { TaskCreated: `cat > task; grep -q '"No tests"' task && { echo 'write tests' >&2; exit 2; }; exit 0` },
       {
@@ -356,7 +356,7 @@ describe("a task of an agent's tools", () => {
     });
   });
 
-  it("is not completed where a hook refuses it", async () => {
+  it("refuse to complete a task", async () => {
     const done = { name: "TaskUpdate", input: { taskId: "1", status: "completed" } };
     const { ref, dev } = await working(
       { TaskCompleted: "echo 'the build is red' >&2; exit 2" },

@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { setMode } from "../../../src/operations/permission-mode.ts";
+import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -17,37 +17,37 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 async function working(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, input);
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   return { ref, dev, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
-const give = (ref: TeamRef, mode: PermissionMode) =>
-  setMode(contextOf(ref), "dev", mode, { decider: "person", forbidden: undefined });
+const changeMode = (ref: TeamRef, mode: PermissionMode) =>
+  setPermissionMode(contextOf(ref), "dev", mode, { decider: "person", forbidden: undefined });
 const isIdle = (ref: TeamRef) => readStatus(ref, "dev")?.state === "idle";
 
-describe("the mode of a running agent", () => {
-  it("is changed in the middle of a turn, for the calls that come behind", async () => {
+describe("permission mode of a running member", () => {
+  it("can change during a turn and applies to the following calls", async () => {
     const { ref, dev, made } = await working({
       mode: "bypassPermissions",
       turns: [{ tools: [bash("touch begun; until [ -e go ]; do sleep 0.02; done"), bash("touch ran")] }],
     });
     await eventually("the first call", () => made("begun"));
-    await give(ref, "plan");
+    await changeMode(ref, "plan");
     await eventually("its note", () => dev.shown.includes("note: permission mode is now plan"));
     writeFileSync(join(dev.cwd, "go"), "");
     await eventually("the end", () => isIdle(ref));
     expect(made("ran")).toBe(false);
   });
 
-  it("frees the calls behind that would have been asked for", async () => {
+  it("applies to the calls of later turns", async () => {
     const { ref, dev, made } = await working({
       mode: "plan",
       turns: [{ say: "planning" }, { tools: [bash("touch ran")] }],
     });
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
-    await give(ref, "bypassPermissions");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await changeMode(ref, "bypassPermissions");
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the call", () => made("ran"));
     expect(listApprovals(ref)).toEqual([]);
   });
@@ -55,13 +55,13 @@ describe("the mode of a running agent", () => {
   it.each<[PermissionMode, boolean]>([
     ["bypassPermissions", true],
     ["plan", false],
-  ])("answers what waits for a permission, where %s does", async (mode, runs) => {
+  ])("decides an open permission request when it changes to %s", async (mode, runs) => {
     const { ref, dev, made } = await working({
       mode: "default",
       turns: [{ tools: [bash("touch ran")] }, { say: "ok" }],
     });
     const { id } = await eventually("the request", () => listApprovals(ref)[0]);
-    await give(ref, mode);
+    await changeMode(ref, mode);
     await eventually("the end", () => dev.inputs.length === 1 && isIdle(ref));
     expect([made("ran"), listApprovals(ref)]).toEqual([runs, []]);
     await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
@@ -72,19 +72,19 @@ describe("the mode of a running agent", () => {
   const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };
   const planned = [{ tools: [write] }, { tools: [{ name: "ExitPlanMode", input: {} }] }, { say: "begun" }];
 
-  it("that a plan interrupted is had again with its approval, whatever the agent was spawned with (S64)", async () => {
+  it("returns to the mode before planning when the plan is approved (S64)", async () => {
     const { ref, dev } = await working({ mode: "bypassPermissions", turns: [{ say: "ready" }, ...planned] });
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
-    await give(ref, "acceptEdits");
-    await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    await changeMode(ref, "acceptEdits");
+    await changeMode(ref, "plan");
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
     expect(dev.worker.plan.mode).toBe("acceptEdits");
   });
 
-  it("is shown as it is now: while it plans, as the approval gave it, and as that was before it planned", async () => {
+  it("is shown in the status while planning and after each approval", async () => {
     const { ref, dev } = await working({
       mode: "bypassPermissions",
       turns: [{ say: "ready" }, ...planned, ...planned],
@@ -99,56 +99,56 @@ describe("the mode of a running agent", () => {
       await eventually("the work", () => dev.inputs.length === turns && isIdle(ref));
     };
     await eventually("the first turn", () => dev.inputs.length === 1 && isIdle(ref));
-    await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
-    // What it began with: nothing of the plan is kept for its next process.
+    await changeMode(ref, "plan");
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan it" });
+    // The approval restores the spawn mode; no granted mode is recorded for the next process.
     await approvedIn();
     expect(await shown()).toBe("bypassPermissions");
-    await give(ref, "plan");
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "plan more" });
+    await changeMode(ref, "plan");
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "plan more" });
     await approvedIn("acceptEdits");
     expect(await shown()).toBe("acceptEdits");
   });
 
-  it("says of a line that is typed while a plan waits that it is kept, and until when (S64)", async () => {
+  it("queues a line typed during a plan approval, and says how to answer the plan (S64)", async () => {
     const { ref, dev } = await working({ mode: "plan", turns: [...planned, { say: "heard" }] });
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
     await dev.worker.typed("hurry");
     const kept = `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
-    await eventually("the pane's word", () => dev.shown.includes(kept));
+    await eventually("the pane's note", () => dev.shown.includes(kept));
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the line's turn", () => dev.inputs.some((input) => input.includes("hurry")));
   });
 
-  it("leaves waiting what it does not decide, and so does a rule about something else", async () => {
+  it("leaves a request open if neither the new mode nor a new rule decides it", async () => {
     const { ref, dev, made } = await working({
       mode: "default",
       turns: [{ tools: [bash("touch ran")] }, { say: "ok" }],
     });
     await eventually("the request", () => listApprovals(ref).length === 1);
-    await give(ref, "acceptEdits");
+    await changeMode(ref, "acceptEdits");
     const update = (rule: string) =>
       JSON.stringify({
         type: "team_permission_update",
         permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
       });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
     await eventually("both", () => dev.worker.desk.allowedHere.length === 1);
     expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
     await eventually("the end", () => isIdle(ref) && made("ran"));
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is no bypassPermissions where the settings forbid it: neither at its start nor by any message", async () => {
+  it("is never bypassPermissions if the settings forbid it", async () => {
     const { ref, dev, made } = await working({
       mode: "bypassPermissions",
       settings: { permissions: { disableBypassPermissionsMode: "disable" } },
       turns: [{ tools: [bash("touch ran")] }],
     });
     await eventually("the request", () => listApprovals(ref).length === 1);
-    await give(ref, "bypassPermissions");
+    await changeMode(ref, "bypassPermissions");
     await eventually("its note", () =>
       dev.shown.some((line) =>
         /is forbidden by permissions\.disableBypass.*not bypassPermissions/.test(line),
@@ -157,7 +157,7 @@ describe("the mode of a running agent", () => {
     expect([made("ran"), dev.worker.plan.mode]).toEqual([false, "default"]);
   });
 
-  it("lets it read in further directories, which may be named from home or from its own", async () => {
+  it("allows reading additional directories, given relative to home or to its own", async () => {
     const read = (file_path: string) => ({ name: "Read", input: { file_path } });
     const { ref, dev } = await working({
       mode: "dontAsk",
@@ -171,10 +171,10 @@ describe("the mode of a running agent", () => {
     expect(results.map((text) => text.includes("was refused"))).toEqual([false, false, true]);
   });
 
-  it("is nobody's to set but the lead's", async () => {
+  it("can be set by the lead only", async () => {
     const { ref, dev } = await working({ mode: "default", turns: [{ say: "ok", repeat: true }] });
     const text = JSON.stringify({ type: "mode_set_request", mode: "bypassPermissions", from: "dev" });
-    await deliver(ref, { from: "dev", to: "dev", text });
+    await sendMessage(ref, { from: "dev", to: "dev", text });
     await eventually("its turn", () => dev.inputs.join().includes("mode_set_request") && isIdle(ref));
     expect(dev.worker.plan.mode).toBe("default");
   });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Lifelines } from "../../../src/operations/supervision/lifelines.ts";
 import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { removeTeamFiles } from "../../../src/team/config/config.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { prepareRun } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
@@ -19,11 +19,11 @@ import { contextOf, startWorker } from "../../support/worker.ts";
 
 const worker = script("worker");
 
-test("messages arrive while the runtime directory is gone, and the bells are back after it (S78)", async () => {
+test("deleted runtime directory › is created again with its bells, and no message is lost (S78)", async () => {
   const ref = await testTeam(["dev"]);
   const running = await startWorker(ref, { turns: [{ say: "ok", repeat: true }] });
   rmSync(ref.home.runtime, { recursive: true });
-  await deliver(ref, { from: "team-lead", to: "dev", text: "are you there?" });
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "are you there?" });
   await eventually("the message", () => running.shown.includes("received team-lead: are you there?"));
   const bell = readStatus(ref, "dev")?.bell ?? "";
   await eventually("the bell", () => ring(bell) === "rung");
@@ -34,7 +34,7 @@ test("messages arrive while the runtime directory is gone, and the bells are bac
   expect(running.shown.filter((line) => line.startsWith("error"))).toEqual([]);
 });
 
-test("an agent whose team is deleted brings nothing of its runtime directory back", async () => {
+test("deleted runtime directory › is not created again by an agent whose team is deleted", async () => {
   const ref = await testTeam(["dev"]);
   const running = await startWorker(ref);
   await removeTeamFiles(ref);
@@ -44,7 +44,7 @@ test("an agent whose team is deleted brings nothing of its runtime directory bac
   expect(existsSync(ref.home.runtime)).toBe(false);
 });
 
-test("a team that is deleted while FIFOs are made for it gets no runtime directory back", async () => {
+test("deleted runtime directory › is not created again if the team is deleted while FIFOs are created", async () => {
   const ref = await testTeam(["dev"]);
   const bin = temporaryDirectory();
   const mkfifo = execFileSync("sh", ["-c", "command -v mkfifo"], { encoding: "utf8" }).trim();
@@ -57,13 +57,13 @@ test("a team that is deleted while FIFOs are made for it gets no runtime directo
 });
 
 test.runIf(process.platform === "linux")(
-  "whoever supervises follows the lifeline that was made anew, and hears of the end by it (S78)",
+  "deleted runtime directory › supervision follows the new lifeline and notices the end (S78)",
   async () => {
     const ref = await testTeam(["dev"]);
     const { lifeline } = ref.paths.agent("dev");
     const dev = worker(ref.home.root, ref.team, "dev", "goes on");
     expect(await dev.line()).toBe("ready");
-    // As its launch script does, which cannot let go of the old one.
+    // The launch script holds the lifeline open like this and cannot close the old one.
     const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", lifeline]);
     onTestFinished(() => void holder.kill("SIGKILL"));
     await once(holder.stdout, "data");
@@ -82,19 +82,19 @@ test.runIf(process.platform === "linux")(
     await eventually("the watch of the lifeline", () => hasOpen(lifeline));
     rmSync(ref.home.runtime, { recursive: true });
     expect(hasOpen(lifeline)).toBe(false);
-    await deliver(ref, { from: "team-lead", to: "dev", text: "hello" });
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello" });
     await eventually("the new one", () => ring(lifeline) === "rung");
-    // Whatever happens in the team makes it look; without this line the slow check does.
-    await deliver(ref, { from: "team-lead", to: "dev", text: "hello again" });
+    // Any activity of the team triggers a check; without this line the slow check finds it.
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "hello again" });
     await eventually("the watch of the new one", () => hasOpen(lifeline));
     dev.child.kill("SIGKILL");
-    await eventually("word of the end", () => ends.length > 0);
+    await eventually("the report of the end", () => ends.length > 0);
     expect(ends).toEqual(["dev crashed"]);
   },
 );
 
 test.runIf(process.platform === "linux")(
-  "whoever supervises from another runtime directory finds the lifeline by the member's own word",
+  "supervision › finds the lifeline in another runtime directory through the member's status",
   async () => {
     const ref = await testTeam(["dev"]);
     const elsewhere = teamRef({ root: ref.home.root, runtime: join(temporaryDirectory(), "hash") }, ref.team);
@@ -110,13 +110,13 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-/** Whether this process has the file open that is at this path now. */
+/** True if this process has the file open that is currently at this path. */
 function hasOpen(path: string): boolean {
   return readdirSync("/proc/self/fd").some((fd) => {
     try {
       return readlinkSync(join("/proc/self/fd", fd)) === path;
     } catch {
-      // The descriptor of this very look is gone by now.
+      // The descriptor of this directory listing is already closed.
       return false;
     }
   });

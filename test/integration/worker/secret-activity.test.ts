@@ -5,10 +5,10 @@ import { createStatusKeeper } from "../../../src/worker/status-record.ts";
 import { statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 
-// Looked for once, at the first word that is written down.
+// Secrets are collected once, at the first redaction, so set this before it.
 process.env.STATUS_TEST_TOKEN = "sesame-7f3a9c1e-open";
 
-test("a secret that the end of an activity would cut in half is in no status (S75)", async () => {
+test("status record › contains no part of a secret that truncation would cut (S75)", async () => {
   const ref = await testTeam(["dev"]);
   const { sessionId, transcript, process: own } = statusOf();
   const facts = { sessionId, transcript, process: own };

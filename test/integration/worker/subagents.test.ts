@@ -5,11 +5,11 @@ import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
 import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
 import { modelFacts } from "../../../src/agent/model/catalog.ts";
 import { listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { startOf } from "../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { agent } from "../../../src/team-tools/agent.ts";
@@ -23,7 +23,7 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const isIdle = (ref: TeamRef) => () =>
   readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0;
 const call = (input: object, as?: string) => ({
@@ -35,8 +35,8 @@ const bash = (command: string) => ({ name: "Bash", input: { command } });
 const resultsOf = ({ messages }: RunningWorker): string[] =>
   messages.flatMap(({ content }) => content.flatMap((b) => (b.type === "tool_result" ? [b.content] : [])));
 
-describe("an agent without a name", () => {
-  it("works with a context of its own, and its last word is the call's result; what it did is in its own conversation", async () => {
+describe("subagent", () => {
+  it("works in its own conversation and returns its last text as the result", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       turns: [
@@ -61,11 +61,11 @@ describe("an agent without a name", () => {
     const { transcript_path: path } = data as { transcript_path: string };
     const own = openTranscript(path, { sessionId: "s" }).restored.messages;
     expect(own.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
-    // Its words are nobody's in the pane; what it does is its agent's activity.
+    // The pane does not show its text or calls; they appear only as activity of its agent.
     expect(dev.shown.join("\n")).not.toContain("tool Glob");
   });
 
-  it("has no team tools and starts none itself; Task is another name of the tool", async () => {
+  it("has no team tools and cannot start subagents; Task is an alias of the Agent tool", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       turns: [{ tools: [{ ...call({ prompt: "x" }), name: "Task" }] }, { say: "done" }],
@@ -87,7 +87,7 @@ describe("an agent without a name", () => {
     expect(said).toContain("There is no tool TaskList here");
   });
 
-  it("works beside others of the same message", async () => {
+  it("runs in parallel with others of the same message", async () => {
     const ref = await testTeam(["dev"]);
     const meet = (mine: string, other: string): string =>
       `touch ${mine}; until [ -e ${other} ]; do sleep 0.02; done`;
@@ -101,7 +101,7 @@ describe("an agent without a name", () => {
         },
         { say: "done" },
       ],
-      // Each waits for what the other does: one after the other they would never end.
+      // Each waits for the other; in sequence they would never end.
       subagents: {
         engineer: [{ tools: [bash(meet("a", "b"))] }, { say: "one" }],
         tester: [{ tools: [bash(meet("b", "a"))] }, { say: "two" }],
@@ -112,7 +112,7 @@ describe("an agent without a name", () => {
     expect(resultsOf(dev)).toEqual(["one", "two"]);
   });
 
-  it("ends with the turn that is interrupted, and what it runs ends with it", async () => {
+  it("ends with its commands when the turn is interrupted", async () => {
     const ref = await testTeam(["dev"]);
     const turns = [{ tools: [call({ prompt: "x" })] }, { say: "again" }];
     const long = { tools: [bash("echo $$ > pid; sleep 600")] };
@@ -127,12 +127,12 @@ describe("an agent without a name", () => {
     expect(readStatus(ref, "dev")?.activity).toContain("look: Bash(echo $$ > pid");
     await send(ref, formatProtocol({ type: "interrupt_request", from: LEAD_NAME }, new Date(0)));
     await eventually("idle", isIdle(ref));
-    expect([startOf(pid("pid")), startOf(pid("behind"))]).toEqual([undefined, undefined]);
+    expect([startTimeOf(pid("pid")), startTimeOf(pid("behind"))]).toEqual([undefined, undefined]);
     await send(ref, "go on");
     await eventually("the next turn", () => dev.worker.lastText === "again");
   });
 
-  it("works in the background where it is asked to, and its end is a turn", async () => {
+  it("runs in the background on request, and its end starts a turn", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       turns: [
@@ -153,7 +153,7 @@ describe("an agent without a name", () => {
     expect(readFileSync(file ?? "", "utf8")).toBe("Found it.\n");
   });
 
-  it("cannot be given more than its agent has, nor what only a teammate has", async () => {
+  it("cannot be given more permissions than its agent or options of a teammate", async () => {
     const ref = await testTeam(["dev"]);
     const calls = [
       call({ prompt: "x", mode: "bypassPermissions" }),
@@ -175,7 +175,7 @@ describe("an agent without a name", () => {
     ]);
   });
 
-  it("has no tool that its agent's own type lacks, and no type that would need one is offered", async () => {
+  it("has no tools that its agent lacks, and types that need them are not offered", async () => {
     const ref = await testTeam(["dev"]);
     const write = { name: "Write", input: { file_path: "made", content: "x" } };
     const dev = await workerOfTest(ref, {
@@ -194,7 +194,7 @@ describe("an agent without a name", () => {
     expect(types()).toContain("- engineer");
   });
 
-  it("keeps no mode that its agent has lost meanwhile", async () => {
+  it("loses a permission mode together with its agent", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       settings: { permissions: { allow: ["Bash"] } },
@@ -215,7 +215,7 @@ describe("an agent without a name", () => {
     expect(existsSync(join(dev.cwd, "made"))).toBe(false);
   });
 
-  it("is not for a lead that only coordinates (S53)", async () => {
+  it("cannot be started by a lead in delegate mode (S53)", async () => {
     const ref = await testTeam([]);
     const lead = await workerOfTest(ref, {
       name: LEAD_NAME,
@@ -229,7 +229,7 @@ describe("an agent without a name", () => {
     expect(JSON.parse(resultsOf(lead)[0] ?? "")).toMatchObject({ code: "PERMISSION_DENIED" });
   });
 
-  it("asks where its agent would ask, in its agent's name", async () => {
+  it("asks for permission in its agent's name", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       mode: "default",
@@ -244,7 +244,7 @@ describe("an agent without a name", () => {
     expect(existsSync(join(dev.cwd, "asked"))).toBe(true);
   });
 
-  it("begins with what hooks say, and ends when they let it (protocol.md section 7)", async () => {
+  it("reads the output of SubagentStart and continues if SubagentStop refuses its end (protocol.md section 7)", async () => {
     const ref = await testTeam(["dev"]);
     const hook = (command: string) => [{ matcher: "Explore", hooks: [{ type: "command", command }] }];
     const hooks = {
@@ -270,7 +270,7 @@ describe("an agent without a name", () => {
     expect(readFileSync(path ?? "", "utf8")).toContain("Count.\\n\\nMind the gap.");
   });
 
-  it("works beside fifteen others without a word of Node's about listeners", async () => {
+  it("runs beside 15 others without listener warnings from Node", async () => {
     const warnings: string[] = [];
     const warned = (warning: Error): void => void warnings.push(String(warning.stack));
     process.on("warning", warned);
@@ -296,7 +296,7 @@ describe("an agent without a name", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("counts on its own, and all of it on its agent's account (S36)", async () => {
+  it("adds its tokens and costs to its agent's (S36)", async () => {
     api = await startFakeMessagesApi(({ body }) => {
       const text = JSON.stringify(body.messages);
       const own = body.system[0].text.includes("# Whom you work for");
@@ -325,7 +325,7 @@ describe("an agent without a name", () => {
     expect(JSON.stringify(api.requests[1]?.body.messages)).not.toContain("begin");
   });
 
-  it("costs what its agent's next process still knows of, also where the agent died in the middle of it and its status is gone", async () => {
+  it("keeps its costs counted after its agent's process ended and the status was lost", async () => {
     const ref = await testTeam(["dev"]);
     const spend = (input: number, more: object) => ({ ...more, usage: { input, output: 0 } });
     const playing = {
@@ -348,7 +348,7 @@ describe("an agent without a name", () => {
     expect(readStatus(ref, "dev")?.tokens.input).toBe(1_111);
   });
 
-  it("ends between two of its calls when a shutdown is asked for, and not behind all of them", async () => {
+  it("ends between two of its calls when a shutdown is requested", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       turns: [{ tools: [call({ prompt: "x" })] }, { tools: [bash("touch own")] }],

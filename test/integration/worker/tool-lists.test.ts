@@ -3,7 +3,7 @@ import type { Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
 import { testTeam } from "../../support/team.ts";
@@ -12,7 +12,7 @@ import { workerOfTest } from "../../support/worker-of-test.ts";
 
 const CALL: Turn = { tools: [{ name: "Bash", input: { command: "true" } }] };
 
-/** What the model of a teammate may use, and what came of a call of Bash. */
+/** Returns the tools offered to a teammate's model, and the result of a Bash call. */
 async function offered(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
   const names: string[] = [];
@@ -26,18 +26,18 @@ async function offered(input: WorkerInput) {
     },
   };
   const dev = await workerOfTest(ref, { ...input, model });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, "dev")?.state === "idle");
   return { names, called: dev.shown.find((line) => line.startsWith("ended Bash")) ?? "" };
 }
 
-describe("the tools of an agent", () => {
-  it("are those of its type, and the team's", async () => {
+describe("offered tools", () => {
+  it("are the tools of the agent type and the team tools", async () => {
     const { names } = await offered({});
     expect(names).toEqual(expect.arrayContaining(["Read", "Write", "Bash", "SendMessage", "TaskUpdate"]));
   });
 
-  it("are of a whitelist no others, but the team's stay", async () => {
+  it("are the tools of an allow list and the team tools", async () => {
     const { names, called } = await offered({ tools: ["Read", "Grep"] });
     expect(names).toEqual(expect.arrayContaining(["Read", "Grep", "SendMessage"]));
     expect(names).not.toContain("Bash");
@@ -46,21 +46,21 @@ describe("the tools of an agent", () => {
 
   const none = "There is no tool Bash here";
   it.each<[string, WorkerInput, string]>([
-    ["a blacklist names", { disallowedTools: ["Bash", "SendMessage"] }, none],
+    ["a deny list names", { disallowedTools: ["Bash", "SendMessage"] }, none],
     [
       "the settings deny as a whole",
       { settings: { permissions: { deny: ["Ba*", "SendMessage(*)"] } } },
       "The rule Ba* denies it.",
     ],
-    ["a whitelist names too", { tools: ["Read", "Bash"], disallowedTools: ["Bash", "SendMessage"] }, none],
-  ])("are none that %s", async (_, input, answer) => {
+    ["both lists name", { tools: ["Read", "Bash"], disallowedTools: ["Bash", "SendMessage"] }, none],
+  ])("exclude the tools that %s", async (_, input, answer) => {
     const { names, called } = await offered({ mode: "bypassPermissions", ...input });
     expect(names).toContain("Read");
     for (const name of ["Bash", "SendMessage"]) expect(names).not.toContain(name);
     expect(called).toContain(answer);
   });
 
-  it("that a rule denies only in part are there, and refuse that part", async () => {
+  it("include a tool that a rule denies in part, which refuses the denied calls", async () => {
     const { names, called } = await offered({ mode: "bypassPermissions", disallowedTools: ["Bash(true)"] });
     expect(names).toContain("Bash");
     expect(called).toContain("The rule Bash(true) denies it");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
-import { changesSince, type Seen, type Sight, sightRows } from "../../../src/backend/visible-rows.ts";
+import { changesSince, type Seen, sightRows, type VisibleRows } from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/seeded.ts";
 
 /** A screen of three rows and a history of at most twenty rows; a read returns ten history rows. */
@@ -32,7 +32,7 @@ describe("changesSince for a screen", () => {
     const first = numbered(1, 5);
     const burst = screenOf([...first, ...numbered(6, 17)]);
     // Rows are counted by position until the history is full; 30 rows of history exceed what one read returns.
-    const wide = (all: string[]): Sight => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
+    const wide = (all: string[]): VisibleRows => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
     const { seen } = changesSince({}, wide(first));
     expect(changesSince(seen, burst).changes).toEqual({ rows: numbered(6, 17), leftOut: 0 });
     const { changes } = changesSince(seen, wide([...first, ...numbered(6, 22)]));
@@ -107,7 +107,7 @@ describe("changesSince for a screen", () => {
 
 describe("changesSince for a log", () => {
   test("returns what was appended, and everything after the log was started again", () => {
-    const log = (...rows: [number, string][]): Sight => ({
+    const log = (...rows: [number, string][]): VisibleRows => ({
       surface: "log",
       rows: rows.map(([at, text]) => ({ at, text })),
       settled: (rows.at(-1)?.[0] ?? 0) + (rows.at(-1)?.[1].length ?? 0) + 1,
@@ -148,11 +148,11 @@ function scrolling() {
 }
 
 /** A view of a screen on which these rows were printed since its history was empty. */
-function screenOf(all: readonly string[]): Sight {
+function screenOf(all: readonly string[]): VisibleRows {
   return sight(all, Math.max(0, all.length - HEIGHT));
 }
 
-function sight(all: readonly string[], history: number): Sight {
+function sight(all: readonly string[], history: number): VisibleRows {
   const rows = [...all, ...Array.from({ length: HEIGHT }, () => "")].slice(
     Math.max(0, all.length - HEIGHT - ABOVE),
     Math.max(all.length, HEIGHT),
@@ -163,7 +163,7 @@ function sight(all: readonly string[], history: number): Sight {
   });
 }
 
-function alternate(rows: readonly string[]): Sight {
+function alternate(rows: readonly string[]): VisibleRows {
   return { surface: "alternate", rows: sightRows(rows, 0), settled: 0, most: Number.POSITIVE_INFINITY };
 }
 

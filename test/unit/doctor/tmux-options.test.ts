@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { judge, readView } from "../../../src/doctor/tmux-options.ts";
+import { judgeTmuxOptions, readView } from "../../../src/doctor/tmux-options.ts";
 
 function colours(options: readonly string[], clients: readonly string[]): string {
-  const found = judge(readView([...options, "=next=", "=next=", ...clients]));
+  const found = judgeTmuxOptions(readView([...options, "=next=", "=next=", ...clients]));
   const colour = found.find(({ name }) => name === "tmux true colour");
   return `${colour?.level}: ${colour?.text}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatProtocol, isSilent, parseProtocol, plainText } from "../../../src/protocol/messages.ts";
+import { formatProtocol, isCodeOnly, parseProtocol, plainText } from "../../../src/protocol/messages.ts";
 
 const AT = new Date("2026-11-21T10:00:00.000Z");
 
@@ -42,7 +42,7 @@ test.each([["hello"], ['{"a":1}'], ['{"type":5}'], ["{not json"], ['[{"type":"x"
   },
 );
 
-test("isSilent is true for messages that only code handles, including those without effect", () => {
+test("isCodeOnly is true for messages that only code handles, including those without effect", () => {
   const silent = [
     "permission_request",
     "permission_response",
@@ -52,7 +52,7 @@ test("isSilent is true for messages that only code handles, including those with
     "team_permission_update",
     "shutdown_approved",
   ];
-  expect(silent.every(isSilent)).toBe(true);
+  expect(silent.every(isCodeOnly)).toBe(true);
   expect(parseProtocol('{"type":"team_permission_update","toolName":"Edit"}')).toBeDefined();
-  expect(["shutdown_request", "task_assignment", "message"].some(isSilent)).toBe(false);
+  expect(["shutdown_request", "task_assignment", "message"].some(isCodeOnly)).toBe(false);
 });

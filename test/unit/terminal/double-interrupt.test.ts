@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
-import { atTheSecond } from "../../../src/terminal/double-interrupt.ts";
+import { onDoubleInterrupt } from "../../../src/terminal/double-interrupt.ts";
 
 function presses(signal = new AbortController().signal) {
   let reports = 0;
-  const endings = atTheSecond(() => {
+  const endings = onDoubleInterrupt(() => {
     reports += 1;
   }, signal);
   return { ...endings, reports: () => reports };
 }
 
-test("atTheSecond ends an agent at the second Ctrl-C if the first announced it", () => {
+test("onDoubleInterrupt ends an agent at the second Ctrl-C if the first announced it", () => {
   const { press, reports } = presses();
   expect([press(false), reports(), press(false), reports()]).toEqual([false, 1, true, 1]);
 });
 
-test("atTheSecond counts from one again after a press that dropped a line, and after a sent line", () => {
+test("onDoubleInterrupt counts from one again after a press that dropped a line, and after a sent line", () => {
   const { press, forget, reports } = presses();
   expect([press(true), press(true), reports()]).toEqual([false, false, 2]);
   forget();
   expect([press(false), reports(), press(false)]).toEqual([false, 3, true]);
 });
 
-test("atTheSecond ends an agent at the first Ctrl-C if it is already ending", () => {
+test("onDoubleInterrupt ends an agent at the first Ctrl-C if it is already ending", () => {
   const { press, reports } = presses(AbortSignal.abort());
   expect([press(true), reports()]).toEqual([true, 0]);
 });

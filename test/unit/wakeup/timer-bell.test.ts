@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { slowBell } from "../../../src/wakeup/timer-bell.ts";
+import { timerBell } from "../../../src/wakeup/timer-bell.ts";
 
 // Fake timers: the intervals are minutes long.
 beforeEach(() => {
@@ -9,13 +9,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("slowBell never rings faster than every 5 s, and doubles its interval up to the maximum", async () => {
-  const bell = slowBell({ firstMs: 10, maxMs: 15_000 });
+test("timerBell never rings faster than every 5 s, and doubles its interval up to the maximum", async () => {
+  const bell = timerBell({ firstMs: 10, maxMs: 15_000 });
   expect(await timesOf(bell, 4)).toEqual([5_000, 10_000, 15_000, 15_000]);
 });
 
-test("slowBell starts again with the first interval after a wait that ended otherwise", async () => {
-  const bell = slowBell();
+test("timerBell starts again with the first interval after a wait that ended otherwise", async () => {
+  const bell = timerBell();
   await timesOf(bell, 3);
   const other = new AbortController();
   const woken = bell.wait({ signal: other.signal });
@@ -24,7 +24,7 @@ test("slowBell starts again with the first interval after a wait that ended othe
   expect(await timesOf(bell, 1)).toEqual([5_000]);
 });
 
-async function timesOf(bell: ReturnType<typeof slowBell>, count: number): Promise<number[]> {
+async function timesOf(bell: ReturnType<typeof timerBell>, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) {
     const start = Date.now();

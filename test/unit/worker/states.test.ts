@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import {
   nextState,
-  toldState,
+  reportedState,
   WORKER_STATES,
   type WorkerEvent,
   type WorkerState,
@@ -69,7 +69,7 @@ describe("the state of a worker", () => {
     ["stopping", "stopping"],
     ["exited", "exited"],
   ])("that is %s is reported as %s while a permission is open", (state, reported) => {
-    expect([toldState(state, 1), toldState(state, 2), toldState(state, 0)]).toEqual([
+    expect([reportedState(state, 1), reportedState(state, 2), reportedState(state, 0)]).toEqual([
       reported,
       reported,
       state,

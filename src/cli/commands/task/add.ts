@@ -1,10 +1,10 @@
 import { systemClock } from "../../../os/clock.ts";
-import { memberOf, openTeam } from "../../../runtime/select-team.ts";
+import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { addTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { listOption, textOf, textOption } from "../../option-values.ts";
+import { listOption, textArgument, textOption } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task add",
@@ -24,9 +24,10 @@ export const command = defineCommand({
     const { args, options, io, out } = call;
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
-    const subject = await textOf(io, args.subject, "subject");
+    const subject = await textArgument(io, args.subject, "subject");
     const description = (await textOption(io, options.description, "description")) ?? "";
-    const owner = options.owner === undefined ? {} : { owner: memberOf(ref, config, options.owner).name };
+    const owner =
+      options.owner === undefined ? {} : { owner: memberByAddress(ref, config, options.owner).name };
     const blockedBy = listOption(options.blockedBy).map((id) => id.replace(/^#/, ""));
     const gate = await taskHooks(call, open);
     const task = await addTask(ref, actor, { subject, description, blockedBy, ...owner }, systemClock, gate);

@@ -2,7 +2,7 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import { claimTask } from "../../../team/tasks/claim-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId } from "../../option-values.ts";
+import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task claim",
@@ -13,7 +13,7 @@ export const command = defineCommand({
   notes: "A claim is refused (exit 4) when the task is taken, blocked or resolved.",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
-    const id = args.id === undefined ? undefined : taskId(args.id);
+    const id = args.id === undefined ? undefined : parseTaskId(args.id);
     const task = await claimTask(ref, actor, id, { exclusive: options.exclusive });
     out.done({ task }, () => line`Task #${task.id} is now ${actor}'s: ${task.subject}`);
   },

@@ -2,7 +2,7 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId } from "../../option-values.ts";
+import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task dep",
@@ -16,7 +16,7 @@ export const command = defineCommand({
   notes: "A dependency that would close a cycle is refused (exit 4).",
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
-    const [id, blocker] = [taskId(args.id), taskId(args.blocker)];
+    const [id, blocker] = [parseTaskId(args.id), parseTaskId(args.blocker)];
     const task = await updateTask(ref, actor, id, { addBlockedBy: [blocker] });
     out.done({ task }, () => line`Task #${id} waits for #${blocker}.`);
   },

@@ -5,7 +5,7 @@ import { readableTask } from "../../../team/tasks/tasks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId } from "../../option-values.ts";
+import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task done",
@@ -20,7 +20,7 @@ export const command = defineCommand({
     const { ref, actor } = open;
     const gate = await taskHooks(call, open);
     const update = { status: "completed" } as const;
-    const task = await updateTask(ref, actor, taskId(args.id), update, systemClock, gate);
+    const task = await updateTask(ref, actor, parseTaskId(args.id), update, systemClock, gate);
     const broken: string[] = [];
     for (const id of task?.blocks ?? []) readableTask(ref, id, () => broken.push(id));
     if (broken.length > 0)

@@ -1,7 +1,7 @@
-import { memberOf, openTeam } from "../../../runtime/select-team.ts";
+import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskStatus } from "../../../schema/task.ts";
 import { withLapsedFree } from "../../../team/tasks/lease.ts";
-import { listTasks, ownerOf } from "../../../team/tasks/tasks.ts";
+import { listTasks, ownerName } from "../../../team/tasks/tasks.ts";
 import { brokenTasksNote, taskTable } from "../../../terminal/status-text.ts";
 import { defineCommand } from "../../define-command.ts";
 
@@ -16,14 +16,14 @@ export const command = defineCommand({
   examples: ["teams task list", "teams task list --status pending --json", "teams task list --owner writer"],
   async run({ options, io, out }) {
     const { ref, config } = openTeam(io.env, options);
-    const owner = options.owner === undefined ? undefined : memberOf(ref, config, options.owner).name;
+    const owner = options.owner === undefined ? undefined : memberByAddress(ref, config, options.owner).name;
     const broken: string[] = [];
     const all = withLapsedFree(listTasks(ref, (_, id) => broken.push(id)));
     if (broken.length > 0) out.note(brokenTasksNote(broken));
     const tasks = all.filter(
       (task) =>
         (options.status === undefined || task.status === options.status) &&
-        (owner === undefined || ownerOf(task) === owner),
+        (owner === undefined || ownerName(task) === owner),
     );
     out.answer({ tasks, ...(broken.length === 0 ? {} : { broken }) }, () => {
       if (tasks.length > 0) return taskTable(tasks, { paint: out.paint, columns: out.columns, among: all });

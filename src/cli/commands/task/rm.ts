@@ -2,7 +2,7 @@ import { openTeam } from "../../../runtime/select-team.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId } from "../../option-values.ts";
+import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task rm",
@@ -12,7 +12,7 @@ export const command = defineCommand({
   examples: ["teams task rm 3", "teams task rm 3 --team review --json"],
   async run({ args, options, io, out }) {
     const { ref, actor } = openTeam(io.env, options);
-    const id = taskId(args.id);
+    const id = parseTaskId(args.id);
     await updateTask(ref, actor, id, { status: "deleted" });
     out.done({ id, deleted: true }, () => line`Task #${id} is removed.`);
   },

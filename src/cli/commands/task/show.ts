@@ -3,7 +3,7 @@ import { getTask } from "../../../team/tasks/tasks.ts";
 import { line, TASK_TINTS } from "../../../terminal/paint.ts";
 import { stripControls } from "../../../text/terminal-text.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId } from "../../option-values.ts";
+import { parseTaskId } from "../../option-values.ts";
 
 export const command = defineCommand({
   name: "task show",
@@ -13,7 +13,7 @@ export const command = defineCommand({
   examples: ["teams task show 3", "teams task show 3 --json"],
   async run({ args, options, io, out }) {
     const { ref } = openTeam(io.env, options);
-    const task = getTask(ref, taskId(args.id));
+    const task = getTask(ref, parseTaskId(args.id));
     out.answer({ task }, () => {
       const list = (ids: readonly string[]): string => ids.map((id) => `#${id}`).join(", ");
       return [

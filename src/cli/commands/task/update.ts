@@ -1,10 +1,10 @@
 import { systemClock } from "../../../os/clock.ts";
-import { memberOf, openTeam } from "../../../runtime/select-team.ts";
+import { memberByAddress, openTeam } from "../../../runtime/select-team.ts";
 import { taskHooks } from "../../../runtime/task-hooks.ts";
 import { updateTask } from "../../../team/tasks/update-task.ts";
 import { line } from "../../../terminal/paint.ts";
 import { defineCommand } from "../../define-command.ts";
-import { taskId, textOption } from "../../option-values.ts";
+import { parseTaskId, textOption } from "../../option-values.ts";
 import { usageError } from "../../parse-args.ts";
 
 export const command = defineCommand({
@@ -35,10 +35,10 @@ export const command = defineCommand({
     }
     const open = openTeam(io.env, options);
     const { ref, config, actor } = open;
-    const id = taskId(args.id);
+    const id = parseTaskId(args.id);
     const update = {
       ...(status === undefined ? {} : { status }),
-      ...(options.owner === undefined ? {} : { owner: memberOf(ref, config, options.owner).name }),
+      ...(options.owner === undefined ? {} : { owner: memberByAddress(ref, config, options.owner).name }),
       ...(subject === undefined ? {} : { subject }),
       ...(description === undefined ? {} : { description }),
     };

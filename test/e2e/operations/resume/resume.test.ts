@@ -9,15 +9,15 @@ import { downTeam } from "../../../../src/operations/resume/down.ts";
 import { resumeTeam } from "../../../../src/operations/resume/resume.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
 import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
-import { identityOf, ownIdentity, startOf } from "../../../../src/os/process/identity.ts";
+import { identityOf, ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
 import { processTable, signalProcess } from "../../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { Turn } from "../../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
-import { staysAtItsEnd } from "../../../../src/team/members/start-claims.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { keepsOnExit } from "../../../../src/team/members/start-claims.ts";
 import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
@@ -32,7 +32,7 @@ const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
 const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
-const runs = (pid: number): boolean => startOf(pid) !== undefined;
+const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;
 const membersOf = (ref: TeamRef): string[] => readTeam(ref).members.map(({ name }) => name);
 const idle = (ref: TeamRef, name = "dev"): Promise<unknown> =>
   eventually(`${name}'s idleness`, () => readStatus(ref, name)?.state === "idle");
@@ -181,7 +181,7 @@ describe("resume", () => {
     });
     expect([again?.from, again?.kind, others]).toEqual(["ada", "plan", []]);
     expect(requests.map(({ id }) => id)).not.toContain(again?.id);
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("its work", () => existsSync(join(place.home, "made")));
   });
 
@@ -305,7 +305,7 @@ describe("down", () => {
     expect(runs(pidOf(ref))).toBe(true);
     expect(membersOf(ref)).toEqual([LEAD_NAME, "dev", "ada"]);
     // What it agrees to later is no answer to this.
-    expect(readTeam(ref).members.map(staysAtItsEnd)).toEqual([false, false, true]);
+    expect(readTeam(ref).members.map(keepsOnExit)).toEqual([false, false, true]);
   });
 
   it("is past for one that is started again: a request that it had not read does not end it", async () => {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
 import { teamStatus } from "../../../../src/operations/status.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
-import { processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
+import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
 import { teamsIn } from "../../../support/built.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -52,7 +52,7 @@ describe("a spawn", () => {
     expect(argv).not.toContain("quoted");
     // Byte for byte, as a message from the lead (S2).
     await eventually("the answer", async () =>
-      (await pending(ref, LEAD_NAME)).some(
+      (await unreadMessages(ref, LEAD_NAME)).some(
         ({ protocol }) => protocol?.type === "idle_notification" && protocol.result === `looked at ${prompt}`,
       ),
     );
@@ -87,10 +87,10 @@ describe("a spawn", () => {
     const instance = readPlace(ref, "dev")?.instance;
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "dev"]);
     const agents = processTable().filter(
-      ({ pid }) => startedWith(pid, `TEAMS_HOME=${place.root}`) && /^\S*node \S+ agent /.test(argvOf(pid)),
+      ({ pid }) => hasEnvEntry(pid, `TEAMS_HOME=${place.root}`) && /^\S*node \S+ agent /.test(argvOf(pid)),
     );
     expect(agents.map(({ pid }) => pid)).toEqual([readStatus(ref, "dev")?.process.pid]);
-    expect(startedWith(agents[0]?.pid ?? 0, `TEAMS_INSTANCE=${instance}`)).toBe(true);
+    expect(hasEnvEntry(agents[0]?.pid ?? 0, `TEAMS_INSTANCE=${instance}`)).toBe(true);
   });
 });
 
@@ -142,7 +142,7 @@ describe("a spawn that fails (S13)", () => {
       details: { started: ["good"], failed: [{ name: "bad" }] },
     });
     expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "good"]);
-    expect(startOf(readStatus(ref, "good")?.process.pid ?? 0)).toBeDefined();
+    expect(startTimeOf(readStatus(ref, "good")?.process.pid ?? 0)).toBeDefined();
   });
 });
 

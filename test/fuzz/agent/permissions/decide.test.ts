@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decide, withHook } from "../../../../src/agent/permissions/decide.ts";
+import { decidePermission, withHook } from "../../../../src/agent/permissions/decide.ts";
 import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
 import type { PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
@@ -81,7 +81,7 @@ const question = fc.record({ call, rules, mode, coordinator: fc.boolean() }).map
 );
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
-const strictness = (asked: PermissionQuestion): number => STRICTNESS[decide(asked).behavior];
+const strictness = (asked: PermissionQuestion): number => STRICTNESS[decidePermission(asked).behavior];
 const withRules = (asked: PermissionQuestion, more: Partial<PermissionRules>): PermissionQuestion => ({
   ...asked,
   rules: {
@@ -91,7 +91,7 @@ const withRules = (asked: PermissionQuestion, more: Partial<PermissionRules>): P
   },
 });
 
-test("decide: a deny or ask rule never makes an answer milder, an allow rule never stricter", () => {
+test("decidePermission: a deny or ask rule never makes an answer milder, an allow rule never stricter", () => {
   fc.assert(
     fc.property(question, rule, (asked, one) => {
       expect(strictness(withRules(asked, { deny: [one] }))).toBeGreaterThanOrEqual(strictness(asked));
@@ -103,17 +103,17 @@ test("decide: a deny or ask rule never makes an answer milder, an allow rule nev
   );
 });
 
-test("decide: a call denied in bypassPermissions is denied in every mode", () => {
+test("decidePermission: a call denied in bypassPermissions is denied in every mode", () => {
   fc.assert(
     fc.property(question, (asked) => {
-      if (decide({ ...asked, mode: "bypassPermissions" }).behavior !== "deny") return;
-      expect(decide(asked).behavior).toBe("deny");
+      if (decidePermission({ ...asked, mode: "bypassPermissions" }).behavior !== "deny") return;
+      expect(decidePermission(asked).behavior).toBe("deny");
     }),
     cases(2_000),
   );
 });
 
-test("decide: the modes are ordered by strictness", () => {
+test("decidePermission: the modes are ordered by strictness", () => {
   fc.assert(
     fc.property(question, (asked) => {
       const by = Object.fromEntries(
@@ -129,7 +129,7 @@ test("decide: the modes are ordered by strictness", () => {
   );
 });
 
-test("decide: a write to a protected file never runs unasked except in bypassPermissions or as the plan", () => {
+test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or as the plan", () => {
   const guarded = /^\/home\/ada\/(\.bashrc|\.claude\/|work\/\.git\/)/;
   fc.assert(
     fc.property(question, (asked) => {
@@ -142,7 +142,7 @@ test("decide: a write to a protected file never runs unasked except in bypassPer
             );
       fc.pre(touched.some((one) => guarded.test(one)));
       fc.pre(asked.mode !== "bypassPermissions" && asked.mode !== "plan");
-      const hooked = withHook(decide(asked), { behavior: "allow", reason: "" }, asked.mode);
+      const hooked = withHook(decidePermission(asked), { behavior: "allow", reason: "" }, asked.mode);
       expect(hooked.behavior).not.toBe("allow");
     }),
     cases(1_000),

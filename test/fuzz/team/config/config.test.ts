@@ -5,7 +5,7 @@ import { TeamError } from "../../../../src/errors.ts";
 import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { recipientOf } from "../../../../src/team/mailbox/recipients.ts";
-import { findMember, memberOf } from "../../../../src/team/members/members.ts";
+import { findMember, lookUpMember } from "../../../../src/team/members/members.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
 
@@ -44,7 +44,7 @@ test("findMember and recipientOf return the member or throw a TeamError for any 
   fc.assert(
     fc.property(valid, fc.oneof(word, fc.string()), (value, address) => {
       const config = teamConfig.parse(value);
-      const found = memberOf(config, address);
+      const found = lookUpMember(config, address);
       for (const find of [findMember, recipientOf]) {
         if (found !== undefined) expect(find(config, address)).toBe(found);
         else expect(() => find(config, address)).toThrow(TeamError);

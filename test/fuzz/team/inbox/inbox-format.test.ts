@@ -5,10 +5,10 @@ import {
   messageKey,
   parseEntries,
   readEntry,
-  salvageEntries,
+  recoverEntries,
 } from "../../../../src/team/inbox/inbox-format.ts";
-import { acknowledge, pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
 
@@ -58,7 +58,7 @@ test("readEntry accepts exactly the entries with the required fields, and keeps 
   );
 });
 
-test("salvageEntries keeps every complete entry of an array that is cut anywhere (S24)", () => {
+test("recoverEntries keeps every complete entry of an array that is cut anywhere (S24)", () => {
   fc.assert(
     fc.property(objects, fc.constantFrom(undefined, 2), fc.nat(), (all, space, at) => {
       const text = JSON.stringify(all, undefined, space);
@@ -67,16 +67,16 @@ test("salvageEntries keeps every complete entry of an array that is cut anywhere
         const until = JSON.stringify(all.slice(0, i + 1), undefined, space).replace(/\n?\]$/, "");
         return cut.startsWith(until);
       });
-      expect(salvageEntries(cut)).toEqual(whole);
+      expect(recoverEntries(cut)).toEqual(whole);
     }),
     cases(15_000),
   );
 });
 
-test("salvageEntries never throws for a damaged array (S24)", () => {
+test("recoverEntries never throws for a damaged array (S24)", () => {
   fc.assert(
     fc.property(spoilt(formatted), (text) => {
-      for (const entry of parseEntries(text) ?? salvageEntries(text)) readEntry(entry);
+      for (const entry of parseEntries(text) ?? recoverEntries(text)) readEntry(entry);
     }),
     cases(15_000),
   );
@@ -88,19 +88,19 @@ test("a damaged inbox accepts a message, keeps its valid entries and quarantines
   await fc.assert(
     fc.asyncProperty(fc.oneof(formatted, spoilt(formatted)), async (text) => {
       writeFileSync(inbox, text);
-      const before = (parseEntries(text) ?? salvageEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
-      await deliver(ref, { from: "b", to: "a", text: "new" });
-      const found = await pending(ref, "a");
+      const before = (parseEntries(text) ?? recoverEntries(text)).flatMap((entry) => readEntry(entry) ?? []);
+      await sendMessage(ref, { from: "b", to: "a", text: "new" });
+      const found = await unreadMessages(ref, "a");
       expect(found.map(({ message }) => message.text)).toEqual([
         ...before.filter(({ read }) => !read).map((message) => message.text),
         "new",
       ]);
-      await acknowledge(
+      await markAsRead(
         ref,
         "a",
         found.map(({ key }) => key),
       );
-      expect(await pending(ref, "a")).toEqual([]);
+      expect(await unreadMessages(ref, "a")).toEqual([]);
       if (parseEntries(text) === undefined && text.trim() !== "")
         expect(originals(ref.paths.inboxes)).toContain(text);
     }),
@@ -120,7 +120,7 @@ test("an inbox that is cut within a character is quarantined byte for byte (S24)
   const cuts = [...bytes.keys()].filter((at) => (bytes[at] ?? 0) >= 0x80);
   for (const at of cuts) {
     writeFileSync(ref.paths.inbox("a"), bytes.subarray(0, at));
-    await deliver(ref, { from: "b", to: "a", text: "new" });
+    await sendMessage(ref, { from: "b", to: "a", text: "new" });
   }
   const kept = readdirSync(ref.paths.inboxes)
     .filter((name) => name.includes(".broken-"))
@@ -139,16 +139,16 @@ test.each([100, 100_000])(
     const nested = `${JSON.stringify({ ...entry, text: "deep" }).slice(0, -1)},"x":${deep}}`;
     const text = `[${one},${deep},${nested},${two}]`;
     writeFileSync(ref.paths.inbox("a"), text);
-    await deliver(ref, { from: "b", to: "a", text: "new" });
-    const found = await pending(ref, "a");
+    await sendMessage(ref, { from: "b", to: "a", text: "new" });
+    const found = await unreadMessages(ref, "a");
     const texts = found.map(({ message }) => message.text);
     expect(texts.filter((said) => said !== "deep")).toEqual(["one", "two", "new"]);
-    await acknowledge(
+    await markAsRead(
       ref,
       "a",
       found.map(({ key }) => key),
     );
-    expect(await pending(ref, "a")).toEqual([]);
+    expect(await unreadMessages(ref, "a")).toEqual([]);
     if (!texts.includes("deep")) expect(originals(ref.paths.inboxes)).toContain(text);
   },
 );

@@ -12,7 +12,7 @@ import {
   getTask,
   isBlocked,
   listTasks,
-  ownerOf,
+  ownerName,
 } from "../../../../src/team/tasks/tasks.ts";
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -64,7 +64,7 @@ test("the task schema keeps all fields of any valid task and never throws", () =
       expect(parsed.data).toMatchObject(Object.fromEntries(given));
       isBlocked(parsed.data, () => parsed.data);
       leaseLapsed(parsed.data);
-      ownerOf(parsed.data);
+      ownerName(parsed.data);
     }),
     cases(15_000),
   );
@@ -102,7 +102,7 @@ test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable t
         answers(() => assertAllowed(task, actor, wanted, get));
         if (!answers(() => assertClaimable(task, actor, get))) continue;
         expect(task.status).not.toBe("completed");
-        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerOf(task));
+        expect([undefined, actor]).toContain(leaseLapsed(task) ? actor : ownerName(task));
       }
     }),
     cases(8_000),

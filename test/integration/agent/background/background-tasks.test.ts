@@ -7,7 +7,7 @@ import { outputDirectory } from "../../../../src/agent/background/output-file.ts
 import type { ToolContext, ToolResult } from "../../../../src/agent/tool.ts";
 import { taskOutputTool, taskStopTool } from "../../../../src/agent/tools/background-tasks.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { eventually } from "../../../support/eventually.ts";
 
 const SECRET = "sk-very-secret-value";
@@ -49,16 +49,16 @@ async function start(command: string, more: { timeout?: number } = {}): Promise<
 const output = (task_id: string, more: object = {}, given?: Partial<ToolContext>): Promise<ToolResult> =>
   taskOutputTool.execute({ task_id, ...more }, context(given));
 const pidIn = (name: string): number => Number(readFileSync(join(cwd, name), "utf8"));
-const isRunning = (name: string): boolean => startOf(pidIn(name)) !== undefined;
+const isRunning = (name: string): boolean => startTimeOf(pidIn(name)) !== undefined;
 
-describe("a command in the background", () => {
-  test("that prints more than its file takes is cut there, which is said, and its newest output is seen", async () => {
+describe("background command", () => {
+  test("reports that its output file is full, and still shows its newest output", async () => {
     background = new BackgroundTasks({ cwd, secrets: [SECRET], room: 1_000 });
     const { taskId, outputFile } = await start(
       `seq 1 5000; echo ${SECRET}; until [ -e go ]; do sleep 0.02; done`,
     );
     const newest = async () => (await output(taskId, { block: false })).content;
-    await eventually("its newest words", async () => (await newest()).includes("5000\n[secret]"));
+    await eventually("its newest output", async () => (await newest()).includes("5000\n[secret]"));
     expect(await newest()).toContain(`its start is in ${outputFile}, which took no more`);
     writeFileSync(join(cwd, "go"), "");
     expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
@@ -67,12 +67,12 @@ describe("a command in the background", () => {
     expect(kept.length).toBeLessThan(1_100);
   });
 
-  test("starts at once; its output is there while it runs, and its end is told once, with how", async () => {
+  test("shows its output while it runs and notifies once of its end, with the reason", async () => {
     const { taskId, outputFile } = await start(
       "echo begun; until [ -e go ]; do sleep 0.02; done; echo over; exit 3",
     );
     expect(statSync(outputFile).mode & 0o777).toBe(0o600);
-    await eventually("its first words", () => readFileSync(outputFile, "utf8") === "begun\n");
+    await eventually("its first output", () => readFileSync(outputFile, "utf8") === "begun\n");
     expect((await output(taskId, { block: false })).content).toBe(`${taskId} still runs\nbegun`);
     await bashTool.execute({ command: "touch go" }, context());
     await eventually("its end", () => notices.length > 0);
@@ -80,17 +80,17 @@ describe("a command in the background", () => {
     expect(notices[0]?.what).toContain("echo begun");
     expect(notices[0]?.isNews()).toBe(true);
     expect((await output(taskId)).content).toBe(`${taskId} failed: Exit code 3\nbegun\nover`);
-    // Who has asked is not told once more.
+    // An agent that has read the end is not notified again.
     expect(notices[0]?.isNews()).toBe(false);
   });
 
-  test("is waited for, and who waited is told by that alone", async () => {
+  test("sends no notice of its end to an agent that waited for it", async () => {
     const { taskId } = await start("sleep 0.1; echo done");
     expect((await output(taskId)).content).toBe(`${taskId} completed: exit code 0\ndone`);
     expect(notices).toEqual([]);
   });
 
-  test("is waited for no longer than asked, nor behind an interrupt, and its end is told then", async () => {
+  test("is waited for until the timeout or an interrupt; a notice reports its end later", async () => {
     const { taskId } = await start("until [ -e go ]; do sleep 0.02; done");
     expect((await output(taskId, { timeout: 10 })).content).toContain("still runs");
     const controller = new AbortController();
@@ -102,7 +102,7 @@ describe("a command in the background", () => {
     expect(notices[0]?.isNews()).toBe(true);
   });
 
-  test("outlives the turn that started it", async () => {
+  test("continues after the turn that started it", async () => {
     const controller = new AbortController();
     const started = await bashTool.execute(
       { command: "echo $$ >pid; sleep 600", run_in_background: true },
@@ -115,7 +115,7 @@ describe("a command in the background", () => {
     expect(isRunning("pid")).toBe(true);
   });
 
-  test("is stopped with all that it started, also what ignores the first signal", async () => {
+  test("is stopped with its children, including those that ignore SIGTERM", async () => {
     const { taskId } = await start(
       "trap '' TERM; echo $$ >parent; sh -c 'trap \"\" TERM; echo $$ >child; sleep 600; sleep 600'",
     );
@@ -129,7 +129,7 @@ describe("a command in the background", () => {
     expect(again.isError).not.toBe(true);
   });
 
-  test("ends with its agent, and nobody is told", async () => {
+  test("ends with its agent, without a notice", async () => {
     await start("echo $$ >one; sleep 600");
     await start("echo $$ >two; sleep 600");
     await eventually("both", () =>
@@ -140,12 +140,12 @@ describe("a command in the background", () => {
     expect(notices).toEqual([]);
   });
 
-  test("may have a time limit, and none of its own", async () => {
+  test("ends at the timeout of its call", async () => {
     const { taskId } = await start("sleep 600", { timeout: 50 });
     expect((await output(taskId)).content).toContain(`${taskId} failed: Not done after 50 ms`);
   });
 
-  test("shows its newest output where it is long; the file has all, with no secret in it (S75)", async () => {
+  test("shows the newest part of a long output; the file has all of it, with secrets redacted (S75)", async () => {
     const { taskId, outputFile } = await start(`echo first; echo ${SECRET}; seq 1 20000; echo last`);
     await eventually("its end", () => notices.length === 1);
     expect(notices[0]?.what).toBe("echo first; echo [secret]; seq 1 20000; echo last");
@@ -157,7 +157,7 @@ describe("a command in the background", () => {
     expect(whole).toMatch(/^first\n\[secret\]\n1\n/);
   });
 
-  test("is refused where too many run, and goes again once one has ended", async () => {
+  test("is refused while 16 others run, and starts after one has ended", async () => {
     const started: Started[] = [];
     for (let i = 0; i < 16; i += 1) started.push(await start("sleep 600"));
     const result = await bashTool.execute({ command: "sleep 1", run_in_background: true }, context());
@@ -166,7 +166,7 @@ describe("a command in the background", () => {
     await start("true");
   });
 
-  test("of many words is told by its first, and one that is too long for the system says so", async () => {
+  test("is shortened in its notice, and reports if it is too long for the system", async () => {
     const words = `echo ${"word ".repeat(100)}`;
     await start(words);
     await eventually("its end", () => notices.length === 1);
@@ -180,7 +180,7 @@ describe("a command in the background", () => {
     expect(notices[1]?.what.length).toBeLessThan(200);
   });
 
-  test("that is nobody's is said to be none", async () => {
+  test("is reported as unknown if its id does not exist", async () => {
     expect(await output("bash-0")).toMatchObject({
       isError: true,
       content: expect.stringContaining("bash-0"),
@@ -188,7 +188,7 @@ describe("a command in the background", () => {
     expect((await taskStopTool.execute({ task_id: "bash-0" }, context())).isError).toBe(true);
   });
 
-  test("of which only the newest can be asked for once they have ended", async () => {
+  test("is forgotten after many later ones have ended", async () => {
     const work = async () => ({ status: "completed" as const, how: "done" });
     const first = background.start("bash", "first", work);
     for (let i = 0; i < 130; i += 1) {

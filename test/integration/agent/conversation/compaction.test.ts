@@ -68,7 +68,7 @@ function agent({ window = 20_000, ...options }: Given = {}): Agent {
   });
 }
 
-/** A tool whose result is as long as it is asked for. */
+/** A tool that returns a result of the requested length. */
 const bigTool: Tool<{ characters: number }> = {
   name: "Big",
   description: "Prints a lot",
@@ -90,7 +90,7 @@ const textsOf = ({ body }: FakeRequest): string =>
 const asksForSummary = (request: FakeRequest): boolean =>
   textsOf(request).includes(JSON.stringify(ASK_FOR_SUMMARY).slice(1, 60));
 
-/** Counts tokens as a server does, and refuses what its window does not hold. */
+/** Starts a server that counts tokens and refuses requests larger than its window. */
 async function serve(
   window: number,
   reply: (request: FakeRequest, summary: boolean) => FakeReply,
@@ -108,8 +108,8 @@ async function serve(
   });
 }
 
-describe("a conversation near the end of its window", () => {
-  test("is summarised by the model, with what stands on the disk, and the newest part stays", async () => {
+describe("compaction near the end of the context window", () => {
+  test("replaces old messages by a summary and the current facts, and keeps the newest part", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY of it all" : "fine"));
     const ada = agent({ facts: () => "Task 7 is yours." });
     for (let i = 1; i <= 10; i += 1)
@@ -117,7 +117,7 @@ describe("a conversation near the end of its window", () => {
     const asked = api.requests.findIndex(asksForSummary);
     expect(asked).toBeGreaterThan(2);
     for (const request of api.requests) expectValidRequest(request);
-    // Behind the same prompt, so that the server's cache has it.
+    // The prompt is the same, so the server's cache applies.
     expect(api.requests[asked]?.body.system).toEqual(api.requests[asked - 1]?.body.system);
     expect(api.requests[asked]?.body.tools).toEqual(api.requests[asked - 1]?.body.tools);
     const next = textsOf(api.requests[asked + 1] as FakeRequest);
@@ -126,13 +126,13 @@ describe("a conversation near the end of its window", () => {
     expect(next).toContain(`request ${asked + 1} `);
     expect(next).not.toContain("request 1 ");
     expect(events.map(({ type }) => type)).toContain("compacted");
-    // Nobody is shown the summary as the agent's own words.
+    // The summary is not shown as text of the agent.
     expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).not.toContain(
       "SUMMARY",
     );
   });
 
-  test("grows by no number of turns, neither in memory nor in what is sent", async () => {
+  test("keeps memory and requests bounded over 1,000 turns", async () => {
     await serve(20_000, () => say("unasked"));
     let summaries = 0;
     let longest = 0;
@@ -154,7 +154,7 @@ describe("a conversation near the end of its window", () => {
         };
       },
     };
-    // A thousand durable lines would be the most of it.
+    // Writing a thousand lines to disk would take most of the time.
     const transcript = { ...openTranscript(path(), { sessionId: "s1" }), append: () => undefined };
     const ada = agent({ model, transcript });
     let most = 0;
@@ -167,7 +167,7 @@ describe("a conversation near the end of its window", () => {
     expect(summaries).toBeGreaterThan(30);
   });
 
-  test("that one huge result filled alone is cut in that result, and the turn goes on", async () => {
+  test("shortens a single huge tool result and continues the turn", async () => {
     let calls = 0;
     await serve(20_000, (_, summary) => {
       if (summary) return say("SUMMARY");
@@ -186,7 +186,7 @@ describe("a conversation near the end of its window", () => {
     expect(last).toContain("look");
   });
 
-  test("that many results side by side filled is cut in each of them", async () => {
+  test("shortens each of several large parallel results", async () => {
     let calls = 0;
     await serve(20_000, (_, summary) => {
       if (summary) return say("SUMMARY");
@@ -198,7 +198,7 @@ describe("a conversation near the end of its window", () => {
     for (const request of api.requests) expectValidRequest(request);
   });
 
-  test("keeps the request of the turn word for word, also where the turn itself is what is long", async () => {
+  test("keeps the turn's request verbatim even if the turn itself is too long", async () => {
     let calls = 0;
     await serve(20_000, (_, summary) => {
       if (summary) return say("SUMMARY");
@@ -211,7 +211,7 @@ describe("a conversation near the end of its window", () => {
     expect(agent().restoredKeys).toEqual(["k1"]);
   });
 
-  test("goes without what it thought: a server takes that only behind the conversation that it stood behind", async () => {
+  test("removes thinking blocks, which are valid only after the original messages", async () => {
     const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
     await serve(20_000, (_, summary) =>
       summary ? say("SUMMARY") : { kind: "message", blocks: [thinking, { type: "text", text: "fine" }] },
@@ -223,7 +223,7 @@ describe("a conversation near the end of its window", () => {
     expect(textsOf(api.requests[asked + 1] as FakeRequest)).not.toContain('"thinking"');
   });
 
-  test("is shown without that for its summary too, where it has to be cut for it", async () => {
+  test("removes thinking blocks from a summary request that had to be shortened", async () => {
     const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const;
     await serve(200_000, (_, summary) =>
       summary ? say("SUMMARY") : { kind: "message", blocks: [thinking, { type: "text", text: "fine" }] },
@@ -235,7 +235,7 @@ describe("a conversation near the end of its window", () => {
     expect(asked).not.toContain('"thinking"');
   });
 
-  test("may be interrupted while it is summarised, and is as it was", async () => {
+  test("leaves the conversation unchanged if it is interrupted", async () => {
     const controller = new AbortController();
     await serve(20_000, (_, summary) => (summary ? { kind: "hang" } : say("fine")));
     const ada = agent({
@@ -253,7 +253,7 @@ describe("a conversation near the end of its window", () => {
     expect(ada.messages.length).toBeGreaterThan(8);
   });
 
-  test("whose summary fails ends the turn and not the agent, and loses nothing", async () => {
+  test("fails the turn if the summary fails, and loses no messages", async () => {
     let broken = true;
     await serve(20_000, (_, summary) => {
       if (!summary) return say("fine");
@@ -272,7 +272,7 @@ describe("a conversation near the end of its window", () => {
   });
 });
 
-describe("an answer that is no summary", () => {
+describe("compaction with an unusable summary", () => {
   const tool: FakeReply = {
     kind: "message",
     blocks: [
@@ -287,8 +287,8 @@ describe("an answer that is no summary", () => {
     stopReason,
   });
 
-  /** What the agent reads behind the first compaction, where its model answers the calls for a summary like this. */
-  async function behind(...answers: readonly FakeReply[]) {
+  /** Runs turns until the first compaction, with these answers to its summary requests; returns those requests and the next one. */
+  async function compactWith(...answers: readonly FakeReply[]) {
     let asked = 0;
     await serve(20_000, (_, summary) => {
       if (!summary) return say("fine");
@@ -305,61 +305,62 @@ describe("an answer that is no summary", () => {
     for (const request of api.requests) expectValidRequest(request);
     return { asks: api.requests.filter(asksForSummary), next: textsOf(api.requests.at(-1) as FakeRequest) };
   }
-  const flaw = () => events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
+  const missingSummary = () =>
+    events.flatMap((event) => (event.type === "compacted" ? [event.noSummary] : []));
 
   test.each<[string, FakeReply]>([
-    ["a call of a tool", tool],
-    ["a call that says it is no call", { ...tool, stopReason: "end_turn" }],
-    ["nothing", stopped("", "end_turn")],
+    ["a tool call", tool],
+    ["a tool call with the stop reason end_turn", { ...tool, stopReason: "end_turn" }],
+    ["an empty answer", stopped("", "end_turn")],
     ["a refusal", stopped("I cannot.", "refusal")],
-    ["one that is cut", stopped("1. What was ask", "max_tokens")],
-  ])("%s: it is asked for again, without tools but behind the same prompt", async (_, first) => {
-    const { asks, next } = await behind(first, say("SUMMARY"));
+    ["a truncated summary", stopped("1. What was ask", "max_tokens")],
+  ])("asks again with the same prompt and without tool calls after %s", async (_, first) => {
+    const { asks, next } = await compactWith(first, say("SUMMARY"));
     expect(asks.map(({ body }) => body.tool_choice)).toEqual([undefined, { type: "none" }]);
     expect(asks[1]?.body.tools).toEqual(asks[0]?.body.tools);
     expect(textsOf(asks[1] as FakeRequest)).toContain(JSON.stringify(ASK_AGAIN).slice(1, 40));
     expect(next).toContain("SUMMARY");
     expect(next).not.toMatch(/look once more|I cannot|What was ask"/);
-    expect(flaw()).toEqual([undefined]);
+    expect(missingSummary()).toEqual([undefined]);
   });
 
-  test("twice is none: what was said stays, the reason is true, and a person is told", async () => {
-    const { asks, next } = await behind(tool, tool);
+  test("keeps the received messages and reports the reason after two failed attempts", async () => {
+    const { asks, next } = await compactWith(tool, tool);
     expect(asks).toHaveLength(2);
     expect(next).toContain("No summary could be made of this part: the model gave none.");
     expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*MANGO-2/);
-    expect(flaw()).toEqual(["the model gave none"]);
+    expect(missingSummary()).toEqual(["the model gave none"]);
   });
 
-  test("that is cut twice is better than none", async () => {
-    expect((await behind(stopped("half", "max_tokens"), stopped("HALF OF IT", "max_tokens"))).next).toContain(
-      "HALF OF IT",
-    );
+  test("uses a summary that is truncated twice", async () => {
+    expect(
+      (await compactWith(stopped("half", "max_tokens"), stopped("HALF OF IT", "max_tokens"))).next,
+    ).toContain("HALF OF IT");
   });
 
-  test("of a server that knows no choice of tools is none either", async () => {
+  test("does without a summary if the server rejects tool_choice", async () => {
     const unknown = {
       kind: "error",
       status: 400,
       type: "invalid_request_error",
       message: "tool_choice?",
     } as const;
-    expect((await behind(tool, unknown)).next).toContain("the model gave none");
+    expect((await compactWith(tool, unknown)).next).toContain("the model gave none");
   });
 });
 
-describe("a conversation that the server finds too long", () => {
+describe("conversation too long for the server", () => {
   test.each([
     ["Anthropic's sentence", (tokens: number) => `prompt is too long: ${tokens} tokens > 6000 maximum`],
     [
       "Anthropic's other sentence",
       () => "input length and `max_tokens` exceed context limit: 5000 + 4000 > 6000, decrease input length",
     ],
-    ["another server's", () => "This model's maximum context length is 6000 tokens."],
-    ["one that names no number", () => "Input is too long for requested model."],
-  ])("is compacted and sent again: %s", async (_, sentence) => {
+    ["the sentence of another server", () => "This model's maximum context length is 6000 tokens."],
+    ["a sentence without a number", () => "Input is too long for requested model."],
+  ])("is compacted and sent again after %s", async (_, sentence) => {
     await serve(6_000, (_request, summary) => say(summary ? "SUMMARY" : "fine"), sentence);
-    // It believes in a far larger window.
+    // The agent assumes a far larger window.
     const ada = agent({ window: 200_000 });
     for (let i = 1; i <= 8; i += 1) {
       expect(await ada.run(input(`request ${i} ${"y".repeat(4_000)}`), never)).toMatchObject({
@@ -370,9 +371,9 @@ describe("a conversation that the server finds too long", () => {
   });
 
   test.each([
-    ["that counts next to nothing of what it is sent", "It is too large."],
-    ["that says a limit of something else", "The limit of 100 MB is exceeded."],
-  ])("once is not taken for long ever after: by a server %s", async (_, message) => {
+    ["that counts very few tokens", "It is too large."],
+    ["that names a limit of another kind", "The limit of 100 MB is exceeded."],
+  ])("is compacted only once after one refusal by a server %s", async (_, message) => {
     let refusals = 0;
     const tooLong: FakeReply = { kind: "error", status: 413, type: "request_too_large", message };
     api = await startFakeMessagesApi((request) => {
@@ -392,7 +393,7 @@ describe("a conversation that the server finds too long", () => {
     }
   });
 
-  test("in the middle of answers, by a server with less room than was thought, is shorter for the next ones", async () => {
+  test("is compacted if answers exceed a window smaller than assumed", async () => {
     api = await startFakeMessagesApi((request) => {
       if (asksForSummary(request)) return say("SUMMARY");
       const full = { ...say("One"), stopReason: "model_context_window_exceeded" } as FakeReply;
@@ -406,7 +407,7 @@ describe("a conversation that the server finds too long", () => {
     expect(api.requests.some(asksForSummary)).toBe(true);
   });
 
-  test("also for its summary: less is shown until it fits, and in the end none is asked for", async () => {
+  test("is shortened for the summary request, and compacted without a summary if that never fits", async () => {
     await serve(100_000, (_, summary) =>
       summary
         ? { kind: "error", status: 400, type: "invalid_request_error", message: "prompt is too long" }
@@ -419,14 +420,14 @@ describe("a conversation that the server finds too long", () => {
     expect(shown[3]).toBeLessThan((shown[0] ?? 0) / 2);
     const next = textsOf(api.requests.at(-1) as FakeRequest);
     expect(next).toContain("No summary could be made of this part: it was too long for the model.");
-    // What was said stays, as much of it as there is room for, and a person hears of the rest.
+    // As many of the received messages as fit are kept, and the event reports the missing summary.
     expect(next.slice(0, 9_000)).toMatch(/What was said to you in this part.*request \d/);
     expect(events).toContainEqual(
       expect.objectContaining({ type: "compacted", noSummary: "it was too long for the model" }),
     );
   });
 
-  test("whatever is left out of it ends the turn with the server's words", async () => {
+  test("fails the turn with the server's message if even a short one is refused", async () => {
     await serve(
       0,
       () => say("never"),
@@ -437,11 +438,11 @@ describe("a conversation that the server finds too long", () => {
       failure: expect.stringContaining("prompt is too long"),
     });
     expect(api.requests.length).toBeLessThan(20);
-    // Once behind each answer of the server, and never what is compact already.
+    // One compaction for each refusal, and none of a conversation that is already compact.
     expect(events.filter(({ type }) => type === "compacting")).toHaveLength(3);
   });
 
-  test("in the middle of an answer is compacted, and the answer gone on with", async () => {
+  test("is compacted in the middle of an answer, which then continues", async () => {
     let calls = 0;
     await serve(20_000, (_, summary) => {
       calls += 1;
@@ -463,8 +464,8 @@ describe("a conversation that the server finds too long", () => {
   });
 });
 
-describe("a compacted conversation that is taken up again (S51)", () => {
-  test("goes on where it was, with all that it had received and spent", async () => {
+describe("resumed compacted conversation (S51)", () => {
+  test("restores messages, message keys, tokens and costs", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
     const first = agent();
     for (let i = 1; i <= 6; i += 1)
@@ -480,7 +481,7 @@ describe("a compacted conversation that is taken up again (S51)", () => {
     expect(again.costUsd).toBeCloseTo((again.tokens.input + again.tokens.output) / 1_000_000);
   });
 
-  test("knows what its server said of the window, until it has another model", async () => {
+  test("remembers the window that the server reported, until the model changes", async () => {
     await serve(6_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
     const refused = () =>
       events.filter(({ type, ...event }) => type === "model_called" && "failure" in event).length;
@@ -502,7 +503,7 @@ describe("a compacted conversation that is taken up again (S51)", () => {
     expect(refused()).toBeGreaterThan(before);
   });
 
-  test("reads no further back than its newest compaction, and further where that line is damaged", async () => {
+  test("is read back to its newest compaction, or further if that line is damaged", async () => {
     await serve(20_000, (_, summary) => say(summary ? "SUMMARY" : "fine"));
     const ada = agent();
     for (let i = 1; i <= 6; i += 1) await ada.run(input(`request ${i} ${"y".repeat(8_000)}`), never);

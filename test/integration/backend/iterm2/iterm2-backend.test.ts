@@ -6,7 +6,7 @@ import { it2Driver } from "../../../../src/backend/iterm2/it2-cli.ts";
 import { iterm2Backend } from "../../../../src/backend/iterm2/iterm2-backend.ts";
 import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
 import { prepareLaunches } from "../../../../src/launch/prepare.ts";
-import { processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { run } from "../../../../src/os/process/run.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { iterm2 } from "../../../support/iterm2.ts";
@@ -53,7 +53,7 @@ describe("A spawn in iTerm2", () => {
       "ITERM_PROFILE=Default",
       "TERM_PROGRAM=iTerm.app",
     ])
-      expect([line, startedWith(pid, line)]).toEqual([line, true]);
+      expect([line, hasEnvEntry(pid, line)]).toEqual([line, true]);
     const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
     expect(environment).not.toContain("ITERM2_COOKIE");
     expect(environment).not.toContain("LC_TERMINAL");

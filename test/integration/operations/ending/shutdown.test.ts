@@ -4,8 +4,8 @@ import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import type { Clock } from "../../../../src/os/clock.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import { acknowledge, pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
@@ -30,7 +30,7 @@ function leapingClock(): Clock {
 /** What the lead has asked of dev, which lives in this process. */
 async function asked(ref: TeamRef, type: "shutdown_request" | "interrupt_request") {
   return eventually(type, async () =>
-    (await pending(ref, "dev")).find(({ protocol }) => protocol?.type === type),
+    (await unreadMessages(ref, "dev")).find(({ protocol }) => protocol?.type === type),
   );
 }
 
@@ -41,7 +41,7 @@ describe("while the time of day leaps", () => {
     const { protocol } = await asked(ref, "shutdown_request");
     const requestId = protocol?.type === "shutdown_request" ? protocol.requestId : "";
     const answer = { type: "shutdown_rejected" as const, requestId, from: "dev", reason: "I am not done." };
-    await deliver(ref, { from: "dev", to: LEAD_NAME, text: formatProtocol(answer, new Date()) });
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: formatProtocol(answer, new Date()) });
     expect(await ending).toEqual([{ name: "dev", outcome: "rejected", reason: "I am not done." }]);
   });
 
@@ -49,7 +49,7 @@ describe("while the time of day leaps", () => {
     const ref = await withDev();
     const interrupting = interruptAgent(contextOf(ref, LEAD_NAME, { clock: leapingClock() }), "dev");
     const { key } = await asked(ref, "interrupt_request");
-    await acknowledge(ref, "dev", [key]);
+    await markAsRead(ref, "dev", [key]);
     const status = readStatus(ref, "dev");
     if (status !== undefined) writeStatus(ref, "dev", { ...status, state: "idle" });
     expect(await interrupting).toEqual({ name: "dev", outcome: "interrupted" });
@@ -64,7 +64,7 @@ describe("where one of those named cannot be asked", () => {
     const ref = await withDev();
     const ending = shutdownTeammates(contextOf(ref, LEAD_NAME), ["dev", name], { timeoutMs: 0 });
     await expect(ending).rejects.toMatchObject({ code });
-    expect(await pending(ref, "dev")).toEqual([]);
+    expect(await unreadMessages(ref, "dev")).toEqual([]);
   });
 });
 

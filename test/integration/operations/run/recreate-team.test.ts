@@ -3,7 +3,7 @@ import { keptOf, makeAnew } from "../../../../src/operations/run/recreate-team.t
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
-import { spentByTeam, withLimits } from "../../../../src/team/members/budget.ts";
+import { spentByTeam } from "../../../../src/team/members/budget.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import { statusOf } from "../../../support/records.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -12,7 +12,7 @@ import { contextOf } from "../../../support/worker.ts";
 it("the team that a lead makes in the place of its own has the same lead, and what is left of the budget", async () => {
   const ref = await testTeam(["dev"], {
     leadMode: "acceptEdits",
-    metadata: withLimits({}, { maxTokens: 100 }),
+    metadata: { _budget: { maxTokens: 100 } },
   });
   await prepareRun(ref, ["dev", LEAD_NAME]);
   // It had crashed, and was no former member when the team was deleted.

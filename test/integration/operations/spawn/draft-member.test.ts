@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { draftOf, startOf } from "../../../../src/operations/spawn/draft-member.ts";
+import { buildStart, draftMember } from "../../../../src/operations/spawn/draft-member.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
-import { giveMode } from "../../../../src/team/members/permission-mode.ts";
+import { setMode } from "../../../../src/team/members/permission-mode.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { statusOf } from "../../../support/records.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -14,7 +14,7 @@ test("an end rings the bell that the lead says is its own, wherever the spawner 
   const config = readTeam(ref);
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
-  const bells = () => startOf(contextOf(ref), config, dev, { name: "dev" }, undefined).request.bells;
+  const bells = () => buildStart(contextOf(ref), config, dev, { name: "dev" }, undefined).request.bells;
   expect(bells()).toEqual([ref.paths.agent(LEAD_NAME).bell]);
   writeStatus(ref, LEAD_NAME, statusOf({ bell: "/run/elsewhere/bell" }));
   expect(bells()).toEqual(["/run/elsewhere/bell"]);
@@ -26,7 +26,8 @@ test("whoever works in a worktree is told of no other repository by the caller's
   const [, dev] = config.members;
   if (dev === undefined) throw new Error("There is no dev.");
   const ctx = contextOf(ref, undefined, { env: { GIT_DIR: "/else/.git", GIT_EDITOR: "ed" } });
-  const envOf = (member: typeof dev) => startOf(ctx, config, member, { name: "dev" }, undefined).request.env;
+  const envOf = (member: typeof dev) =>
+    buildStart(ctx, config, member, { name: "dev" }, undefined).request.env;
   expect(envOf(dev)).toMatchObject({ GIT_DIR: "/else/.git", GIT_EDITOR: "ed" });
   expect(envOf({ ...dev, worktreePath: "/w" })).not.toHaveProperty("GIT_DIR");
   expect(envOf({ ...dev, worktreePath: "/w" })).toMatchObject({ GIT_EDITOR: "ed" });
@@ -44,23 +45,25 @@ test.each<[string, readonly PermissionMode[], PermissionMode]>([
   ["the lead's of now", ["acceptEdits", "delegate", "plan"], "plan"],
 ])("a teammate's mode is %s", async (_, given, expected) => {
   const ref = await testTeam();
-  for (const mode of given) await giveMode(ref, LEAD_NAME, mode);
-  expect(draftOf(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
+  for (const mode of given) await setMode(ref, LEAD_NAME, mode);
+  expect(draftMember(contextOf(ref), readTeam(ref), { name: "dev" }).mode).toBe(expected);
 });
 
 test.each([{ disallowedTools: ["Bash(touch:*"] }, { allowedTools: ["Read", "(x)"] }])(
   "what is no rule is refused, and nobody started: %j",
   async (given) => {
     const ref = await testTeam();
-    expect(() => draftOf(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow("is not a rule");
+    expect(() => draftMember(contextOf(ref), readTeam(ref), { name: "dev", ...given })).toThrow(
+      "is not a rule",
+    );
   },
 );
 
 test("bypassPermissions is neither given nor inherited where it is forbidden, and says by what", async () => {
   const ref = await testTeam();
-  await giveMode(ref, LEAD_NAME, "bypassPermissions");
+  await setMode(ref, LEAD_NAME, "bypassPermissions");
   const draft = (mode: PermissionMode | undefined, forbidden?: string) =>
-    draftOf(
+    draftMember(
       contextOf(ref),
       readTeam(ref),
       { name: "dev", ...(mode && { permissionMode: mode }) },

@@ -5,7 +5,7 @@ import { lookAtTasks } from "../../../../src/operations/supervision/task-notific
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 import { updateTeam } from "../../../../src/team/config/config.ts";
-import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
@@ -31,7 +31,7 @@ async function twoTasks(): Promise<TeamRef> {
 
 /** What somebody was told, as `type #task`, with who said it. */
 async function told(ref: TeamRef, agent: string): Promise<string[]> {
-  return (await pending(ref, agent)).map(({ message, protocol }) =>
+  return (await unreadMessages(ref, agent)).map(({ message, protocol }) =>
     protocol !== undefined && "taskId" in protocol
       ? `${protocol.type} #${protocol.taskId} of ${message.from}`
       : message.text,

@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../../../support/temporary.ts";
 
 const BOUNDS = { most: 1_000, kept: 100 };
 
-test("A log that is too large keeps its last lines, and whoever appends goes on behind them", () => {
+test("cutLog › keeps the last lines of a large log, and other writers append after them", () => {
   const { path, fd } = log();
   const other = openSync(path, "a");
   onTestFinished(() => closeSync(other));
@@ -31,14 +31,14 @@ test("A log that is too large keeps its last lines, and whoever appends goes on 
   expect(cutLog(fd, path, BOUNDS)).toBe(false);
 });
 
-test("Of one line that is longer than what is kept, the end stays", () => {
+test("cutLog › keeps the end of a line longer than the limit", () => {
   const { path, fd } = log();
   writeSync(fd, "x".repeat(2_000));
   expect(cutLog(fd, path, BOUNDS)).toBe(true);
   expect(statSync(path).size).toBeLessThanOrEqual(BOUNDS.kept);
 });
 
-test("Another file under its name, a link to one, or none is left as it is", () => {
+test("cutLog › does nothing if the path is missing, another file or a symlink", () => {
   const { path, fd } = log();
   writeSync(fd, "x\n".repeat(1_000));
   renameSync(path, `${path}.old`);

@@ -12,7 +12,7 @@ function place() {
   return { top, work: join(top, "work"), link };
 }
 
-test("a path leads where its links lead, there or not", () => {
+test("realPathOf › resolves symlinks, even if the target does not exist", () => {
   const { top, work, link } = place();
   link("there", "../else/file");
   link("not-yet", "../else/new");
@@ -26,7 +26,7 @@ test("a path leads where its links lead, there or not", () => {
   expect(realPathOf(join(top, "else/file/x"))).toBe(join(top, "else/file/x"));
 });
 
-test("behind a link `..` is the parent of where it leads", () => {
+test("realPathOf › resolves .. after a symlink to the parent of its target", () => {
   const { top, work, link } = place();
   link("sub", "../else/where");
   link("gone", "../else/new/sub");
@@ -37,7 +37,7 @@ test("behind a link `..` is the parent of where it leads", () => {
   expect(realPathOf("/../..")).toBe("/");
 });
 
-test("links that lead to each other lead nowhere", () => {
+test("realPathOf › throws ELOOP for circular symlinks", () => {
   const { work, link } = place();
   link("a", "b");
   link("b", "a");

@@ -22,7 +22,7 @@ function fifo(): string {
   return path;
 }
 
-test("a pipe that somebody made non-blocking gives back what it does not take", () => {
+test("writeNow › returns the bytes that a non-blocking pipe does not accept", () => {
   const fd = opened(fifo(), constants.O_RDWR | constants.O_NONBLOCK);
   const text = "é".repeat(200_000);
   const rest = writeNow(fd, text);
@@ -33,7 +33,7 @@ test("a pipe that somebody made non-blocking gives back what it does not take", 
   expect(Buffer.concat([taken, rest]).toString() === text).toBe(true);
 });
 
-test("files and pipes are written to without a stream, and so is what throws all away; other devices and closed descriptors are left to Node", () => {
+test("isPlainOutput › accepts files, pipes and /dev/null, but no other devices or closed descriptors", () => {
   const path = fifo();
   expect(isPlainOutput(opened(path, constants.O_RDWR))).toBe(true);
   expect(isPlainOutput(opened(join(path, "..", "file"), "w"))).toBe(true);

@@ -13,8 +13,8 @@ import { temporaryDirectory } from "../../../support/temporary.ts";
 
 const packedBytes = (files: readonly FileToPack[]): Promise<Buffer> => allOf(packArchive(files, 1_000));
 
-describe("an archive that is packed", () => {
-  test("holds each file, of one that grows only what was there", async () => {
+describe("packArchive and related functions", () => {
+  test("packs each file, and a growing file up to its original length", async () => {
     const path = join(temporaryDirectory(), "log");
     writeFileSync(path, "one\ntwo\ntor");
     const start = wholeLinesOf(path);
@@ -31,7 +31,7 @@ describe("an archive that is packed", () => {
     ]);
   });
 
-  test("whole lines are found however long the last one is, and of a file that is not there none", () => {
+  test("measures the whole lines of a file, and returns undefined if it is missing", () => {
     const path = join(temporaryDirectory(), "log");
     expect(wholeLinesOf(path)).toBeUndefined();
     writeFileSync(path, "x".repeat(200_000));
@@ -41,15 +41,15 @@ describe("an archive that is packed", () => {
   });
 
   test.each([
-    ["is gone", undefined],
-    ["has become shorter", "abc"],
-  ])("is no archive when one of its files %s meanwhile", async (_what, text) => {
+    ["disappears", undefined],
+    ["becomes shorter", "abc"],
+  ])("fails if one of the files %s in the meantime", async (_what, text) => {
     const path = join(temporaryDirectory(), "log");
     if (text !== undefined) writeFileSync(path, text);
     await expect(packedBytes([{ name: "a", content: { path, length: 10 } }])).rejects.toThrow();
   });
 
-  test("replaces a file when it is whole, and leaves nothing beside when it is not", async () => {
+  test("replaces a file only with a complete archive, and leaves no temporary file", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "x.tar.gz");
     writeFileSync(path, "old");
@@ -62,11 +62,11 @@ describe("an archive that is packed", () => {
   });
 });
 
-describe("an archive that is read", () => {
+describe("readArchive", () => {
   const read = (bytes: Buffer, take: () => Promise<void> = async () => undefined, most = 1_000_000) =>
     readArchive(stream(bytes), most, take);
 
-  test("gives each file with its bytes, also where the one before was passed over", async () => {
+  test("reads a file even if the caller skipped the previous one", async () => {
     const bytes = await packed([
       { name: "big", text: "x".repeat(300_000) },
       { name: "small", text: "y" },
@@ -78,7 +78,7 @@ describe("an archive that is read", () => {
     expect(seen).toEqual(["small 1 y"]);
   });
 
-  test("ends at its bound, whatever its size in compressed form", async () => {
+  test("fails if the unpacked size exceeds the limit", async () => {
     const bytes = await packed([{ name: "bomb", text: " ".repeat(900_000) }]);
     expect(bytes.length).toBeLessThan(2_000);
     await expect(read(bytes, undefined, 100_000)).rejects.toMatchObject({
@@ -87,13 +87,13 @@ describe("an archive that is read", () => {
     });
   });
 
-  test("fails with the taker's own reason", async () => {
+  test("fails with the error of the callback", async () => {
     const full = Object.assign(new Error("ENOSPC: full"), { code: "ENOSPC", syscall: "write" });
     const bytes = await packed([{ name: "a", text: "x" }, { name: "b" }]);
     await expect(read(bytes, () => Promise.reject(full))).rejects.toBe(full);
   });
 
-  test("is refused wherever it is cut", async () => {
+  test("rejects an archive truncated at any length", async () => {
     const bytes = await packed([{ name: "a", text: "x".repeat(3_000) }]);
     for (let length = 0; length < bytes.length; length += 7) {
       await expect(read(bytes.subarray(0, length))).rejects.toMatchObject({ code: "CORRUPT_FILE" });

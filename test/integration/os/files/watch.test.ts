@@ -5,22 +5,22 @@ import { watchDirectory } from "../../../../src/os/files/watch.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
-it("tells of each entry by its name, and of the directory's own end without one", async () => {
+it("watchDirectory › reports each entry by name, and the removal of the directory without a name", async () => {
   const directory = join(temporaryDirectory(), "watched");
   mkdirSync(directory);
   const seen: (string | undefined)[] = [];
   const watching = watchDirectory(directory, (name) => seen.push(name));
   try {
     writeFileSync(join(directory, "watched"), "an entry that is called like its directory");
-    await eventually("word of the entry", () => seen.includes("watched"));
+    await eventually("the report of the entry", () => seen.includes("watched"));
     expect(seen).not.toContain(undefined);
     rmSync(directory, { recursive: true });
-    await eventually("word of the end", () => seen.includes(undefined));
+    await eventually("the report of the removal", () => seen.includes(undefined));
   } finally {
     watching?.close();
   }
 });
 
-it("watches nothing that is not there", () => {
+it("watchDirectory › returns undefined if the directory does not exist", () => {
   expect(watchDirectory(join(temporaryDirectory(), "none"), () => undefined)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { httpFetch } from "../../../../src/os/net/http-fetch.ts";
 
-/** Where a server listens that answers like this. */
+/** Starts a server with this response and returns its URL. */
 async function serve(answer: (response: ServerResponse) => void): Promise<string> {
   const server = createServer((_, response) => answer(response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -14,7 +14,7 @@ async function serve(answer: (response: ServerResponse) => void): Promise<string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Writes the same piece again and again, as long as anybody reads; so many times at most. */
+/** Writes the piece repeatedly while the client reads, at most `times` times. */
 function pour(response: ServerResponse, piece: string, times = Number.POSITIVE_INFINITY): void {
   let left = times;
   const more = (): void => {
@@ -31,9 +31,9 @@ function pour(response: ServerResponse, piece: string, times = Number.POSITIVE_I
 const get = httpFetch(10_000);
 const MIB = "x".repeat(1024 * 1024);
 
-describe("an answer", () => {
+describe("httpFetch", () => {
   test.each(["application/json", "text/event-stream"])(
-    "of the type %s that has no end is given up, and its server left",
+    "gives up on an endless response of type %s and closes the connection",
     async (type) => {
       let left = false;
       const url = await serve((response) => {
@@ -49,7 +49,7 @@ describe("an answer", () => {
     },
   );
 
-  test("that is a stream of events may go on for as long as it likes", async () => {
+  test("does not limit the length of a streamed response", async () => {
     const url = await serve((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       pour(response, `data: ${MIB}\n\n`, 20);
@@ -60,7 +60,7 @@ describe("an answer", () => {
     expect(length).toBe(20 * (MIB.length + 8));
   });
 
-  test("comes in pieces, as they come", async () => {
+  test("passes on pieces of a response as they arrive", async () => {
     let next: (() => void) | undefined;
     const url = await serve((response) => {
       response.writeHead(200).write("one");
@@ -73,7 +73,7 @@ describe("an answer", () => {
     expect(await read()).toBe("two");
   });
 
-  test("that breaks off is an error", async () => {
+  test("fails if the response breaks off", async () => {
     const url = await serve((response) => {
       response.writeHead(200, { "content-length": "100" }).write("begun");
       setImmediate(() => response.destroy());
@@ -81,7 +81,7 @@ describe("an answer", () => {
     await expect((await get(url)).text()).rejects.toThrow("aborted");
   });
 
-  test("that nobody wants any more is left at once, also between two pieces", async () => {
+  test("closes the connection at once when the request is aborted or its body cancelled", async () => {
     let left = false;
     const url = await serve((response) => {
       response.on("close", () => {

@@ -4,15 +4,15 @@ import { expect, test } from "vitest";
 import { processBackend } from "../../../../src/backend/process-backend.ts";
 import { callersServer } from "../../../../src/backend/tmux/server-for.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
-import { startOf } from "../../../../src/os/process/identity.ts";
-import { type ProcessRow, processTable, startedWith } from "../../../../src/os/process/process-table.ts";
+import { startTimeOf } from "../../../../src/os/process/identity.ts";
+import { hasEnvEntry, type ProcessRow, processTable } from "../../../../src/os/process/process-table.ts";
 import { endTree } from "../../../../src/os/process/process-tree.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { AGENTS, end, placesOf, requestFor } from "../../../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
 
 test.each(["tmux pane", "child process"])(
-  "Everything that an agent in a %s scattered is gone, deaf, orphaned, renamed or in another session (S40)",
+  "endTree › ends all descendants of an agent in a %s: deaf, orphaned, renamed or in another session (S40)",
   async (kind) => {
     const t = privateTmux();
     const { pane } = t.session();
@@ -23,8 +23,8 @@ test.each(["tmux pane", "child process"])(
     const [place] = placesOf(await backend.spawn([request], { kind: "team-window", callerPane: pane }));
     if (place === undefined) throw new Error("no place");
     const marked = () =>
-      processTable().filter((row) => startedWith(row.pid, `TEAMS_INSTANCE=${request.instance}`));
-    await eventually("the scattered ones", () => marked().length >= 9);
+      processTable().filter((row) => hasEnvEntry(row.pid, `TEAMS_INSTANCE=${request.instance}`));
+    await eventually("the descendants", () => marked().length >= 9);
     const others = bystanders(t);
     expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs: 300 })).toEqual({
       left: [],
@@ -34,16 +34,16 @@ test.each(["tmux pane", "child process"])(
   },
 );
 
-test("A process that ends when it is asked to is not waited for longer", async () => {
+test("endTree › does not wait for the grace period if the process ends earlier", async () => {
   const t = privateTmux();
   const [place] = placesOf(await processBackend().spawn([requestFor(t, "one")], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
-  // Longer than any test may take.
+  // Longer than the time limit of a test.
   const graceMs = 600_000;
   expect(await endTree({ root: rootOf(place), marker: place.instance }, { graceMs })).toEqual({ left: [] });
 });
 
-test("A tmux server that our own commands start from a marked process hands no mark to the panes of the user (tmux-findings 6)", async () => {
+test("tmux server › started by our commands gives no marker to the user's panes (tmux-findings 6)", async () => {
   const t = privateTmux();
   const mark = "TEAMS_INSTANCE=00000000-0000-4000-8000-000000000000";
   const [name = "", value] = mark.split("=");
@@ -56,15 +56,15 @@ test("A tmux server that our own commands start from a marked process hands no m
     .tmux("display-message", "-p", "-t", pane, "#{pane_pid} #{pid}")
     .split(" ")
     .map(Number);
-  expect([cat, server].filter((pid) => startedWith(pid, mark))).toEqual([]);
+  expect([cat, server].filter((pid) => hasEnvEntry(pid, mark))).toEqual([]);
   expect(t.tmux("show-environment", "-g")).not.toMatch(/TEAMS_INSTANCE|TEAMS_AGENT|CLAUDECODE/);
   const outer = { root: { pid: 0, procStart: "" }, marker: value ?? "" };
   expect(await endTree(outer, { graceMs: 0 })).toEqual({ left: [] });
-  expect([cat, server].map((pid) => startOf(pid) !== undefined)).toEqual([true, true]);
+  expect([cat, server].map((pid) => startTimeOf(pid) !== undefined)).toEqual([true, true]);
   await end(place);
 });
 
-test("A tmux server that an agent started keeps its panes, which carry the agent's mark (tmux-findings 6)", async () => {
+test("tmux server › started by an agent keeps its panes although they have the agent's marker (tmux-findings 6)", async () => {
   const t = privateTmux();
   const plain = requestFor(t, "one", { env: { SOCKETS: t.env.TMUX_TMPDIR ?? "" } });
   const command = `TMUX_TMPDIR="$SOCKETS" tmux -L "$TEAMS_TMUX_SOCKET" new-session -d -s user -- env cat; exec "$0" "$@"`;
@@ -72,12 +72,12 @@ test("A tmux server that an agent started keeps its panes, which carry the agent
   const [place] = placesOf(await processBackend().spawn([request], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
   const cat = Number(t.tmux("list-panes", "-a", "-F", "#{pane_pid}"));
-  expect(startedWith(cat, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
+  expect(hasEnvEntry(cat, `TEAMS_INSTANCE=${request.instance}`)).toBe(true);
   expect(await end(place)).toEqual({ left: [] });
   expect(t.tmux("list-panes", "-a", "-F", "#{pane_pid}")).toBe(String(cat));
 });
 
-test("A pid that came back for somebody else is left alone (S39)", async () => {
+test("endTree › does not touch a reused pid (S39)", async () => {
   const stranger = spawn("sleep", ["100"], { detached: true, stdio: "ignore" });
   try {
     await once(stranger, "spawn");
@@ -86,7 +86,7 @@ test("A pid that came back for somebody else is left alone (S39)", async () => {
     expect(await endTree({ root, marker: "00000000-0000-4000-8000-000000000000" }, { graceMs: 50 })).toEqual({
       left: [],
     });
-    expect(startOf(pid)).toBeDefined();
+    expect(startTimeOf(pid)).toBeDefined();
   } finally {
     stranger.kill("SIGKILL");
   }
@@ -96,7 +96,7 @@ function rootOf(place: { panePid?: number | undefined; paneProcStart?: string | 
   return { pid: place.panePid ?? 0, procStart: place.paneProcStart ?? "" };
 }
 
-/** The user's own processes on the test's server. */
+/** Returns the processes of the user's panes on the test's server. */
 function bystanders(t: PrivateTmux): ProcessRow[] {
   const pids = t.tmux("list-panes", "-t", "=work", "-F", "#{pane_pid} #{pid}").split(/\s/).map(Number);
   return processTable().filter((row) => pids.includes(row.pid));

@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../../../support/temporary.ts";
 
 const writeBeyond = script("write-beyond", ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]);
 
-test("a file beyond the limit is an error also once a program was run, and no signal ends us", async () => {
+test("file size limit › causes EFBIG instead of a fatal signal, even after a program was run", async () => {
   const started = writeBeyond(join(temporaryDirectory(), "file"));
   expect(await started.line()).toBe("EFBIG");
   expect(await started.ended()).toMatchObject({ code: 0, signal: null });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startWaiting } from "../../../../src/os/process/spawn.ts";
+import { startSentinel } from "../../../../src/os/process/spawn.ts";
 import { script } from "../../../support/run-ts.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
@@ -14,8 +14,8 @@ function fifo(): string {
   return path;
 }
 
-describe("A program that is waited for", () => {
-  it("keeps nobody alive", async () => {
+describe("startWaiting", () => {
+  it("does not keep the process alive if not held", async () => {
     const path = fifo();
     const free = waitFor("free", path);
     expect(await free.line()).toBe("waiting");
@@ -24,7 +24,7 @@ describe("A program that is waited for", () => {
     writeFileSync(path, "\n");
   });
 
-  it("is waited for to its end once it is held", async () => {
+  it("keeps the process alive until the program ends once held", async () => {
     const path = fifo();
     const held = waitFor("held", path);
     expect(await held.line()).toBe("waiting");
@@ -32,8 +32,8 @@ describe("A program that is waited for", () => {
     expect(await held.line()).toBe("ended");
   });
 
-  it("that cannot be started has ended", async () => {
-    const missing = startWaiting("/no/such/program", [], {});
+  it("reports a program that cannot be started as ended", async () => {
+    const missing = startSentinel("/no/such/program", [], {});
     expect(missing.process).toBeUndefined();
     await missing.ended;
   });

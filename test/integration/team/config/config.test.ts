@@ -19,7 +19,7 @@ import {
   removeTeamFiles,
   updateTeam,
 } from "../../../../src/team/config/config.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../../src/team/members/members.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../../src/team/ref.ts";
@@ -162,7 +162,7 @@ test("no late writer brings a deleted team back (S48)", async () => {
   await createTask(ref, { subject: "s" });
   await removeTeamFiles(ref);
   const late = [
-    () => deliver(ref, { from: "team-lead", to: "a", text: "hi" }),
+    () => sendMessage(ref, { from: "team-lead", to: "a", text: "hi" }),
     () => updateTeam(ref, (config) => ({ ...config, description: "back" })),
     () => addMembers(ref, [{ name: "b", cwd: "/" }]),
     () => createTask(ref, { subject: "late" }),
@@ -189,7 +189,7 @@ test("writers that are at work while the team is deleted leave nothing of it (S4
   const ref = await testTeam(["a"]);
   const writes = Array.from({ length: 20 }, (_, i) =>
     i % 2 === 0
-      ? deliver(ref, { from: "team-lead", to: "a", text: "hi" })
+      ? sendMessage(ref, { from: "team-lead", to: "a", text: "hi" })
       : createTask(ref, { subject: "s" }),
   );
   const [, ...ended] = await Promise.allSettled([removeTeamFiles(ref), ...writes]);

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
-import { acknowledge, noteProgress, pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { deadProcess, statusOf } from "../../../support/records.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -11,10 +11,10 @@ import { testTeam } from "../../../support/team.ts";
 test("what waits is queued, what a living agent's turn began with is in turn (S28)", async () => {
   const ref = await testTeam(["a"]);
   expect(mailCounts(ref, "a")).toEqual({ queued: 0, delivered: 0, inTurn: 0 });
-  for (const text of ["one", "two"]) await deliver(ref, { from: "team-lead", to: "a", text });
+  for (const text of ["one", "two"]) await sendMessage(ref, { from: "team-lead", to: "a", text });
   expect(mailCounts(ref, "a")).toEqual({ queued: 2, delivered: 0, inTurn: 0 });
-  const [first] = await pending(ref, "a");
-  await acknowledge(ref, "a", [first?.key ?? ""]);
+  const [first] = await unreadMessages(ref, "a");
+  await markAsRead(ref, "a", [first?.key ?? ""]);
   writeStatus(ref, "a", statusOf({ state: "running", inTurn: 1 }));
   expect(mailCounts(ref, "a")).toEqual({ queued: 1, delivered: 0, inTurn: 1 });
 });
@@ -27,11 +27,11 @@ test("a turn whose process died is delivered and waits for the next start (S21)"
 
 test("nothing is in the turn of an agent that has ended, and what it had done stays done (S21)", async () => {
   const ref = await testTeam(["a"]);
-  for (const text of ["one", "two"]) await deliver(ref, { from: "team-lead", to: "a", text });
-  const keys = (await pending(ref, "a")).map(({ key }) => key);
-  await acknowledge(ref, "a", keys);
-  await noteProgress(ref, "a", keys, "turn_started");
-  await noteProgress(ref, "a", keys.slice(0, 1), "done");
+  for (const text of ["one", "two"]) await sendMessage(ref, { from: "team-lead", to: "a", text });
+  const keys = (await unreadMessages(ref, "a")).map(({ key }) => key);
+  await markAsRead(ref, "a", keys);
+  await recordProgress(ref, "a", keys, "turn_started");
+  await recordProgress(ref, "a", keys.slice(0, 1), "done");
   const states = async (all: boolean) => (await history(ref, "a", { all })).map(({ state }) => state);
   writeStatus(ref, "a", statusOf({ state: "running", inTurn: 1 }));
   expect(await states(true)).toEqual(["done", "turn_started"]);

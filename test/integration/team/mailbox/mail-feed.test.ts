@@ -2,13 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { appendJournal } from "../../../../src/team/inbox/journal.ts";
 import { type MailFeed, openMailFeed } from "../../../../src/team/mailbox/history.ts";
-import { acknowledge, noteProgress, pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { countBytes } from "../../../support/count-bytes.ts";
 import { testTeam } from "../../../support/team.ts";
 
-const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") => deliver(ref, { from, to, text });
+const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
+  sendMessage(ref, { from, to, text });
 const textsOf = (feed: MailFeed) => feed.look().map(({ text }) => text);
 
 test("each message comes once, in order, with how far it is", async () => {
@@ -18,10 +19,10 @@ test("each message comes once, in order, with how far it is", async () => {
   await send(ref, "to another", "b");
   expect(feed.look()).toMatchObject([{ text: "one", state: "queued", read: false }]);
   const { messageId } = await send(ref, "two");
-  await acknowledge(ref, "a", [messageId]);
-  await noteProgress(ref, "a", [messageId], "turn_started");
+  await markAsRead(ref, "a", [messageId]);
+  await recordProgress(ref, "a", [messageId], "turn_started");
   expect(feed.look()).toMatchObject([{ text: "two", state: "turn_started", read: true }]);
-  await noteProgress(ref, "a", [messageId], "done");
+  await recordProgress(ref, "a", [messageId], "done");
   expect(feed.look()).toEqual([]);
 });
 
@@ -39,10 +40,10 @@ test("one of a foreign writer comes once, also when it is journalled later", asy
   const feed = openMailFeed(ref, "a", {});
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([{ from: "peer", text: "hi", timestamp: "t" }]));
   expect(textsOf(feed)).toEqual(["hi"]);
-  await acknowledge(
+  await markAsRead(
     ref,
     "a",
-    (await pending(ref, "a")).map(({ key }) => key),
+    (await unreadMessages(ref, "a")).map(({ key }) => key),
   );
   expect(readFileSync(ref.paths.journal, "utf8")).toContain("peer");
   expect(feed.look()).toEqual([]);

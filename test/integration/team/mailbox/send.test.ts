@@ -10,8 +10,13 @@ import {
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { acknowledge, noteProgress, pending, unreadCount } from "../../../../src/team/mailbox/receive.ts";
-import { broadcast, deliver } from "../../../../src/team/mailbox/send.ts";
+import {
+  markAsRead,
+  recordProgress,
+  unreadCount,
+  unreadMessages,
+} from "../../../../src/team/mailbox/receive.ts";
+import { broadcast, sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { openFifoBell } from "../../../../src/wakeup/fifo-bell.ts";
@@ -24,19 +29,20 @@ import { testTeam } from "../../../support/team.ts";
 const sendMany = script("send-many");
 const foreignWriter = script("foreign-writer");
 
-const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") => deliver(ref, { from, to, text });
+const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
+  sendMessage(ref, { from, to, text });
 const textsOf = async (ref: TeamRef, agent = "a") =>
-  (await pending(ref, agent)).map(({ message }) => message.text);
+  (await unreadMessages(ref, agent)).map(({ message }) => message.text);
 const read = async (ref: TeamRef, agent = "a") =>
-  acknowledge(
+  markAsRead(
     ref,
     agent,
-    (await pending(ref, agent)).map(({ key }) => key),
+    (await unreadMessages(ref, agent)).map(({ key }) => key),
   );
 
 test("a message has what every peer reads, its sender's colour, and mode 0600", async () => {
   const ref = await testTeam(["a", "b"]);
-  const { messageId } = await deliver(ref, { from: "b", to: "a@crew", text: "hi", summary: "greets" });
+  const { messageId } = await sendMessage(ref, { from: "b", to: "a@crew", text: "hi", summary: "greets" });
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([
     {
       from: "b",
@@ -51,7 +57,7 @@ test("a message has what every peer reads, its sender's colour, and mode 0600", 
     },
   ]);
   await send(ref, "from the lead");
-  expect((await pending(ref, "a"))[1]?.message.color).toBeUndefined();
+  expect((await unreadMessages(ref, "a"))[1]?.message.color).toBeUndefined();
 });
 
 test("a recipient that is no member is told with the nearest name, and no file is made (S20)", async () => {
@@ -89,7 +95,7 @@ test("a delivery rings the bell that the recipient's status names", async () => 
 test("a message with the id of one that is there is the same message", async () => {
   const ref = await testTeam(["a"]);
   for (let i = 0; i < 2; i += 1) {
-    await deliver(ref, { from: "system", to: "a", text: "once", messageId: "of-the-event" });
+    await sendMessage(ref, { from: "system", to: "a", text: "once", messageId: "of-the-event" });
   }
   expect(await textsOf(ref)).toEqual(["once"]);
 });
@@ -98,7 +104,7 @@ test("an event is told once, also when its message was read and has left the arr
   const ref = await testTeam(["a", "b"]);
   writeStatus(ref, "a", statusOf());
   const tell = (to: string, messageId = "of-the-event") =>
-    deliver(ref, { from: "system", to, text: "once", messageId });
+    sendMessage(ref, { from: "system", to, text: "once", messageId });
   await Promise.all([tell("a"), tell("a")]);
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(1);
   for (let i = 0; i < 60; i += 1) await send(ref, String(i));
@@ -178,7 +184,7 @@ test("a journal that cannot be written is told with a code, and stops no message
   mkdirSync(ref.paths.journal);
   await send(ref, "x");
   expect(await textsOf(ref)).toEqual(["x"]);
-  await expect(noteProgress(ref, "a", ["k"], "done")).rejects.toMatchObject({
+  await expect(recordProgress(ref, "a", ["k"], "done")).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
     details: { errno: "EISDIR" },
   });
@@ -202,8 +208,8 @@ test("what is acknowledged is not pending again, and what was not is", async () 
   const ref = await testTeam(["a"]);
   await send(ref, "one");
   await send(ref, "two");
-  const [first] = await pending(ref, "a");
-  await acknowledge(ref, "a", [first?.key ?? "", "of no message"]);
+  const [first] = await unreadMessages(ref, "a");
+  await markAsRead(ref, "a", [first?.key ?? "", "of no message"]);
   expect(await textsOf(ref)).toEqual(["two"]);
   expect(unreadCount(ref, "a")).toBe(1);
 });
@@ -215,9 +221,9 @@ test("a message goes through its states, and its whole life is in the history", 
   expect(await state()).toEqual(["queued"]);
   await read(ref);
   expect(await state()).toEqual(["delivered"]);
-  await noteProgress(ref, "a", [messageId], "turn_started");
+  await recordProgress(ref, "a", [messageId], "turn_started");
   expect(await state()).toEqual(["turn_started"]);
-  await noteProgress(ref, "a", [messageId], "done");
+  await recordProgress(ref, "a", [messageId], "done");
   expect(await state()).toEqual(["done"]);
 });
 
@@ -225,10 +231,10 @@ test("the history can be asked for what is unread, from somebody, since a time",
   const ref = await testTeam(["a", "b"]);
   let now = 1_000;
   const clock = { now: () => now };
-  await deliver(ref, { from: "b", to: "a", text: "old" }, clock);
+  await sendMessage(ref, { from: "b", to: "a", text: "old" }, clock);
   await read(ref);
   now = 9_000;
-  await deliver(ref, { from: "team-lead", to: "a", text: "new" }, clock);
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "new" }, clock);
   const texts = async (filter: Parameters<typeof history>[2]) =>
     (await history(ref, "a", filter)).map(({ text }) => text);
   expect(await texts({})).toEqual(["old", "new"]);
@@ -334,8 +340,8 @@ test("a mark that is made late takes nothing back that became of a message", asy
   const ref = await testTeam(["a"]);
   const { messageId } = await send(ref, "one");
   // As when the inbox was locked at the begin of the turn.
-  await noteProgress(ref, "a", [messageId], "turn_started");
-  await noteProgress(ref, "a", [messageId], "done");
+  await recordProgress(ref, "a", [messageId], "turn_started");
+  await recordProgress(ref, "a", [messageId], "done");
   await read(ref);
   expect(await history(ref, "a")).toMatchObject([{ state: "done", read: true }]);
   expect(await history(ref, "a", { all: true })).toMatchObject([{ state: "done", read: true }]);
@@ -346,7 +352,7 @@ test("only protocol messages that their sender may send are told as such (S27, S
   const ask = JSON.stringify({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" });
   await send(ref, ask);
   await send(ref, ask, "a", "b");
-  expect((await pending(ref, "a")).map(({ protocol }) => protocol?.type)).toEqual([
+  expect((await unreadMessages(ref, "a")).map(({ protocol }) => protocol?.type)).toEqual([
     "shutdown_request",
     undefined,
   ]);
@@ -376,8 +382,8 @@ test("foreign writers beside ours get in, and a receiver meets every message onc
   const receive = async () => {
     // An empty inbox is read without a pause, and would keep the processes' ends from being heard.
     await new Promise((resolve) => setImmediate(resolve));
-    const entries = await pending(ref, "a");
-    await acknowledge(
+    const entries = await unreadMessages(ref, "a");
+    await markAsRead(
       ref,
       "a",
       entries.map(({ key }) => key),

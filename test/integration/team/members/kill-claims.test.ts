@@ -1,15 +1,15 @@
 import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../../src/team/config/config.ts";
-import { isBeingKilled, whileKilling } from "../../../../src/team/members/kill-claims.ts";
+import { hasKillClaim, withKillClaim } from "../../../../src/team/members/kill-claims.ts";
 import { testTeam } from "../../../support/team.ts";
 
 test("a member is being killed as long as that takes, and the others are not", async () => {
   const ref = await testTeam(["dev", "ada"]);
-  const killed = () => readTeam(ref).members.flatMap((one) => (isBeingKilled(one) ? [one.name] : []));
-  expect(await whileKilling(ref, ["dev"], async () => killed())).toEqual(["dev"]);
+  const killed = () => readTeam(ref).members.flatMap((one) => (hasKillClaim(one) ? [one.name] : []));
+  expect(await withKillClaim(ref, ["dev"], async () => killed())).toEqual(["dev"]);
   expect(killed()).toEqual([]);
-  await expect(whileKilling(ref, ["dev"], () => Promise.reject(new Error("left")))).rejects.toThrow("left");
+  await expect(withKillClaim(ref, ["dev"], () => Promise.reject(new Error("left")))).rejects.toThrow("left");
   expect(killed()).toEqual([]);
 });
 
@@ -17,10 +17,10 @@ test("where it cannot be written down, the kill goes on, and says itself what be
   const ref = await testTeam(["dev"]);
   const deleted = async () => rmSync(ref.paths.dir, { recursive: true });
   await expect(
-    whileKilling(ref, ["dev"], async () => {
+    withKillClaim(ref, ["dev"], async () => {
       await deleted();
       return "killed";
     }),
   ).resolves.toBe("killed");
-  await expect(whileKilling(ref, ["dev"], async () => "killed")).resolves.toBe("killed");
+  await expect(withKillClaim(ref, ["dev"], async () => "killed")).resolves.toBe("killed");
 });

@@ -5,8 +5,8 @@ import { planPath } from "../../../../src/protocol/paths.ts";
 import { teamDir } from "../../../../src/schema/names.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
-import { pending } from "../../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, findMember, patchMember, removeMember } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
@@ -124,7 +124,7 @@ test("a failed start leaves config and inbox as they were (S13)", async () => {
   const ref = await testTeam(["a"]);
   const before = readFileSync(ref.paths.config, "utf8");
   await addMembers(ref, [{ name: "b", cwd: "/" }]);
-  await deliver(ref, { from: "team-lead", to: "b", text: "your prompt" });
+  await sendMessage(ref, { from: "team-lead", to: "b", text: "your prompt" });
   writeStatus(ref, "b", statusOf());
   await removeMember(ref, "b");
   expect(readFileSync(ref.paths.config, "utf8")).toBe(before);
@@ -145,11 +145,11 @@ test("of a broken inbox that goes with its member the original is kept", async (
 
 test("a name used again starts with an empty inbox, and what was unread is journalled as bounced", async () => {
   const ref = await testTeam(["a"]);
-  await deliver(ref, { from: "team-lead", to: "a", text: "never read" });
+  await sendMessage(ref, { from: "team-lead", to: "a", text: "never read" });
   writeStatus(ref, "a", statusOf());
   await retireMember(ref, "a", "killed", 5);
   await addMembers(ref, [{ name: "a", cwd: "/" }]);
-  expect(await pending(ref, "a")).toEqual([]);
+  expect(await unreadMessages(ref, "a")).toEqual([]);
   expect(readStatus(ref, "a")).toBeUndefined();
   expect(await history(ref, "a", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
 });
@@ -172,11 +172,11 @@ test("a name used again starts without a plan; the former one's is put aside, an
 
 test("a name used again in another spelling leaves nothing of its former holder's inbox", async () => {
   const ref = await testTeam(["Rev"]);
-  await deliver(ref, { from: "team-lead", to: "Rev", text: "never read" });
+  await sendMessage(ref, { from: "team-lead", to: "Rev", text: "never read" });
   await retireMember(ref, "Rev", "killed", 5);
   const [rev] = await addMembers(ref, [{ name: "rev", cwd: "/" }]);
   expect(readdirSync(ref.paths.inboxes)).not.toContain("Rev.json");
   expect(await history(ref, "Rev", { all: true })).toMatchObject([{ text: "never read", state: "bounced" }]);
-  await deliver(ref, { from: "team-lead", to: "REV", text: "to the new one" });
-  expect(await pending(ref, rev?.name ?? "")).toMatchObject([{ message: { text: "to the new one" } }]);
+  await sendMessage(ref, { from: "team-lead", to: "REV", text: "to the new one" });
+  expect(await unreadMessages(ref, rev?.name ?? "")).toMatchObject([{ message: { text: "to the new one" } }]);
 });

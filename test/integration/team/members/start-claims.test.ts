@@ -1,17 +1,15 @@
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
+import { readMetadata, withMetadata } from "../../../../src/schema/member-metadata.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { findMember } from "../../../../src/team/members/members.ts";
 import {
-  claimRestarts,
-  finishRestarts,
-  heldTasks,
-  isBeingRestarted,
-  restartOf,
-  setStays,
-  staysAtItsEnd,
-  withHeldTasks,
+  claimStarts,
+  hasStartClaim,
+  keepsOnExit,
+  releaseStartClaims,
+  setKeepOnExit,
 } from "../../../../src/team/members/start-claims.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -32,9 +30,12 @@ async function begunBy(ref: TeamRef, by: object, at = Date.now()): Promise<void>
 test("of several who claim at once, each member is one's alone", async () => {
   const ref = await testTeam(["dev", "ada", "bob"]);
   const isDown = ({ name }: { name: string }) => (name === LEAD_NAME ? undefined : { session: `of-${name}` });
-  const all = await Promise.all(Array.from({ length: 8 }, () => claimRestarts(ref, isDown)));
+  const all = await Promise.all(Array.from({ length: 8 }, () => claimStarts(ref, isDown)));
   expect(all.flatMap((claims) => [...claims.keys()]).sort()).toEqual(["ada", "bob", "dev"]);
-  expect(restartOf(memberIn(ref, "dev"))).toMatchObject({ session: "of-dev", by: { pid: process.pid } });
+  expect(readMetadata(memberIn(ref, "dev"), "startClaim")).toMatchObject({
+    session: "of-dev",
+    by: { pid: process.pid },
+  });
 });
 
 test.each([
@@ -46,8 +47,8 @@ test.each([
 ])("what was begun by %s is taken over or left", async (_who, by, age, taken) => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, by(), Date.now() - age);
-  expect(isBeingRestarted(memberIn(ref, "dev"))).toBe(!taken);
-  const claims = await claimRestarts(ref, ({ name }) => (name === "dev" ? { session: "s" } : undefined));
+  expect(hasStartClaim(memberIn(ref, "dev"))).toBe(!taken);
+  const claims = await claimStarts(ref, ({ name }) => (name === "dev" ? { session: "s" } : undefined));
   expect([...claims.keys()]).toEqual(taken ? ["dev"] : []);
   if (taken) expect(claims.get("dev")).toMatchObject({ begun: "the-first", session: "s" });
   expect(memberIn(ref, "dev").metadata?.mine).toBe(1);
@@ -56,38 +57,43 @@ test.each([
 test("whoever's claim was taken over changes nothing any more", async () => {
   const ref = await testTeam(["dev"]);
   await begunBy(ref, { ...ownIdentity(), procStart: "1" });
-  const [first, second] = [restartOf(memberIn(ref, "dev")), await claimRestarts(ref, down("s"))];
+  const [first, second] = [
+    readMetadata(memberIn(ref, "dev"), "startClaim"),
+    await claimStarts(ref, down("s")),
+  ];
   if (first === undefined) throw new Error("There is no claim.");
-  const late = await finishRestarts(ref, new Map([["dev", first]]), new Map([["dev", { tmuxPaneId: "%7" }]]));
+  const late = await releaseStartClaims(
+    ref,
+    new Map([["dev", first]]),
+    new Map([["dev", { tmuxPaneId: "%7" }]]),
+  );
   expect([...late]).toEqual([]);
-  expect(restartOf(memberIn(ref, "dev"))?.instance).toBe(second.get("dev")?.instance);
+  expect(readMetadata(memberIn(ref, "dev"), "startClaim")?.instance).toBe(second.get("dev")?.instance);
 });
 
 test("a start that stands leaves no trace but its place; one that failed leaves all as it was", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const names = new Set(["dev", "ada"]);
-  await setStays(ref, names, true);
+  await setKeepOnExit(ref, names, true);
   await updateTeam(ref, (config) => ({
     ...config,
     hiddenPaneIds: ["%1", "%9"],
     members: config.members.map((one) =>
-      names.has(one.name) ? withHeldTasks({ ...one, tmuxPaneId: "%1" }, ["1", "2"]) : one,
+      names.has(one.name) ? withMetadata({ ...one, tmuxPaneId: "%1" }, { tasksToRestore: ["1", "2"] }) : one,
     ),
   }));
-  const claims = await claimRestarts(ref, ({ name }) =>
-    names.has(name) ? { session: undefined } : undefined,
-  );
+  const claims = await claimStarts(ref, ({ name }) => (names.has(name) ? { session: undefined } : undefined));
   const place = { tmuxPaneId: "%7", backendType: "tmux" };
-  expect(await finishRestarts(ref, claims, new Map([["dev", place]]))).toEqual(names);
+  expect(await releaseStartClaims(ref, claims, new Map([["dev", place]]))).toEqual(names);
   expect(memberIn(ref, "dev")).toMatchObject(place);
   expect(memberIn(ref, "dev").metadata).toBeUndefined();
   const ada = memberIn(ref, "ada");
-  expect([ada.tmuxPaneId, staysAtItsEnd(ada), heldTasks(ada), restartOf(ada)]).toEqual([
-    "%1",
-    true,
-    ["1", "2"],
-    undefined,
-  ]);
+  expect([
+    ada.tmuxPaneId,
+    keepsOnExit(ada),
+    readMetadata(ada, "tasksToRestore"),
+    readMetadata(ada, "startClaim"),
+  ]).toEqual(["%1", true, ["1", "2"], undefined]);
   expect(readTeam(ref).hiddenPaneIds).toEqual(["%9"]);
 });
 
@@ -101,5 +107,9 @@ test("records that are none tell nothing", async () => {
     })),
   }));
   const dev = memberIn(ref, "dev");
-  expect([restartOf(dev), heldTasks(dev), staysAtItsEnd(dev)]).toEqual([undefined, ["2"], false]);
+  expect([readMetadata(dev, "startClaim"), readMetadata(dev, "tasksToRestore"), keepsOnExit(dev)]).toEqual([
+    undefined,
+    ["2"],
+    false,
+  ]);
 });

@@ -6,7 +6,7 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { raiseOpenFrom } from "../../../../src/team/tasks/claim-cursor.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask, readableTask } from "../../../../src/team/tasks/tasks.ts";
-import { giveBack } from "../../../../src/team/tasks/unassign.ts";
+import { unassignTasks } from "../../../../src/team/tasks/unassign.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
 import { script } from "../../../support/run-ts.ts";
 import { testTeam } from "../../../support/team.ts";
@@ -108,7 +108,7 @@ test("what a foreign peer opens again is found when nothing else is free", async
 test("what is given back is found again, and what is new too", async () => {
   const ref = await teamWith(50, 40);
   for (let id = 41; id <= 50; id += 1) expect((await claimTask(ref, "a", undefined)).id).toBe(String(id));
-  await giveBack(ref, { name: "a", tasks: ["45"] });
+  await unassignTasks(ref, { name: "a", tasks: ["45"] });
   expect((await claimTask(ref, "b", undefined)).id).toBe("45");
   const { id } = await createTask(ref, { subject: "new" });
   expect((await claimTask(ref, "b", undefined)).id).toBe(id);

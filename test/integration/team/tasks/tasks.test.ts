@@ -10,7 +10,7 @@ import {
   isBlocked,
   listTasks,
 } from "../../../../src/team/tasks/tasks.ts";
-import { giveBack, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
+import { unassignTasks, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
 import { deadProcess } from "../../../support/records.ts";
 import { testTeam } from "../../../support/team.ts";
 
@@ -175,7 +175,7 @@ test("what an agent has not finished comes back, and nobody else's does (S55)", 
   // Whoever has the name now has begun with this one.
   await changeTask(ref, "6", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
   for (const _look of ["first", "second"]) {
-    const free = await giveBack(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
+    const free = await unassignTasks(ref, { name: "writer", tasks: [...tasks, "99"], process: ended });
     expect(free.map(({ id }) => id)).toEqual(["2", "3", "5"]);
   }
   expect(listTasks(ref).map(({ owner, status }) => [owner, status])).toEqual([
@@ -194,5 +194,5 @@ test("a task that an ended agent held in a process that goes on is given back to
   await createTask(ref, { subject: "x", owner: "writer", metadata: { keep: 1 } });
   await changeTask(ref, "1", (task) => ({ ...task, metadata: { _lease: ownIdentity() } }));
   const ended = { name: "writer", tasks: ["1"], process: ownIdentity() };
-  expect(await giveBack(ref, ended)).toMatchObject([{ id: "1" }]);
+  expect(await unassignTasks(ref, ended)).toMatchObject([{ id: "1" }]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
-import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
@@ -16,7 +16,7 @@ const LEAD = "team-lead";
 
 /** What somebody was told, as `type #task`. */
 async function told(ref: TeamRef, agent: string): Promise<string[]> {
-  return (await pending(ref, agent)).map(({ protocol }) =>
+  return (await unreadMessages(ref, agent)).map(({ protocol }) =>
     protocol !== undefined && "taskId" in protocol ? `${protocol.type} #${protocol.taskId}` : "",
   );
 }

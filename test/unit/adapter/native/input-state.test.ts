@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  eventOf,
   SHOWN_AS,
   type TalkAction,
   type TalkEvent,
   type TalkState,
   talkStep,
+  toInputEvent,
 } from "../../../../src/adapter/native/input-state.ts";
 
 const STATES = Object.keys(SHOWN_AS) as TalkState[];
@@ -79,9 +79,9 @@ describe("talkStep, for a program that reads keys", () => {
   test("reaches the state gone from every state when the program ends", () => {
     for (const state of STATES) expect(talkStep(state, "gone").state).toBe("gone");
     for (const event of EVENTS) expect(talkStep("gone", event)).toEqual({ state: "gone", actions: [] });
-    for (const kind of ["held", "unsent"] as const) expect(eventOf({ kind, why: "gone" })).toBe("gone");
-    expect(eventOf({ kind: "held", why: "in-mode" })).toBe("held");
-    expect(eventOf({ kind: "sent" })).toBe("sent");
+    for (const kind of ["held", "unsent"] as const) expect(toInputEvent({ kind, why: "gone" })).toBe("gone");
+    expect(toInputEvent({ kind: "held", why: "in-mode" })).toBe("held");
+    expect(toInputEvent({ kind: "sent" })).toBe("sent");
   });
 
   test("allows at most one action to begin for each event, and only in the state talking", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { mcpToolName } from "../../../../src/agent/mcp/mcp-tool.ts";
-import { decide } from "../../../../src/agent/permissions/decide.ts";
+import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
 import type { PermissionQuestion } from "../../../../src/agent/permissions/question.ts";
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
@@ -25,7 +25,7 @@ function decideOn(
   access: ToolAccess,
   more: Partial<PermissionQuestion> = {},
 ) {
-  return decide({
+  return decidePermission({
     mode,
     tool,
     access,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { decide } from "../../../../src/agent/permissions/decide.ts";
+import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
 import { hostMatches, isPrivateHost, plainHost } from "../../../../src/agent/permissions/host-rules.ts";
 import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
-import { mayReach } from "../../../../src/agent/permissions/search-filter.ts";
+import { mayConnect } from "../../../../src/agent/permissions/search-filter.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
 import { isSamePlace, webAddress } from "../../../../src/agent/tools/web-address.ts";
 import { webFetchTool } from "../../../../src/agent/tools/web-fetch.ts";
@@ -104,32 +104,34 @@ describe("rules for hosts", () => {
       ],
     ),
   ])("%s: %j, %s", (_, rules, host, behavior) => {
-    expect(decide(given(host, rules)).behavior).toBe(behavior);
+    expect(decidePermission(given(host, rules)).behavior).toBe(behavior);
   });
 
   test.each<[string, string]>([
     ["example.org", "ask ask ask allow deny ask"],
     ["127.0.0.1", "ask ask ask allow deny ask"],
   ])("host %s without a rule gives in each mode: %s", (host, behaviors) => {
-    expect(PERMISSION_MODES.map((mode) => decide(given(host, {}, mode)).behavior).join(" ")).toBe(behaviors);
+    expect(PERMISSION_MODES.map((mode) => decidePermission(given(host, {}, mode)).behavior).join(" ")).toBe(
+      behaviors,
+    );
   });
 
   test("an allow rule holds in plan mode, but not for a coordinator", () => {
     const question = given("example.org", { allow: ["WebFetch"] });
-    expect(decide({ ...question, mode: "plan" }).behavior).toBe("allow");
-    expect(decide({ ...question, mode: "delegate", coordinator: true }).behavior).toBe("deny");
+    expect(decidePermission({ ...question, mode: "plan" }).behavior).toBe("allow");
+    expect(decidePermission({ ...question, mode: "delegate", coordinator: true }).behavior).toBe("deny");
   });
 
   test("an “always” suggests a rule for this host only", () => {
     for (const host of ["example.org", "10.0.0.1"]) {
       const [rule = ""] = suggestRules(given(host));
       expect(rule).toBe(`WebFetch(domain:${host})`);
-      expect(decide(given(host, { allow: [rule] })).behavior).toBe("allow");
+      expect(decidePermission(given(host, { allow: [rule] })).behavior).toBe("allow");
     }
   });
 });
 
-describe("mayReach checks the address that a host resolves to", () => {
+describe("mayConnect checks the address that a host resolves to", () => {
   test.each<[string, ReturnType<typeof given>, string, boolean]>([
     ["reaches a public address", given("example.org"), "93.184.216.34", true],
     [
@@ -170,7 +172,7 @@ describe("mayReach checks the address that a host resolves to", () => {
       false,
     ],
   ])("%s", (_, question, address, reached) => {
-    expect(mayReach(address, question)).toBe(reached);
+    expect(mayConnect(address, question)).toBe(reached);
   });
 });
 

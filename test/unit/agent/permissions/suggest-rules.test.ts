@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { decide } from "../../../../src/agent/permissions/decide.ts";
+import { decidePermission } from "../../../../src/agent/permissions/decide.ts";
 import { NO_RULES } from "../../../../src/agent/permissions/rules.ts";
 import { readShellLine } from "../../../../src/agent/permissions/shell-line.ts";
 import { suggestRules } from "../../../../src/agent/permissions/suggest-rules.ts";
@@ -20,7 +20,7 @@ function suggested(tool: string, access: ToolAccess): readonly string[] {
 function decided(tool: string, access: ToolAccess, allow: readonly string[]): string {
   const question = { mode: "default" as const, tool, access, line: lineOf(access), workingDirs: [WORK] };
   const rules = { ...NO_RULES, allow };
-  return decide({ ...question, rules, home: "/home/ada", resolve: (path) => path }).behavior;
+  return decidePermission({ ...question, rules, home: "/home/ada", resolve: (path) => path }).behavior;
 }
 
 const command = (text: string): ToolAccess => ({ kind: "command", command: text });

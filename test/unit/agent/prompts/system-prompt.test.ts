@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveModelName } from "../../../../src/agent/model/model-names.ts";
 import { agentTypeOf, BUILTIN_AGENT_TYPES } from "../../../../src/agent/prompts/agent-types.ts";
-import { defaultPrompt, type Surroundings } from "../../../../src/agent/prompts/default-prompt.ts";
+import { defaultPrompt, type EnvironmentFacts } from "../../../../src/agent/prompts/default-prompt.ts";
 import { composeSystem } from "../../../../src/agent/prompts/system-prompt.ts";
 import { builtinTools } from "../../../../src/agent/tools/builtin-tools.ts";
 import { chooseTools } from "../../../../src/agent/tools/select-tools.ts";
@@ -74,7 +74,7 @@ describe("composeSystem", () => {
 });
 
 describe("defaultPrompt", () => {
-  const prompt = (facts: Partial<Surroundings>): string =>
+  const prompt = (facts: Partial<EnvironmentFacts>): string =>
     defaultPrompt({ ...PLACE, tools: namesOf("engineer"), ...facts });
 
   test("says where and when the agent works", () => {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
-  eventOf,
   IN_PROCESS_EVENTS,
   IN_PROCESS_STATES,
   type InProcessEvent,
   type InProcessState,
   isOver,
   nextInProcess,
+  toInProcessEvent,
 } from "../../../../src/backend/in-process/states.ts";
 import { AGENT_STATES } from "../../../../src/schema/status.ts";
 
@@ -53,8 +53,11 @@ test("completed, failed and killed are final, and every other state can reach on
   }
 });
 
-test("eventOf maps the states that an agent reports to events, except those that only its end shows", () => {
-  const reported = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [state, eventOf(state)]);
+test("toInProcessEvent maps the states that an agent reports to events, except those that only its end shows", () => {
+  const reported = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [
+    state,
+    toInProcessEvent(state),
+  ]);
   expect(Object.fromEntries(reported.filter(([, event]) => event !== undefined))).toEqual({
     running: "works",
     idle: "rests",

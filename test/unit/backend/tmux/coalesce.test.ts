@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { gathered } from "../../../../src/backend/tmux/coalesce.ts";
+import { coalesce } from "../../../../src/backend/tmux/coalesce.ts";
 
 /** Rounds of work that end when the test ends them. */
 function rounds() {
   const begun: { items: readonly string[]; end: (error?: Error) => void }[] = [];
-  const work = gathered(
+  const work = coalesce(
     (items: readonly string[], how: string) =>
       new Promise<string>((resolve, reject) => {
         begun.push({
@@ -15,12 +15,12 @@ function rounds() {
       }),
     (_, how) => how,
   );
-  const { expect: announce } = work;
+  const { announce } = work;
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { begun, work: work.do, announce, settled };
+  return { begun, work: work.enqueue, announce, settled };
 }
 
-describe("gathered work", () => {
+describe("coalesce", () => {
   it("starts at once and batches the calls that arrive during a round", async () => {
     const { begun, work, settled } = rounds();
     const first = work(["a"], "x");

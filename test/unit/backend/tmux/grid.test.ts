@@ -7,7 +7,7 @@ import {
   MIN_PANE,
   stackCapacity,
 } from "../../../../src/backend/tmux/grid.ts";
-import { type Cell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
+import { type LayoutCell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
 
 describe("capacity of a window", () => {
   test.each([
@@ -92,7 +92,7 @@ describe("gridLayout", () => {
 
 test("layoutString writes tmux's own format and checksum", () => {
   // Output of tmux 3.3a for a window split in three.
-  const layout: Cell = {
+  const layout: LayoutCell = {
     kind: "columns",
     width: 80,
     height: 24,
@@ -120,11 +120,11 @@ test("readLayout returns the size and panes of a tmux layout, and undefined for 
     expect(readLayout(other)).toBeUndefined();
 });
 
-function panesOf(cell: Cell): Cell[] {
+function panesOf(cell: LayoutCell): LayoutCell[] {
   return cell.kind === "pane" ? [cell] : cell.cells.flatMap(panesOf);
 }
 
-function checkFilled(cell: Cell): void {
+function checkFilled(cell: LayoutCell): void {
   if (cell.kind === "pane") return;
   const along = cell.kind === "columns" ? "width" : "height";
   const across = cell.kind === "columns" ? "height" : "width";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isRunOver, type RunFacts } from "../../../../src/operations/run/run-state.ts";
+import { isRunOver, type RunState } from "../../../../src/operations/run/run-state.ts";
 import { summarize } from "../../../../src/operations/status.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
 describe("isRunOver, when the lead is idle", () => {
-  const rest: RunFacts = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
+  const rest: RunState = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
 
-  it.each<[string, RunFacts, boolean]>([
+  it.each<[string, RunState, boolean]>([
     ["is true if no teammate works and no message is under way", rest, true],
     ["is false while a teammate works", { ...rest, busy: 1 }, false],
     ["is false while an ending is not reported yet", { ...rest, unsettled: 1 }, false],

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import {
+  type AgentSummary,
   afterKey,
   frameOf,
+  type KeyPress,
   LEAD_VIEW,
-  type Pressed,
-  type ShownAgent,
   settledView,
   type TeamView,
   type ViewFacts,
 } from "../../../../src/runtime/lead/team-view.ts";
 import { painter } from "../../../../src/terminal/pane-writer.ts";
 
-const agent = (name: string, more: Partial<ShownAgent> = {}): ShownAgent => ({
+const agent = (name: string, more: Partial<AgentSummary> = {}): AgentSummary => ({
   name,
   color: "blue",
   state: "idle",
@@ -22,7 +22,7 @@ const agent = (name: string, more: Partial<ShownAgent> = {}): ShownAgent => ({
 const TRIO = [agent("ann"), agent("bob", { state: "active", activity: "Bash(make)" }), agent("eve")];
 
 /** The views that the keys open, as `at:selected`; a `!` marks an interrupt. */
-function walk(keys: readonly Pressed[], agents: readonly ShownAgent[] = TRIO): readonly string[] {
+function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO): readonly string[] {
   let view: TeamView = LEAD_VIEW;
   return keys.map((key) => {
     const next = afterKey(view, key, agents);
@@ -32,7 +32,7 @@ function walk(keys: readonly Pressed[], agents: readonly ShownAgent[] = TRIO): r
 }
 
 describe("afterKey", () => {
-  test.each<[string, readonly Pressed[], readonly string[]]>([
+  test.each<[string, readonly KeyPress[], readonly string[]]>([
     [
       "down selects from the first and wraps around",
       ["down", "down", "down", "down"],
@@ -78,10 +78,10 @@ describe("afterKey", () => {
 
   test("scrolls a viewed agent back to its first row at most", () => {
     const long = agent("ann", { lines: Array.from({ length: 15 }, (_, i) => `row ${i}`) });
-    const back = (view: TeamView, key: Pressed): TeamView =>
+    const back = (view: TeamView, key: KeyPress): TeamView =>
       settledView(afterKey(view, key, [long]).view, [long]);
     const viewed: TeamView = { at: "agent", selected: "ann", back: 0 };
-    const far = ["page-up", "page-up", "page-up"].reduce((view, key) => back(view, key as Pressed), viewed);
+    const far = ["page-up", "page-up", "page-up"].reduce((view, key) => back(view, key as KeyPress), viewed);
     expect(far.back).toBe(15);
     expect(back(far, "page-down").back).toBe(5);
     expect(back(back(far, "page-down"), "page-down").back).toBe(0);

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { salvageEntries } from "../../../../src/team/inbox/inbox-format.ts";
+import { recoverEntries } from "../../../../src/team/inbox/inbox-format.ts";
 
-test("salvageEntries recovers a very long message", () => {
+test("recoverEntries recovers a very long message", () => {
   const text = `${"a".repeat(1000)}\n`.repeat(20_000);
-  const [first, second, ...rest] = salvageEntries(`[${JSON.stringify({ text })},{"b":1},{"c`);
+  const [first, second, ...rest] = recoverEntries(`[${JSON.stringify({ text })},{"b":1},{"c`);
   expect((first as { text: string }).text).toHaveLength(text.length);
   expect([second, rest]).toEqual([{ b: 1 }, []]);
 });
 
-describe("salvageEntries with damaged text", () => {
+describe("recoverEntries with damaged text", () => {
   const entry = (text: string) => ({ from: "peer", text, timestamp: "2026-11-21T02:41:03.527Z" });
   const entries = ["one", 'two "{" [', "three", '{"from":"x","text":"y","timestamp":"z"}'].map(entry);
   const text = JSON.stringify(entries, undefined, 2);
-  const saved = (damaged: string) => salvageEntries(damaged).map((found) => (found as { text: string }).text);
+  const saved = (damaged: string) => recoverEntries(damaged).map((found) => (found as { text: string }).text);
 
   test("recovers every intact entry before and after the damage", () => {
     for (const [i, { text: said }] of entries.entries()) {
@@ -47,7 +47,7 @@ describe("salvageEntries with damaged text", () => {
 
   test("gives up soon on very long damaged text", () => {
     const rubbish = '{"a'.repeat(200_000);
-    expect(salvageEntries(`[${rubbish}`)).toEqual([]);
+    expect(recoverEntries(`[${rubbish}`)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Liveness } from "../../../../src/os/process/identity.ts";
 import { teamMember } from "../../../../src/schema/config.ts";
 import { exitRecord, type PlaceRecord, statusRecord } from "../../../../src/schema/status.ts";
-import { type AgentRecords, judge } from "../../../../src/team/members/judge-liveness.ts";
+import { type AgentRecords, judgeLiveness } from "../../../../src/team/members/judge-liveness.ts";
 
 const MEMBER = teamMember.parse({ name: "a" });
 const PLACE: PlaceRecord = { instance: "i", backend: "tmux", panePid: 7, spawnedAt: 1 };
@@ -22,7 +22,7 @@ const exit = (code: number, signal?: string) =>
 
 const verdict = (records: Partial<AgentRecords>, liveness: Liveness = "alive", member = MEMBER) => {
   const all = { status: undefined, place: undefined, exit: undefined, ...records };
-  const { state, alive, exit: end } = judge(member, all, () => liveness);
+  const { state, alive, exit: end } = judgeLiveness(member, all, () => liveness);
   return [state, alive, end?.signal ?? end?.code ?? null];
 };
 
@@ -114,11 +114,11 @@ test.each([
     "alive",
     ["starting", true, null],
   ],
-] as const)("judge: a member is %s", (_what, records, liveness, expected) => {
+] as const)("judgeLiveness: a member is %s", (_what, records, liveness, expected) => {
   expect(verdict(records as Partial<AgentRecords>, liveness)).toEqual(expected);
 });
 
-test("judge: a member inside the lead's process can exit while that process lives", () => {
+test("judgeLiveness: a member inside the lead's process can exit while that process lives", () => {
   const inside = { ...MEMBER, backendType: "in-process" };
   expect(verdict({ status: status("exited") }, "alive", inside)).toEqual(["exited", false, null]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Roster } from "../../../../src/worker/prompts/roster.ts";
+import { TeamRoster } from "../../../../src/worker/prompts/roster.ts";
 
-test("Roster keeps its names for a conversation and reports each change once", () => {
+test("TeamRoster keeps its names for a conversation and reports each change once", () => {
   let now = ["team-lead", "ada"];
-  const roster = new Roster(() => now);
+  const roster = new TeamRoster(() => now);
   expect(roster.news()).toBeUndefined();
   expect(roster.names).toEqual(["team-lead", "ada"]);
   expect(roster.news()).toBeUndefined();
@@ -17,9 +17,9 @@ test("Roster keeps its names for a conversation and reports each change once", (
   expect(roster.news()).toContain("With you in it now: nobody.");
 });
 
-test("Roster takes the current names when a new conversation begins, without a report", () => {
+test("TeamRoster takes the current names when a new conversation begins, without a report", () => {
   let now = ["ada"];
-  const roster = new Roster(() => now);
+  const roster = new TeamRoster(() => now);
   expect(roster.names).toEqual(["ada"]);
   now = ["ben"];
   roster.renew();

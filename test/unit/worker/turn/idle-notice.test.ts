@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  MAX_RESULT,
+  MAX_NOTICE_RESULT,
   noticeOf,
   type TurnSummary,
   WorkSinceIdle,
@@ -65,8 +65,8 @@ describe("noticeOf", () => {
   });
 
   it("cuts a long text", () => {
-    const { result } = noticeOf(turn({ text: "x".repeat(MAX_RESULT + 1) }));
-    expect(result).toBe(`${"x".repeat(MAX_RESULT)}…`);
+    const { result } = noticeOf(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
+    expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}…`);
   });
 });
 

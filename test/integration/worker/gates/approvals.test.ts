@@ -1,34 +1,34 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
-import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { runFacts } from "../../../src/operations/run/run-state.ts";
-import { formatProtocol } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { readTeam } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { findMember } from "../../../src/team/members/members.ts";
-import { modeGiven } from "../../../src/team/members/permission-mode.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests/requests.ts";
-import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
-import type { WorkerOptions } from "../../../src/worker/worker.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
+import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { runState } from "../../../../src/operations/run/run-state.ts";
+import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { findMember } from "../../../../src/team/members/members.ts";
+import { grantedMode } from "../../../../src/team/members/permission-mode.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { openTreeBell } from "../../../../src/wakeup/tree-bell.ts";
+import type { WorkerOptions } from "../../../../src/worker/worker.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const start = (ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> =>
   workerOfTest(ref, { mode: "default", ...input });
 
-const send = (ref: TeamRef, text: string, from = LEAD_NAME) => deliver(ref, { from, to: "dev", text });
+const send = (ref: TeamRef, text: string, from = LEAD_NAME) => sendMessage(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
 const bash = (command: string) => ({ name: "Bash", input: { command } });
@@ -40,7 +40,7 @@ const results = ({ messages }: RunningWorker): string[] =>
 const typesTo = async (ref: TeamRef, agent: string) =>
   (await history(ref, agent, { all: true })).map(({ text }) => /"type":"(\w+)"/.exec(text)?.[1] ?? text);
 
-describe("a call that needs a permission (S61)", () => {
+describe("permission request (S61)", () => {
   async function asking(input: WorkerInput = {}) {
     const ref = await testTeam(["dev", "ada"]);
     const dev = await start(ref, { turns: [{ tools: [touch("made")] }, { say: "done" }], ...input });
@@ -55,19 +55,16 @@ describe("a call that needs a permission (S61)", () => {
     ["\x01", "\\u0001"],
     ["\u00a0", "\\u00a0"],
     ["\u202e", "\\u202e"],
-  ])(
-    "shows %j in what is allowed, which would make a command of what looks like a comment",
-    async (char, seen) => {
-      const command = `echo ok ${char}# note ; touch made`;
-      const { ref, dev, request } = await asking({ turns: [{ tools: [bash(command)] }, { say: "done" }] });
-      expect(request.summary).toBe(`Bash(echo ok ${seen}# note ; touch made)`);
-      expect(dev.shown.join("\n")).toContain(`${seen}# note`);
-      await answerApproval(contextOf(ref), request.id, { approve: false });
-      await settled(ref);
-    },
-  );
+  ])("shows the invisible character %j before a comment sign", async (char, seen) => {
+    const command = `echo ok ${char}# note ; touch made`;
+    const { ref, dev, request } = await asking({ turns: [{ tools: [bash(command)] }, { say: "done" }] });
+    expect(request.summary).toBe(`Bash(echo ok ${seen}# note ; touch made)`);
+    expect(dev.shown.join("\n")).toContain(`${seen}# note`);
+    await answerApproval(contextOf(ref), request.id, { approve: false });
+    await settled(ref);
+  });
 
-  it("shows within a second among what waits, in its pane, and as a request to the lead", async () => {
+  it("appears within a second in the list of approvals, in the pane and in the lead's inbox", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref, { turns: [{ tools: [touch("made")] }] });
     await send(ref, "begin");
@@ -81,11 +78,11 @@ describe("a call that needs a permission (S61)", () => {
       reason: "No rule allows touch made.",
     });
     await eventually("the pane", () => dev.shown.includes(`permission ${request.id}: Bash(touch made)`));
-    const [told] = await eventually("the message", async () => {
-      const all = await pending(ref, LEAD_NAME);
+    const [message] = await eventually("the message", async () => {
+      const all = await unreadMessages(ref, LEAD_NAME);
       return all.length > 0 && all;
     });
-    expect(told?.protocol).toMatchObject({
+    expect(message?.protocol).toMatchObject({
       type: "permission_request",
       request_id: request.id,
       agent_id: "dev",
@@ -98,7 +95,7 @@ describe("a call that needs a permission (S61)", () => {
     });
   });
 
-  it("runs when the lead allows it, and its note reaches the model", async () => {
+  it("runs the call if the lead allows it, and passes the note to the model", async () => {
     const { ref, dev, request, made } = await asking();
     expect(made()).toBe(false);
     const answered = await answerApproval(contextOf(ref), request.id, {
@@ -112,7 +109,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("does not run when the lead refuses it, and the reason reaches the model", async () => {
+  it("does not run the call if the lead refuses it, and passes the reason to the model", async () => {
     const { ref, dev, request, made } = await asking();
     await answerApproval(contextOf(ref), request.id, { approve: false, note: "not in this directory" });
     await settled(ref);
@@ -124,7 +121,7 @@ describe("a call that needs a permission (S61)", () => {
     ["y", true],
     ["n, not here", false],
     ["yes but only once", true],
-  ])("is answered in its pane by %j", async (line, allowed) => {
+  ])("is answered by %j typed in the pane", async (line, allowed) => {
     const { ref, dev, made } = await asking();
     await dev.worker.typed(line);
     await settled(ref);
@@ -134,7 +131,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(dev.inputs).toHaveLength(1);
   });
 
-  it("is allowed for good by an “always”, for this very command alone", async () => {
+  it("allows the same command again after “always”, but no other", async () => {
     const turns = [
       { tools: [touch("made")] },
       { tools: [touch("made")] },
@@ -151,7 +148,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)).toHaveLength(2);
   });
 
-  it("takes a line that is no answer as a message for later", async () => {
+  it("queues a typed line that is not an answer as a message", async () => {
     const { ref, dev } = await asking();
     await dev.worker.typed("hurry");
     expect(listApprovals(ref)).toHaveLength(1);
@@ -160,7 +157,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(dev.inputs[1]).toContain("hurry");
   });
 
-  it("has one response, however many answer", async () => {
+  it("accepts one of several simultaneous answers", async () => {
     const { ref, dev, request } = await asking();
     const answers = await Promise.allSettled([
       answerApproval(contextOf(ref), request.id, { approve: true }),
@@ -177,7 +174,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)).toHaveLength(1);
   });
 
-  it("is answered once when the pane was first: the lead's side is told that it is over", async () => {
+  it("rejects a later answer of the lead after one in the pane", async () => {
     const { ref, dev, request } = await asking();
     await dev.worker.typed("n");
     await settled(ref);
@@ -187,7 +184,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(await typesTo(ref, "dev")).toEqual(["begin"]);
   });
 
-  it("goes on where the one who answered ended before saying so, at the next ring", async () => {
+  it("applies a recorded answer that was not sent, at the next wakeup", async () => {
     const { ref, dev, request, made } = await asking();
     await answerRequest(ref, request.id, { approve: true, by: LEAD_NAME, note: "go", at: 1 });
     await send(ref, "anything that rings");
@@ -196,7 +193,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)[0]).toContain("Note with the permission: go");
   });
 
-  it("is not allowed by an “always” where no rule can be made, which its pane says", async () => {
+  it("does not accept “always” if no rule can allow the call, and says so in the pane", async () => {
     const settings = { permissions: { ask: ["Bash(touch:*)"] } };
     const { dev, made } = await asking({ settings });
     await dev.worker.typed("a");
@@ -206,7 +203,7 @@ describe("a call that needs a permission (S61)", () => {
     await eventually("the call", made);
   });
 
-  it("stays refused by the one who was first, whatever mode its agent is given then", async () => {
+  it("keeps the first refusal even if the mode changes to bypassPermissions", async () => {
     const { ref, dev, request, made } = await asking();
     await answerRequest(ref, request.id, { approve: false, note: "not this", by: LEAD_NAME, at: 0 });
     const mode = { type: "mode_set_request" as const, mode: "bypassPermissions", from: LEAD_NAME };
@@ -216,16 +213,16 @@ describe("a call that needs a permission (S61)", () => {
     expect(results(dev)[0]).toContain("not this");
   });
 
-  it("tells the lead's side where only a person may allow it", async () => {
+  it("marks the request as guarded if only the user may allow it", async () => {
     const settings = { permissions: { ask: ["Bash(touch:*)"] } };
     const { ref, dev } = await asking({ settings, mode: "bypassPermissions" });
-    const [told] = await pending(ref, LEAD_NAME);
-    expect(told?.protocol).toMatchObject({ type: "permission_request", guarded: true });
+    const [message] = await unreadMessages(ref, LEAD_NAME);
+    expect(message?.protocol).toMatchObject({ type: "permission_request", guarded: true });
     await dev.worker.typed("n");
     await settled(ref);
   });
 
-  it("is answered by nobody but the lead", async () => {
+  it("accepts an answer from the lead only", async () => {
     const { ref, request, made } = await asking();
     await expect(answerApproval(contextOf(ref, "ada"), request.id, { approve: true })).rejects.toMatchObject({
       code: "NOT_LEAD",
@@ -239,7 +236,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(listApprovals(ref)).toHaveLength(1);
   });
 
-  it("is refused when a shutdown is asked for, which is answered at once", async () => {
+  it("is refused by a shutdown request, which is answered at once", async () => {
     const { ref, dev, made } = await asking();
     await requestShutdown(contextOf(ref), ["dev"]);
     expect(await dev.ended).toBe("shutdown");
@@ -248,7 +245,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is refused when the shutdown was asked for just before it", async () => {
+  it("is not sent if a shutdown was requested just before", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref, { turns: [{ delayMs: 2_000, tools: [touch("made")] }] });
     await send(ref, "begin");
@@ -259,7 +256,7 @@ describe("a call that needs a permission (S61)", () => {
     expect(await typesTo(ref, LEAD_NAME)).not.toContain("permission_request");
   });
 
-  it("ends with an interrupt, and nothing waits any more", async () => {
+  it("is cancelled by an interrupt", async () => {
     const { ref, dev, made } = await asking();
     expect(dev.worker.interrupt()).toBe(true);
     await settled(ref);
@@ -268,8 +265,8 @@ describe("a call that needs a permission (S61)", () => {
   });
 });
 
-describe("a request of the lead's own", () => {
-  /** As a running lead has it: whoever changes the team's files makes it look again. */
+describe("request of the lead", () => {
+  /** Starts a lead that checks again after each change of the team's files, as in a run. */
   async function lead(input: WorkerInput): Promise<{ ref: TeamRef; running: RunningWorker }> {
     const ref = await testTeam();
     const running = await start(ref, { name: LEAD_NAME, role: "lead", ...input });
@@ -285,7 +282,7 @@ describe("a request of the lead's own", () => {
     return { ref, running };
   }
 
-  it.each([true, false])("for a permission is answered from beside its pane too (%s)", async (approve) => {
+  it.each([true, false])("for a permission can be answered by command (approve: %s)", async (approve) => {
     const { ref, running } = await lead({ turns: [{ tools: [touch("made")] }, { say: "done" }] });
     const request = await asked(ref);
     await answerApproval(contextOf(ref), request.id, { approve, note: "as you see fit" });
@@ -295,7 +292,7 @@ describe("a request of the lead's own", () => {
     expect((await history(ref, LEAD_NAME, { all: true })).map(({ text }) => text)).toEqual(["begin"]);
   });
 
-  it("to the person is answered in the person's words", async () => {
+  it("to the user receives the user's text as the answer", async () => {
     const question = { name: "AskUserQuestion", input: { question: "Which one?", choices: ["a", "b"] } };
     const { ref, running } = await lead({
       turns: [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }],
@@ -308,7 +305,7 @@ describe("a request of the lead's own", () => {
     expect(running.inputs[1]).not.toContain('"type"');
   });
 
-  it("to the person is answered by what is typed in its pane, and waits no more", async () => {
+  it("to the user is answered and closed by a line typed in the pane", async () => {
     const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
     const { ref, running } = await lead({
       turns: [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }],
@@ -320,7 +317,7 @@ describe("a request of the lead's own", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is not kept from its end by a message that nothing can be done with", async () => {
+  it("counts a message that cannot be handled as held, so that the run can end", async () => {
     const counts: number[] = [];
     const { ref, running } = await lead({
       wrap: (options) => ({
@@ -341,56 +338,56 @@ describe("a request of the lead's own", () => {
       permission_suggestions: [],
     };
     const text = formatProtocol({ ...request, ...call }, new Date());
-    await deliver(ref, { from: "ghost", to: LEAD_NAME, text });
+    await sendMessage(ref, { from: "ghost", to: LEAD_NAME, text });
     await eventually("the problem", () => running.shown.some((line) => line.includes("nobody to answer")));
     running.worker.lookAgain();
     await eventually("the count", () => counts.at(-1) === 1);
   });
 });
 
-describe("a question of a teammate", () => {
-  it("goes to the lead, and its answer comes as a message", async () => {
+describe("question of a teammate", () => {
+  it("goes to the lead and is answered by a message", async () => {
     const ref = await testTeam(["dev"]);
     const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
     const dev = await start(ref, { turns: [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }] });
     await send(ref, "begin");
     const request = await asked(ref);
     expect(await typesTo(ref, LEAD_NAME)).toContain("question_request");
-    // S63: a person is waited for, though its turn is over, and there is nothing to interrupt.
+    // S63: the state is needs-input although the turn is over, and there is nothing to interrupt.
     await eventually("the turn's end", () => dev.shown.includes("idle"));
     expect(readStatus(ref, "dev")?.state).toBe("needs-input");
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 0 });
+    expect(runState(contextOf(ref))).toMatchObject({ busy: 0 });
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "the second" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);
     expect(dev.inputs[1]).toContain("the second");
-    await eventually("its rest", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("the idle state", () => readStatus(ref, "dev")?.state === "idle");
     await expect(answerApproval(contextOf(ref), request.id, { approve: true })).rejects.toMatchObject({
       code: "ALREADY_ANSWERED",
     });
   });
 });
 
-describe("a run whose lead waits", () => {
+describe("run state", () => {
   const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
 
   it.each<[string, Turn[], number]>([
     ["permission", [{ tools: [touch("made")] }, { say: "done" }], 1],
     ["question", [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }], 0],
-  ])("is not over with the answer to a %s that its asker has not read yet", async (_, turns, busy) => {
+  ])("stays busy until the asking member has read the answer to its %s", async (_, turns, busy) => {
     const ref = await testTeam(["dev"]);
     await start(ref, { turns, mode: "default" });
     await send(ref, "begin");
     const request = await asked(ref);
     await eventually("its state", () => stateOf(ref) === "needs-input" && unreadCount(ref, "dev") === 0);
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy });
-    // The file alone, as it is before the response is sent.
+    expect(runState(contextOf(ref))).toMatchObject({ busy });
+    // The answer is recorded, but the response is not sent yet.
     await answerRequest(ref, request.id, { approve: true, note: "this", by: LEAD_NAME, at: 0 });
-    expect(runFacts(contextOf(ref))).toMatchObject({ busy: 1 });
+    expect(runState(contextOf(ref))).toMatchObject({ busy: 1 });
   });
 });
 
-describe("a plan (S64)", () => {
+describe("plan approval (S64)", () => {
   const PLAN = "# Rename it\n\nFirst this, then that.";
   const planned = (after: readonly object[] = [{ tools: [touch("made")] }, { say: "made it" }]) => [
     { tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content: PLAN } }] },
@@ -416,12 +413,12 @@ describe("a plan (S64)", () => {
   const seen = (ref: TeamRef) =>
     eventually("their arrival", async () => (await history(ref, "dev")).at(-1)?.read);
 
-  it("goes to the lead whole, ends the turn, and waits", async () => {
+  it("sends the whole plan to the lead, ends the turn and waits", async () => {
     const { ref, dev, request, made } = await waiting();
     expect(request).toMatchObject({ kind: "plan", from: "dev", summary: "Rename it" });
     expect(request.id).toMatch(/^plan_approval-\d+@dev@crew$/);
-    const [told] = await pending(ref, LEAD_NAME);
-    expect(told?.protocol).toMatchObject({
+    const [message] = await unreadMessages(ref, LEAD_NAME);
+    expect(message?.protocol).toMatchObject({
       type: "plan_approval_request",
       requestId: request.id,
       planContent: PLAN,
@@ -433,7 +430,7 @@ describe("a plan (S64)", () => {
     expect(dev.shown).not.toContain("idle");
   });
 
-  it("is begun with the matching approval, in the mode that the agent was spawned with", async () => {
+  it("starts the work after the approval, in the mode the member was spawned with", async () => {
     const { ref, dev, request, made } = await waiting();
     await answerApproval(contextOf(ref), request.id, { approve: true, note: "mind the tests" });
     await eventually("the work's end", () => stateOf(ref) === "idle" && made());
@@ -442,7 +439,7 @@ describe("a plan (S64)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is sent again by the agent's next process when its own has ended while it waited", async () => {
+  it("is requested again by the member's next process", async () => {
     const { ref, dev, request } = await waiting();
     await dev.stop();
     const again = await start(ref, {
@@ -462,13 +459,13 @@ describe("a plan (S64)", () => {
   });
 
   it.each(["message", "file"])(
-    "that was answered while no process waited is begun by the next one, with the note (%s)",
-    async (told) => {
+    "given while the member was stopped is applied by its next process (recorded as %s)",
+    async (channel) => {
       const { ref, dev, request } = await waiting();
       await dev.stop();
       const answer = { approve: true, note: "mind the tests", by: LEAD_NAME, at: Date.now() };
-      if (told === "message") await answerApproval(contextOf(ref), request.id, answer);
-      // Whoever answered was killed before it sent the response.
+      if (channel === "message") await answerApproval(contextOf(ref), request.id, answer);
+      // The answering process was killed before it sent the response.
       else await answerRequest(ref, request.id, answer);
       const again = await start(ref, {
         mode: "plan",
@@ -483,7 +480,7 @@ describe("a plan (S64)", () => {
     },
   );
 
-  it("whose verdict its process did not live to read is told by the next one", async () => {
+  it("passes a verdict that the crashed process did not read to the next one", async () => {
     const dies = (options: WorkerOptions): WorkerOptions => ({
       ...options,
       view: {
@@ -505,10 +502,10 @@ describe("a plan (S64)", () => {
     expect(readdirSync(ref.paths.requests)).toEqual([]);
   });
 
-  it("needs no verdict any more where the agent's next process has another mode", async () => {
+  it("is not needed if the member's next process has another mode", async () => {
     const { ref, dev, request } = await waiting();
     await dev.stop();
-    // Its verdict as well has come by then: it is to a request that ended with the process.
+    // The verdict arrives too, but its request ended with the process.
     await verdict(ref, request.id, true);
     const again = await start(ref, { mode: "bypassPermissions", turns: planned() as [] });
     await eventually("the work", () => stateOf(ref) === "idle" && existsSync(join(again.cwd, "made")));
@@ -516,30 +513,30 @@ describe("a plan (S64)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("that was approved leaves its mode to the agent's next process", async () => {
+  it("records the granted mode for the member's next process", async () => {
     const { ref, request, made } = await waiting();
-    const given = () => modeGiven(findMember(readTeam(ref), "dev"));
-    expect(given()).toBeUndefined();
+    const recorded = () => grantedMode(findMember(readTeam(ref), "dev"));
+    expect(recorded()).toBeUndefined();
     await answerApproval(contextOf(ref), request.id, { approve: true });
     await eventually("the work", () => stateOf(ref) === "idle" && made());
-    expect(given()).toBe("bypassPermissions");
+    expect(recorded()).toBe("bypassPermissions");
   });
 
   it.each<[string, PermissionMode | "root" | undefined, PermissionMode, PermissionMode]>([
-    ["the mode that the approval names", "acceptEdits", "default", "acceptEdits"],
-    ["the mode it was spawned with, without one", undefined, "acceptEdits", "acceptEdits"],
-    ["the mode it was spawned with, where the named one is none", "root", "acceptEdits", "acceptEdits"],
-    ["default, never plan", "plan", "acceptEdits", "default"],
-    ["default, never delegate", "delegate", "acceptEdits", "default"],
-    ["default, where it was spawned in plan mode itself", undefined, "plan", "default"],
-  ])("is carried out in %s", async (_title, named, modeAfterPlan, mode) => {
+    ["the mode named in the approval", "acceptEdits", "default", "acceptEdits"],
+    ["the spawn mode if the approval names none", undefined, "acceptEdits", "acceptEdits"],
+    ["the spawn mode if the named mode is unknown", "root", "acceptEdits", "acceptEdits"],
+    ["default if the named mode is plan", "plan", "acceptEdits", "default"],
+    ["default if the named mode is delegate", "delegate", "acceptEdits", "default"],
+    ["default if the spawn mode is plan", undefined, "plan", "default"],
+  ])("continues in %s", async (_title, named, modeAfterPlan, mode) => {
     const { ref, dev, request } = await waiting({ modeAfterPlan, turns: planned([{ say: "ok" }]) as [] });
     await verdict(ref, request.id, true, LEAD_NAME, named === undefined ? {} : { permissionMode: named });
     await eventually("the verdict's turn", () => dev.inputs.length === 2 && stateOf(ref) === "idle");
     expect(dev.worker.plan.mode).toBe(mode);
   });
 
-  it("is not begun by a stale, a foreign or a forged approval, nor by any other message", async () => {
+  it("ignores stale and forged approvals and other messages", async () => {
     const { ref, dev, request, made } = await waiting();
     await verdict(ref, "plan_approval-1@dev@crew", true);
     await seen(ref);
@@ -559,7 +556,7 @@ describe("a plan (S64)", () => {
     expect(dev.inputs[1]?.match(/"plan_approval_response"/g)).toHaveLength(2);
   });
 
-  it("is approved once: the same approval again starts no turn", async () => {
+  it("starts one turn only, even if the approval is repeated", async () => {
     const { ref, dev, request } = await waiting();
     await verdict(ref, request.id, true);
     await eventually("the work's end", () => stateOf(ref) === "idle");
@@ -570,7 +567,7 @@ describe("a plan (S64)", () => {
     expect(dev.worker.plan.mode).toBe("bypassPermissions");
   });
 
-  it("that is rejected returns to planning with the feedback, and can be sent again under a new id", async () => {
+  it("returns to planning with the feedback after a rejection, and can be requested again", async () => {
     const again = [
       { tools: [touch("made")] },
       { tools: [{ name: "ExitPlanMode", input: {} }] },
@@ -591,7 +588,7 @@ describe("a plan (S64)", () => {
     await eventually("the end", () => dev.inputs.length === 3 && stateOf(ref) === "idle");
   });
 
-  it("lets nothing but the plan file be written before it is approved", async () => {
+  it("allows writing the plan file only before the approval", async () => {
     const ref = await testTeam(["dev"]);
     const write = { name: "Write", input: { file_path: "other.md", content: "x" } };
     const dev = await start(ref, {
@@ -605,7 +602,7 @@ describe("a plan (S64)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("that is not written is not sent", async () => {
+  it("is not requested if there is no plan file", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref, {
       mode: "plan",
@@ -617,7 +614,7 @@ describe("a plan (S64)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("that waits keeps no shutdown from being agreed", async () => {
+  it("does not block a shutdown", async () => {
     const { ref, dev, made } = await waiting();
     await requestShutdown(contextOf(ref), ["dev"]);
     expect(await dev.ended).toBe("shutdown");
@@ -626,14 +623,14 @@ describe("a plan (S64)", () => {
   });
 });
 
-describe("a shutdown", () => {
-  it("that is agreed ends the worker behind its turn, and the lead reads so", async () => {
+describe("shutdown request", () => {
+  it("ends the worker after its turn if approved, and notifies the lead", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await start(ref);
     const ids = await requestShutdown(contextOf(ref), ["dev"], "the work is done");
     expect(await dev.ended).toBe("shutdown");
     expect(readStatus(ref, "dev")).toMatchObject({ state: "exited", agreedToStop: true });
-    const [answer] = await pending(ref, LEAD_NAME);
+    const [answer] = await unreadMessages(ref, LEAD_NAME);
     expect(answer?.protocol).toMatchObject({
       type: "shutdown_approved",
       requestId: ids.get("dev"),
@@ -642,7 +639,7 @@ describe("a shutdown", () => {
     expect(dev.inputs[0]).toContain("the work is done");
   });
 
-  it("that is refused leaves the worker, with its reason to the lead", async () => {
+  it("keeps the worker running if refused, and sends the reason to the lead", async () => {
     const ref = await testTeam(["dev"]);
     const refusal = {
       type: "shutdown_response",
@@ -660,13 +657,13 @@ describe("a shutdown", () => {
     await eventually("the refusal", async () =>
       (await typesTo(ref, LEAD_NAME)).includes("shutdown_rejected"),
     );
-    await eventually("its idleness", () => stateOf(ref) === "idle");
+    await eventually("the idle state", () => stateOf(ref) === "idle");
     expect(readStatus(ref, "dev")?.agreedToStop).toBeUndefined();
     await send(ref, "still there?");
     await eventually("the next turn", () => dev.inputs.length === 2);
   });
 
-  it("comes between two calls of a turn, not behind all of them", async () => {
+  it("is handled between two tool calls of a turn", async () => {
     const ref = await testTeam(["dev"]);
     const begun = join(ref.home.root, "begun");
     const dev = await start(ref, {

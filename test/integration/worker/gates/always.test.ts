@@ -1,22 +1,22 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { updateTeam } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { updateTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { cliIn } from "../../../support/cli.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 
-/** A teammate that wants to run these commands, one after another, and a shell in the same home. */
+/** Starts a teammate that asks to run these commands in turn, and a CLI in the same home. */
 async function asking(commands: readonly string[], input: WorkerInput = {}) {
   const ref = await testTeam(["dev", "ada"]);
   const cli = cliIn(dirname(ref.home.root));
@@ -27,7 +27,7 @@ async function asking(commands: readonly string[], input: WorkerInput = {}) {
     members: config.members.map((member) => (member.name === "dev" ? { ...member, cwd: dev.cwd } : member)),
   }));
   if (input.role === "lead") await dev.worker.typed("begin");
-  else await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  else await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   const approve = (id: string, ...words: readonly string[]) =>
     cli(["approve", id, ...words, "--team", "crew", "--json"], { env: { TEAMS_HOME: ref.home.root } });
   return { ref, dev, cli, approve, made: (name: string) => existsSync(join(dev.cwd, name)) };
@@ -38,8 +38,8 @@ const next = (ref: TeamRef, before: readonly string[] = []) =>
 const ended = (ref: TeamRef, dev: RunningWorker) =>
   eventually("the end", () => dev.inputs.length > 0 && readStatus(ref, dev.worker.name)?.state === "idle");
 
-describe("“always”", () => {
-  it("in the pane allows the same again, says before what that is, and nothing else", async () => {
+describe("answer “always”", () => {
+  it("shows its rules in the pane first, and allows the same commands only", async () => {
     const { ref, dev, made } = await asking(["touch a; touch b", "touch b", "touch c"]);
     await next(ref);
     await eventually("the pane", () => dev.shown.includes("always: Bash(touch a), Bash(touch b)"));
@@ -52,15 +52,15 @@ describe("“always”", () => {
     await ended(ref, dev);
   });
 
-  it("by command allows it as long as the agent runs, and says so", async () => {
+  it("given by command allows the same command for the session and prints the rule", async () => {
     const { ref, dev, approve, made } = await asking(["touch a", "touch a; touch a"]);
     const { id } = await next(ref);
     const done = await approve(id, "--always", "--note", "fine");
     expect(done.json()).toMatchObject({ approved: true, always: { rules: ["Bash(touch a)"], file: null } });
     await ended(ref, dev);
     expect(made("a")).toBe(true);
-    const told = (await history(ref, "dev", { all: true })).at(-1)?.text ?? "";
-    expect(JSON.parse(told)).toMatchObject({
+    const response = (await history(ref, "dev", { all: true })).at(-1)?.text ?? "";
+    expect(JSON.parse(response)).toMatchObject({
       type: "permission_response",
       response: {
         permission_updates: [
@@ -76,7 +76,7 @@ describe("“always”", () => {
     expect(existsSync(join(ref.home.root, "settings.json"))).toBe(false);
   });
 
-  it("by command may name a rule of its own, and put it into the user's settings, for all", async () => {
+  it("given by command can save another rule in the user's settings and share it with the team", async () => {
     const { ref, dev, approve, made } = await asking(["touch a", "touch b"]);
     const file = join(ref.home.root, "settings.json");
     const before = '{\n  "theme": "dark",\n  "permissions": { "allow": ["Read"] }\n}\n';
@@ -92,13 +92,13 @@ describe("“always”", () => {
       permissions: { allow: ["Read", "Bash(touch:*)"] },
     });
     expect(statSync(file).mode & 0o777).toBe(0o640);
-    const told = (await history(ref, "ada", { all: true })).map(({ text }) => JSON.parse(text) as object);
-    expect(told).toMatchObject([
+    const updates = (await history(ref, "ada", { all: true })).map(({ text }) => JSON.parse(text) as object);
+    expect(updates).toMatchObject([
       { type: "team_permission_update", toolName: "Bash", permissionUpdate: { type: "addRules" } },
     ]);
   });
 
-  it("is kept in a project only where it counts: one that is trusted", async () => {
+  it("is saved in a project only if the project is trusted", async () => {
     const { ref, dev, approve, cli } = await asking(["touch a"]);
     const { id } = await next(ref);
     const refused = await approve(id, "--save", "local");
@@ -113,17 +113,17 @@ describe("“always”", () => {
   });
 
   it.each([
-    ["no rule can allow", ["--always"], "touch $(echo a)", "INVALID_INPUT"],
-    ["a person would have to see each time", ["--always"], "touch a > .envrc", "INVALID_INPUT"],
-    ["is no rule", ["--rule", "Bash(git"], "touch a", "INVALID_INPUT"],
-  ])("is refused for what %s, and the request still waits", async (_, words, command, code) => {
+    ["a command that no rule can allow", ["--always"], "touch $(echo a)", "INVALID_INPUT"],
+    ["a command that the user must always see", ["--always"], "touch a > .envrc", "INVALID_INPUT"],
+    ["an invalid rule", ["--rule", "Bash(git"], "touch a", "INVALID_INPUT"],
+  ])("is refused for %s, and the request stays open", async (_, words, command, code) => {
     const { ref, approve } = await asking([command]);
     const { id } = await next(ref);
     expect((await approve(id, ...words)).error().code).toBe(code);
     expect(listApprovals(ref)).toHaveLength(1);
   });
 
-  it("is refused where the settings file cannot be read, before anything is answered", async () => {
+  it("is refused without an answer if the settings file is corrupt", async () => {
     const { ref, approve } = await asking(["touch a"]);
     const { id } = await next(ref);
     mkdirSync(ref.home.root, { recursive: true });
@@ -133,7 +133,7 @@ describe("“always”", () => {
     expect(readFileSync(join(ref.home.root, "settings.json"), "utf8")).toBe("{ nope");
   });
 
-  it("holds for a lead's own calls too", async () => {
+  it("applies to the lead's own calls", async () => {
     const { ref, dev, approve, made } = await asking(["touch a", "touch a; touch a"], {
       name: LEAD_NAME,
       role: "lead",
@@ -145,7 +145,7 @@ describe("“always”", () => {
     expect(made("a")).toBe(true);
   });
 
-  it("that others are told of is taken from the lead alone", async () => {
+  it("is accepted in a permission update only from the lead", async () => {
     const { ref, dev } = await asking(["touch a"]);
     const { id } = await next(ref);
     const update = { type: "addRules", rules: ["Bash"], behavior: "allow", destination: "session" };
@@ -154,16 +154,16 @@ describe("“always”", () => {
       permissionUpdate: update,
       toolName: "Bash",
     });
-    await deliver(ref, { from: "ada", to: "dev", text });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
+    await sendMessage(ref, { from: "ada", to: "dev", text });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: text.replace('"Bash"]', '"Read"]') });
     await eventually("the lead's", () => dev.worker.desk.allowedHere.length > 0);
     expect(dev.worker.desk.allowedHere).toEqual(["Read"]);
     await answerApproval(contextOf(ref), id, { approve: false });
   });
 });
 
-describe("what is asked for (S75)", () => {
-  it("is shown, sent and written down without a secret, and runs with it", async () => {
+describe("permission request (S75)", () => {
+  it("redacts secrets in all its records, but runs the command with them", async () => {
     const secret = "hunter2-hunter2";
     const { ref, dev } = await asking([`printf %s '${secret}' > out`], {
       env: { PATH: process.env.PATH, MY_SECRET: secret },

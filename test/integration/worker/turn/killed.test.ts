@@ -1,29 +1,29 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { eventId } from "../../../src/team/mailbox/event-message-id.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Script, script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
+import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { eventId } from "../../../../src/team/mailbox/event-message-id.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
+import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { type Script, script } from "../../../support/run-ts.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf } from "../../../support/worker.ts";
 
 const worker = script("worker");
 const sendMany = script("send-many");
 
 const start = (ref: TeamRef, hold = "never", turns?: readonly Turn[]): Script =>
   worker(ref.home.root, ref.team, "dev", hold, ...(turns === undefined ? [] : [JSON.stringify(turns)]));
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: "team-lead", to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: "team-lead", to: "dev", text });
 
-/** What is said until this line comes, and that line. */
+/** Returns the lines that the process prints up to the wanted one, including it. */
 async function until(running: Script, wanted: string): Promise<string[]> {
   const said: string[] = [];
   for (;;) {
@@ -52,14 +52,14 @@ function conversation(ref: TeamRef): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The messages in the conversation on disk, one string for each turn. */
+/** Returns the messages in the conversation on disk, one string for each turn. */
 function turns(ref: TeamRef): string[] {
   return conversation(ref).flatMap(({ type, message, keys }) =>
     type === "user" && keys !== undefined ? [message.content[0]?.text ?? ""] : [],
   );
 }
 
-/** What the model said, in order. */
+/** Returns the texts of the model, in order. */
 function answers(ref: TeamRef): string[] {
   return conversation(ref).flatMap(({ type, message }) =>
     type === "assistant" ? message.content.flatMap((block) => block.text ?? []) : [],
@@ -68,14 +68,14 @@ function answers(ref: TeamRef): string[] {
 
 const statesOf = async (ref: TeamRef) => (await history(ref, "dev", { all: true })).map(({ state }) => state);
 const noticesOf = async (ref: TeamRef) =>
-  (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "idle_notification" ? [protocol] : [],
   );
 const notices = async (ref: TeamRef) => (await noticesOf(ref)).map(({ result }) => result);
 const reasons = async (ref: TeamRef) => (await noticesOf(ref)).map(({ failureReason }) => failureReason);
 
-describe("a receiver that is killed (S21)", () => {
-  it("between picking messages up and recording them gets them again, in order", async () => {
+describe("killed worker (S21)", () => {
+  it("receives messages again, in order, that were not recorded", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     await send(ref, "two");
@@ -89,16 +89,16 @@ describe("a receiver that is killed (S21)", () => {
       "received team-lead: two",
     ]);
     expect(turns(ref)).toEqual([expect.stringMatching(/one[\s\S]*two/)]);
-    await eventually("the mark", () => unreadCount(ref, "dev") === 0);
+    await eventually("the read mark", () => unreadCount(ref, "dev") === 0);
   });
 
   it.each([
-    ["recorded", "between recording and marking", 1],
-    ["marked", "behind the mark", 0],
+    ["recorded", "before the messages were marked read", 1],
+    ["marked", "after the messages were marked read", 0],
     ["text", "while the model answers", 0],
-    ["turn_ended", "behind the answer, before anybody is told", 0],
+    ["turn_ended", "after the answer, before the idle notice", 0],
   ])(
-    "with messages %s, %s, does not get them again, and goes on with their turn",
+    "killed at %s (%s) continues the turn without receiving its messages again",
     async (hold, _where, unread) => {
       const ref = await testTeam(["dev"]);
       await send(ref, "one");
@@ -111,7 +111,7 @@ describe("a receiver that is killed (S21)", () => {
         (await statesOf(ref)).every((state) => state === "done"),
       );
       await eventually("the state", () => readStatus(ref, "dev")?.state === "idle");
-      // Once in effect: one turn, one answer, one notice.
+      // The effect is exactly once: one turn, one answer, one notice.
       expect(turns(ref)).toEqual([expect.stringContaining("one")]);
       expect(answers(ref)).toEqual(["ok"]);
       expect(await notices(ref)).toEqual(["ok"]);
@@ -120,7 +120,7 @@ describe("a receiver that is killed (S21)", () => {
       expect(turns(ref)[1]).not.toContain("one");
       await eventually("its end", async () => (await statesOf(ref)).every((state) => state === "done"));
       await kill(second);
-      // Nothing is left to go on with.
+      // No turn is left to continue.
       const third = start(ref);
       await send(ref, "three");
       const said = await until(third, "turn_ended");
@@ -131,7 +131,7 @@ describe("a receiver that is killed (S21)", () => {
     },
   );
 
-  it("behind a tool call hears that its result is lost, and the call is not made again", async () => {
+  it("does not repeat a tool call whose result was lost", async () => {
     const ref = await testTeam(["dev"]);
     const effects = join(ref.home.root, "effects");
     const command = `echo done >> '${effects}'`;
@@ -147,17 +147,17 @@ describe("a receiver that is killed (S21)", () => {
     expect(await notices(ref)).toEqual(["it is done"]);
   });
 
-  it("behind telling the lead does not tell it again", async () => {
+  it("does not repeat an idle notice that was already sent", async () => {
     const ref = await testTeam(["dev"]);
     const { messageId } = await send(ref, "one");
     const first = start(ref, "turn_ended");
     await until(first, "holding");
     await kill(first);
-    const told = JSON.stringify({ type: "idle_notification", from: "dev", result: "as told before" });
-    await deliver(ref, {
+    const notice = JSON.stringify({ type: "idle_notification", from: "dev", result: "as told before" });
+    await sendMessage(ref, {
       from: "dev",
       to: LEAD_NAME,
-      text: told,
+      text: notice,
       messageId: eventId("idle", "dev", messageId),
     });
     start(ref);
@@ -165,7 +165,7 @@ describe("a receiver that is killed (S21)", () => {
     expect(await notices(ref)).toEqual(["as told before"]);
   });
 
-  it("in every try of a turn gives it up, and its lead hears why", async () => {
+  it("gives up a turn after three failed attempts and notifies the lead of the reason", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     for (let i = 0; i < 3; i += 1) {
@@ -177,13 +177,13 @@ describe("a receiver that is killed (S21)", () => {
     await eventually("the turn's end", async () => (await statesOf(ref)).every((state) => state === "done"));
     expect(answers(ref)).toEqual([]);
     expect(await reasons(ref)).toEqual([expect.stringContaining("3 times")]);
-    // And the next message is a turn again.
+    // The next message starts a turn again.
     await send(ref, "two");
     await until(last, "holding");
     expect(turns(ref)).toHaveLength(2);
   });
 
-  it("in a turn that no message began goes on with it", async () => {
+  it("continues a turn that was not started by a message", async () => {
     const ref = await testTeam(["dev"]);
     const first = start(ref, "text");
     await until(first, "ready");
@@ -196,7 +196,7 @@ describe("a receiver that is killed (S21)", () => {
     expect(turns(ref)).toEqual([expect.stringContaining("Go on with what is open.")]);
   });
 
-  it("in the turn of a shutdown request answers it in its next process, which ends", async () => {
+  it("answers a shutdown request in its next process, which then ends", async () => {
     const ref = await testTeam(["dev"]);
     const yes = { type: "shutdown_response", request_id: "{{request_id}}", approve: true };
     const playbook = [{ tools: [{ name: "SendMessage", input: yes }] }, { say: "it waits for no answer" }];
@@ -205,11 +205,11 @@ describe("a receiver that is killed (S21)", () => {
     await until(first, "holding");
     await kill(first);
     await until(start(ref, "never", playbook), "ended shutdown");
-    const answered = (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) => protocol ?? []);
+    const answered = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) => protocol ?? []);
     expect(answered).toMatchObject([{ type: "shutdown_approved", requestId: ids.get("dev") }]);
   });
 
-  it("in another team's turn has nothing to go on with in this one", async () => {
+  it("does not continue a turn that is missing in the team's journal", async () => {
     const ref = await testTeam(["dev"]);
     await send(ref, "one");
     const first = start(ref, "text");
@@ -225,7 +225,7 @@ describe("a receiver that is killed (S21)", () => {
   });
 });
 
-/** What it says, to be looked at for as long as it runs. */
+/** Returns an array that collects the lines of a running process. */
 function listening(running: Script): string[] {
   const said: string[] = [];
   void (async () => {
@@ -234,8 +234,8 @@ function listening(running: Script): string[] {
   return said;
 }
 
-describe("a line that a person typed into one that is killed", () => {
-  it("while it waited behind a turn is read by its next process, once, and as the person's", async () => {
+describe("line typed into a killed worker", () => {
+  it("is read once by the next process, as the user's, if it was queued", async () => {
     const ref = await testTeam(["dev"]);
     const [begun, open] = [join(ref.home.root, "begun"), join(ref.home.root, "open")];
     const command = `touch '${begun}'; until [ -e '${open}' ]; do sleep 0.02; done`;
@@ -261,7 +261,7 @@ describe("a line that a person typed into one that is killed", () => {
   });
 
   it.each(["picked", "recorded", "marked", "text", "turn_ended"])(
-    "with the line %s has one turn of it and one answer to it",
+    "starts one turn and gets one answer if the worker was killed at %s",
     async (hold) => {
       const ref = await testTeam(["dev"]);
       const first = start(ref, hold);
@@ -280,8 +280,8 @@ describe("a line that a person typed into one that is killed", () => {
   );
 });
 
-describe("five hundred messages of four writers, around the changes between working and idle (S22)", () => {
-  it("are all handled within a second of the last, none twice and each writer's in order, with no key pressed", async () => {
+describe("500 messages of four writers (S22)", () => {
+  it("are handled within a second of the last one, each once and in each writer's order", async () => {
     const ref = await testTeam(["dev", "w0", "w1", "w2", "w3"]);
     const running = start(ref);
     await until(running, "ready");
@@ -299,7 +299,7 @@ describe("five hundred messages of four writers, around the changes between work
       const own = texts.filter(([, from]) => from === writer).map(([, , text]) => text);
       expect(own).toEqual(Array.from({ length: 125 }, (_, i) => `${writer} ${i}`));
     }
-    // It has been idle in between: this is about the change.
+    // More than two turns: the worker was idle in between.
     expect(seen.length).toBeGreaterThan(2);
   });
 });

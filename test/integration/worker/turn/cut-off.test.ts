@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Turn } from "../../../../src/schema/playbook.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { testTeam } from "../../../support/team.ts";
+import { type RunningWorker, startWorker } from "../../../support/worker.ts";
+
+const LONG: Turn[] = [{ say: "half of what is", delayMs: 60_000 }];
+const COMMAND: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];
+const ANSWER: Turn[] = [{ say: "the answer" }];
+
+const stateOf = async (ref: TeamRef) => (await history(ref, "dev"))[0]?.state;
+const shows = (running: RunningWorker, begin: string): Promise<unknown> =>
+  eventually(begin, () => running.shown.some((line) => line.startsWith(begin)));
+
+it.each([
+  ["in the middle of the model's answer", LONG, "turn_started"],
+  ["in the middle of a tool call", COMMAND, "tool Bash"],
+])(
+  "interrupted turn › continues in the next process if SIGTERM ended the first one %s",
+  async (_where, turns, begun) => {
+    const ref = await testTeam(["dev"]);
+    await sendMessage(ref, { from: "team-lead", to: "dev", text: "one" });
+    const first = await startWorker(ref, { turns });
+    await shows(first, begun);
+    await eventually("the turn in the journal", async () => (await stateOf(ref)) === "turn_started");
+    expect(await first.stop("SIGTERM")).toBe("stopped");
+    expect(await stateOf(ref)).toBe("turn_started");
+    const transcript = join(ref.home.root, "teams-sessions", "session-dev.jsonl");
+    expect(readFileSync(transcript, "utf8")).not.toContain("The turn was interrupted here");
+
+    // The conversation records how far the playbook was played, so the next turn of it follows.
+    const second = await startWorker(ref, { turns: [...(turns === COMMAND ? COMMAND : []), ...ANSWER] });
+    await eventually("the turn's end", async () => (await stateOf(ref)) === "done");
+    expect(second.worker.lastText).toBe("the answer");
+    expect(second.inputs).toHaveLength(1);
+    await second.stop("SIGTERM");
+  },
+);
+
+it("interrupted turn › is over if the user ended the process with Ctrl-C", async () => {
+  const ref = await testTeam(["dev"]);
+  await sendMessage(ref, { from: "team-lead", to: "dev", text: "one" });
+  const first = await startWorker(ref, { turns: LONG });
+  await shows(first, "turn_started");
+  expect(await first.stop("SIGINT")).toBe("stopped");
+  expect(await stateOf(ref)).toBe("done");
+});
