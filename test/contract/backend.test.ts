@@ -17,9 +17,9 @@ import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
 interface Subject {
   readonly backend: Backend;
   readonly placement: Placement;
-  /** A caller in this place, where it has an environment of its own. */
+  /** The environment of a caller in this place, if it has its own. */
   readonly t?: PrivateTmux;
-  /** Whether nothing of the agents is to be seen in the place any more. */
+  /** Whether the place shows nothing of the agents any more. */
   nothingLeft(): boolean;
 }
 
@@ -32,7 +32,7 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
       nothingLeft: () => t.tmux("list-panes", "-a").split("\n").length === 1,
     };
   },
-  "tmux windows, one for each": (t, readyTimeoutMs) => {
+  "one tmux window for each teammate": (t, readyTimeoutMs) => {
     const { pane } = t.session();
     return {
       backend: tmuxPaneBackend({ server: t.server, env: t.inside(pane), readyTimeoutMs }),
@@ -40,7 +40,7 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
       nothingLeft: () => t.tmux("list-panes", "-a").split("\n").length === 1,
     };
   },
-  "panes beside the caller": (t, readyTimeoutMs) => {
+  "tmux panes in the caller's window": (t, readyTimeoutMs) => {
     const { pane } = t.session();
     const before = t.tmux("list-windows", "-a");
     return {
@@ -68,14 +68,14 @@ const BACKENDS: Record<string, (t: PrivateTmux, readyTimeoutMs: number) => Subje
     placement: { kind: "session" },
     nothingLeft: () => true,
   }),
-  "the lead's own process": (_, readyTimeoutMs) => {
+  "the lead's process": (_, readyTimeoutMs) => {
     const backend = inProcessBackend({ readyTimeoutMs, runWorker: standsIn });
     return { backend, placement: { kind: "session" }, nothingLeft: () => backend.agents().length === 0 };
   },
 };
 
-describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
-  test("starts several at once and each has its own arguments, directory and environment (S2, S10)", async () => {
+describe.each(Object.entries(BACKENDS))("the backend for %s", (_, make) => {
+  test("starts several teammates at once, each with its arguments, directory and environment (S2, S10)", async () => {
     const { t, backend, placement } = setUp(make);
     const hostile = "a'b\"c $(touch pwned) `id` \\ ; #{pane_id} {{x}} é😀\n second  line\t;";
     const cwd = join(t.home, "a dir's “näme” $(x)");
@@ -99,13 +99,13 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     await endAll(backend, outcomes);
   });
 
-  test("knows which places still exist, shows what they show, and closes them", async () => {
+  test("knows which teammates exist, returns their output, and closes them", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const requests = ["one", "two"].map((name) => requestFor(t, name));
     const [one, two] = placesOf(await backend.spawn(requests, placement));
     if (one === undefined || two === undefined) throw new Error("spawn failed");
     expect(await backend.present([one, two])).toEqual(new Set([one.instance, two.instance]));
-    await eventually("the agent's own words", async () =>
+    await eventually("the agent's output", async () =>
       (await backend.capture(one, 10))?.some((line) => line === `ready: ${one.instance}`),
     );
     const seen = await backend.sight(one);
@@ -123,7 +123,7 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
 
   test.each([
     [
-      "dies at once",
+      "exits immediately",
       (t: PrivateTmux) => requestFor(t, "bad", { argv: [`${AGENTS}dies.sh`, "3"] }),
       3,
       /no "backbone"/,
@@ -147,19 +147,19 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
       /gone/,
     ],
     [
-      "ends well but says nothing",
+      "exits with 0 without announcing readiness",
       (t: PrivateTmux) => requestFor(t, "bad", { argv: ["/bin/true"] }),
       0,
       /exit code 0/,
     ],
-  ])("reports a program that %s as SPAWN_FAILED and leaves nothing (S13)", async (_, request, code, said) => {
+  ])("reports a program that %s as SPAWN_FAILED and leaves nothing (S13)", async (_, request, code, text) => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const bad = request(t);
     const [good, outcome] = await backend.spawn([requestFor(t, "good"), bad], placement);
     if (outcome === undefined || outcome.ok) throw new Error("it should have failed");
     expect(outcome.error).toBeInstanceOf(TeamError);
     expect(outcome.error).toMatchObject({ code: "SPAWN_FAILED", details: { exitCode: code } });
-    expect(outcome.error.message).toMatch(said);
+    expect(outcome.error.message).toMatch(text);
     expectNothingOf(bad);
     expect(good?.ok).toBe(true);
     await endAll(
@@ -169,19 +169,19 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     expect(nothingLeft()).toBe(true);
   });
 
-  test("ends what never says a word, however stubborn it is; where it was put had been told at once", async () => {
+  test("ends a program that never announces readiness, and reports its place before", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make, 400);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
-    const told: string[] = [];
-    const placed = ({ instance }: { instance: string }) => void told.push(instance);
+    const instances: string[] = [];
+    const placed = ({ instance }: { instance: string }) => void instances.push(instance);
     const [outcome] = await backend.spawn([{ ...request, placed }], placement);
-    expect(told).toEqual([request.instance]);
+    expect(instances).toEqual([request.instance]);
     expect(outcome).toMatchObject({ ok: false, error: { code: "SPAWN_FAILED" } });
     expectNothingOf(request);
     expect(nothingLeft()).toBe(true);
   });
 
-  test("ends what nobody could write down the place of; the others start", async () => {
+  test("ends a teammate whose place cannot be recorded, and starts the others", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const bad = requestFor(t, "bad");
     const placed = (): never => {
@@ -197,18 +197,18 @@ describe.each(Object.entries(BACKENDS))("A backend of %s", (_, make) => {
     expect(nothingLeft()).toBe(true);
   });
 
-  test("gives up a start that is interrupted", async () => {
+  test("cancels an interrupted start", async () => {
     const { t, backend, placement, nothingLeft } = setUp(make);
     const request = requestFor(t, "mute", { argv: [`${AGENTS}silent.sh`] });
-    const giving = new AbortController();
-    const up = { signal: giving.signal, placed: () => giving.abort() };
+    const abort = new AbortController();
+    const up = { signal: abort.signal, placed: () => abort.abort() };
     const [outcome] = await backend.spawn([{ ...request, ...up }], placement);
     expect(outcome).toMatchObject({ ok: false, error: { code: "INTERRUPTED" } });
     expectNothingOf(request);
     expect(nothingLeft()).toBe(true);
   });
 
-  test("keeps what it writes to itself", async () => {
+  test("writes files that only the user can read", async () => {
     const { t, backend, placement } = setUp(make);
     const request = requestFor(t, "one");
     const outcomes = await backend.spawn([request], placement);

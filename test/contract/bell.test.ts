@@ -19,14 +19,14 @@ interface Subject {
   ring(): void;
 }
 
-/** Each way to be woken, and what rings it from outside. */
+/** Each kind of bell, and how it is rung from outside. */
 const BELLS: Record<string, () => Promise<Subject>> = {
   "a FIFO": fifo,
   "a FIFO rung by a shell": async () => {
     const { bell, path } = await fifo();
     return { bell, ring: () => execFileSync("sh", ["-c", 'printf x > "$1"', "sh", path]) };
   },
-  "a FIFO that its owner makes anew": async () => {
+  "a FIFO that its owner recreates": async () => {
     const directory = temporaryDirectory();
     const [path, lifeline] = [join(directory, "bell"), join(directory, "life")];
     const make = () => makeFifos([path, lifeline]);
@@ -52,16 +52,16 @@ const BELLS: Record<string, () => Promise<Subject>> = {
     const directory = temporaryDirectory();
     return { bell: openTreeBell([directory]), ring: () => replace(join(directory, "status.json")) };
   },
-  "several at once": async () => {
+  "several bells at once": async () => {
     const [first, second] = [await fifo(), await fifo()];
     return { bell: anyBell([first.bell, second.bell]), ring: second.ring };
   },
   "the clock": async () => {
-    // It rings by itself: nobody has to.
+    // The timer rings, so the test does not.
     const bell = backoffBell(20, 40);
     return { bell, ring: () => undefined };
   },
-  "rings of this process": async () => {
+  "a bell within this process": async () => {
     const rings = new ManualBell(() => undefined);
     return { bell: rings, ring: () => rings.ring() };
   },
@@ -81,13 +81,13 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await woken).toBe("rung");
   });
 
-  test("a ring that came before the wait ends it too", async () => {
+  test("a ring before the wait ends it too", async () => {
     const { bell, ring: pull } = await subject();
     pull();
     expect(await bell.wait()).toBe("rung");
   });
 
-  test("many rings are one, and the bell can be waited for again", async () => {
+  test("many rings count as one, and the bell can be waited for again", async () => {
     const { bell, ring: pull } = await subject();
     for (let i = 0; i < 20; i += 1) pull();
     expect(await bell.wait()).toBe("rung");
@@ -96,7 +96,7 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await again).toBe("rung");
   });
 
-  test("closing ends a wait, and later ones, and may be done twice", async () => {
+  test("close ends present and later waits, and is idempotent", async () => {
     const { bell } = await subject();
     const woken = bell.wait();
     bell.close();
@@ -105,7 +105,7 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await bell.wait()).toBe("aborted");
   });
 
-  test("a wait can be given up", async () => {
+  test("a wait can be aborted", async () => {
     const { bell, ring: pull } = await subject();
     const giveUp = new AbortController();
     const woken = bell.wait({ signal: giveUp.signal });
@@ -116,13 +116,13 @@ describe.each(Object.entries(BELLS))("%s", (name, open) => {
     expect(await bell.wait()).toBe("rung");
   });
 
-  test.skipIf(name === "the clock")("a wait ends after its time", async () => {
+  test.skipIf(name === "the clock")("a wait ends after its timeout", async () => {
     const { bell } = await subject();
     expect(await bell.wait({ timeoutMs: 15 })).toBe("timeout");
   });
 });
 
-test("of several bells none loses a ring that came while another ended the wait", async () => {
+test("anyBell keeps a ring that arrives while another bell ends the wait", async () => {
   const [first, second] = [new ManualBell(() => undefined), new ManualBell(() => undefined)];
   const both = anyBell([first, second]);
   const woken = both.wait();
@@ -132,7 +132,7 @@ test("of several bells none loses a ring that came while another ended the wait"
   expect(await both.wait({ timeoutMs: 1_000 })).toBe("rung");
 });
 
-test("a socket pair whose other end never reads holds up nobody, and no backlog grows", async () => {
+test("socketBell neither blocks nor queues rings if the other end never reads", async () => {
   const [here, there] = await socketPair();
   there.pause();
   onTestFinished(() => void there.destroy());
@@ -142,7 +142,7 @@ test("a socket pair whose other end never reads holds up nobody, and no backlog 
   expect(here.writableLength).toBeLessThanOrEqual(1);
 });
 
-test.runIf(process.platform === "linux")("what is watched is let go at the close, for good", async () => {
+test.runIf(process.platform === "linux")("close stops watching for good", async () => {
   const before = watchCount();
   const directory = temporaryDirectory();
   for (const open of [() => openWatchBell(join(directory, "f")), () => openTreeBell([directory])]) {
@@ -154,13 +154,13 @@ test.runIf(process.platform === "linux")("what is watched is let go at the close
   }
 });
 
-/** How many directories this process watches, as the system counts them. */
+/** The number of directories that this process watches, according to the system. */
 function watchCount(): number {
   return readdirSync("/proc/self/fdinfo").reduce((sum, fd) => {
     try {
       return sum + (readFileSync(`/proc/self/fdinfo/${fd}`, "utf8").match(/^inotify /gm)?.length ?? 0);
     } catch {
-      // The descriptor of this very look is gone by now.
+      // The descriptor of this read is closed by now.
       return sum;
     }
   }, 0);
@@ -183,7 +183,7 @@ async function socketPair(): Promise<[Socket, Socket]> {
   return [here, there];
 }
 
-/** As every writer of ours does it: a new file under the old name. */
+/** Replaces the file with a new one of the same name, as every writer of the project does. */
 function replace(file: string): void {
   writeFileSync(`${file}.new`, "[]");
   renameSync(`${file}.new`, file);

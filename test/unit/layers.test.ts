@@ -10,7 +10,7 @@ type Files = Readonly<Record<string, string>>;
 
 const judge = (files: Files): string[] => layerViolations(new Map(Object.entries(files)));
 
-/** Violations of one file among others, whose imports are real files then. */
+/** Violations of one file in a tree with the other files, so that its imports resolve. */
 function violationsOf(file: string, source: string, others: Files = {}): string[] {
   return judge({ ...others, [file]: source });
 }
@@ -74,7 +74,7 @@ describe("layerViolations › refuses an import of a higher floor", () => {
     ]);
   });
 
-  test("and names its line", () => {
+  test("and names the line", () => {
     const source =
       '/* one\n two */\nexport const a = "æ🙂";\nimport { spawn } from "../../operations/spawn/spawn.ts";\nexport const x = spawn;\n';
     expect(violationsOf("team/config/config.ts", source, OPERATION)[0]).toMatch(
@@ -150,7 +150,7 @@ describe("layerViolations", () => {
     ]);
   });
 
-  test("refuses a file that does not parse", () => {
+  test("refuses a file that cannot be parsed", () => {
     expect(violationsOf("team/config/config.ts", "export const = 1;\n")[0]).toContain("does not parse");
   });
 
@@ -239,7 +239,7 @@ describe("layerViolations › refuses an effect outside its home", () => {
     expect(violations[0]).toContain(what);
   });
 
-  test.each(["new Date()", "Date()", "new globalThis.Date()"])("the time by %s", (clock) => {
+  test.each(["new Date()", "Date()", "new globalThis.Date()"])("the time read by %s", (clock) => {
     expect(violationsOf("team/mailbox/send.ts", `export const x = ${clock};\n`)).toEqual([
       expect.stringContaining("reads the time, which only os/ may"),
     ]);
@@ -250,7 +250,7 @@ describe("layerViolations › refuses an effect outside its home", () => {
     expect(violationsOf("sidebar/widgets.ts", 'export const x = () => import("blessed");\n')).toHaveLength(1);
   });
 
-  test("but accepts a string, a comment and another object with that name", () => {
+  test("but accepts a string, a comment and a field of another object", () => {
     const source = `// process.env and Date.now()\nexport const x = "setTimeout(process.env)";\nexport const y = (p: {env: 1}) => p.env;\n`;
     expect(violationsOf("team/mailbox/send.ts", source)).toEqual([]);
   });

@@ -7,19 +7,19 @@ import { appendJsonLines, jsonLinesBackwards, readJsonLines } from "../../../src
 import { cases, json, spoilt } from "../../support/fuzz.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-// Many cases, on a machine that has much else to do.
+// Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const anything = z.unknown();
 const line = fc.oneof(
   { weight: 5, arbitrary: json.map((value) => JSON.stringify(value)) },
   { weight: 1, arbitrary: fc.constantFrom("", " ", "\r", "{", '{"a":"é😀') },
-  // Longer than what is read at once.
+  // Longer than one read.
   { weight: 1, arbitrary: fc.nat({ max: 200_000 }).map((size) => JSON.stringify("ü".repeat(size))) },
 );
 const lines = fc.array(line, { maxLength: 6 }).map((all) => all.map((one) => `${one}\n`).join(""));
 
-test("from the end and from the beginning the same lines are read, in the other order", () => {
+test("jsonLinesBackwards returns the lines of readJsonLines in reverse order", () => {
   const path = join(temporaryDirectory(), "j.jsonl");
   fc.assert(
     fc.property(fc.oneof(lines, spoilt(lines)), (text) => {
@@ -31,7 +31,7 @@ test("from the end and from the beginning the same lines are read, in the other 
   );
 });
 
-test("a journal that was cut at any byte takes the next line, and keeps every line that was whole", () => {
+test("appendJsonLines to a journal that is cut at any byte keeps every complete line", () => {
   const path = join(temporaryDirectory(), "j.jsonl");
   const all = [{ id: "one" }, { id: "two", text: 'é😀 "}\n' }, { id: "three" }];
   const bytes = Buffer.from(all.map((value) => `${JSON.stringify(value)}\n`).join(""));
@@ -41,7 +41,7 @@ test("a journal that was cut at any byte takes the next line, and keeps every li
     const whole = left.filter((byte) => byte === 0x0a).length;
     appendJsonLines(path, [{ id: "next" }]);
     const read = readJsonLines(path, anything);
-    // One that lacks its end of line only is whole all the same.
+    // A line that lacks only its line end is complete.
     const kept = read.lines.slice(0, -1);
     expect([whole, whole + 1]).toContain(kept.length);
     expect(kept).toEqual(all.slice(0, kept.length));

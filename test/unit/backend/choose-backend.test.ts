@@ -27,7 +27,7 @@ test.each<[Partial<BackendQuestion>, string, RegExp]>([
   [{ ...ITERM2, ...BARE, command: "single" }, "process", /--teammate-mode iterm2/],
   [{ ...BARE, insideIterm2: true, command: "single" }, "process", /without panes$/],
   [{ ...ITERM2, mode: "iterm2" }, "iterm2", /was asked for/],
-])("Asked %j it takes %s and says why", (question, backend, why) => {
+])("chooseBackend: asked %j, chooses %s and says why", (question, backend, why) => {
   const choice = chooseBackend({ ...ASK, ...question });
   expect(choice.backend).toBe(backend);
   expect(choice.why).toMatch(why);
@@ -39,6 +39,6 @@ test.each<[Partial<BackendQuestion>, string]>([
   [{ mode: "iterm2", available: NOW, ...ITERM2 }, "INVALID_INPUT"],
   [{ mode: "iterm2", it2Found: true }, "INVALID_INPUT"],
   [{ mode: "iterm2", insideIterm2: true }, "CLI_NOT_FOUND"],
-])("Asked %j it refuses with %s", (question, code) => {
+])("chooseBackend: asked %j, fails with %s", (question, code) => {
   expect(() => chooseBackend({ ...ASK, ...question })).toThrow(expect.objectContaining({ code }));
 });

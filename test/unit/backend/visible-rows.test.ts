@@ -3,11 +3,11 @@ import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
 import { changesSince, type Seen, sightRows, type VisibleRows } from "../../../src/backend/visible-rows.ts";
 import { seeded } from "../../support/seeded.ts";
 
-/** A screen of three rows whose history keeps twenty, looked at with ten rows of it. */
+/** A screen of three rows and a history of at most twenty rows; a read returns ten history rows. */
 const [HEIGHT, LIMIT, ABOVE] = [3, 20, 10];
 
-describe("What has changed on a screen", () => {
-  test("is all of it at first, then each row that is new or another one", () => {
+describe("changesSince for a screen", () => {
+  test("returns every row at first, then only new and changed rows", () => {
     expect(
       watch([
         ["one", "two"],
@@ -18,7 +18,7 @@ describe("What has changed on a screen", () => {
     ).toEqual([["one", "two"], [], ["twice", "three"], ["four", "five"]]);
   });
 
-  test("is no row that was cleared, but every empty one between new ones", () => {
+  test("returns no cleared row, but keeps empty rows between new ones", () => {
     expect(
       watch([
         ["one", "two", "three"],
@@ -28,10 +28,10 @@ describe("What has changed on a screen", () => {
     ).toEqual([["one", "two", "three"], [], ["", "five"]]);
   });
 
-  test("of a burst that no look holds is its end, and how much was left out", () => {
+  test("returns the end of a long burst and the number of rows left out", () => {
     const first = numbered(1, 5);
     const burst = screenOf([...first, ...numbered(6, 17)]);
-    // Before the history is full positions count, and 30 rows of history are more than a look sees.
+    // Rows are counted by position until the history is full; 30 rows of history exceed what one read returns.
     const wide = (all: string[]): VisibleRows => ({ ...screenOf(all), most: Number.POSITIVE_INFINITY });
     const { seen } = changesSince({}, wide(first));
     expect(changesSince(seen, burst).changes).toEqual({ rows: numbered(6, 17), leftOut: 0 });
@@ -39,7 +39,7 @@ describe("What has changed on a screen", () => {
     expect(changes).toEqual({ rows: numbered(10, 22), leftOut: 4 });
   });
 
-  test("is found when the history was full, and what is gone for good is said to be", () => {
+  test("finds new rows in a full history, and reports an unknown number of lost rows", () => {
     const before = sight(numbered(1, 18), 18);
     const { seen } = changesSince({}, before);
     expect(changesSince(seen, sight(numbered(1, 20), 18)).changes).toEqual({
@@ -50,7 +50,7 @@ describe("What has changed on a screen", () => {
       rows: numbered(106, 118),
       leftOut: undefined,
     });
-    // A history that may have been full meanwhile has no positions to count by.
+    // A history that may have been full in between has no positions to count by.
     const early = changesSince({}, screenOf(numbered(1, 4))).seen;
     expect(changesSince(early, sight(numbered(100, 121), 19)).changes).toEqual({
       rows: numbered(109, 121),
@@ -58,7 +58,7 @@ describe("What has changed on a screen", () => {
     });
   });
 
-  test("is what stands there when the history was cleared, also when it has grown again since", () => {
+  test("returns the whole screen if the history was cleared, even if it has grown again", () => {
     const { seen } = changesSince({}, screenOf(numbered(1, 9)));
     const after = screenOf(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
     expect(changesSince(seen, after).changes).toEqual({
@@ -68,7 +68,7 @@ describe("What has changed on a screen", () => {
     expect(changesSince(seen, screenOf(numbered(7, 10))).changes).toEqual({ rows: ["row 10"], leftOut: 0 });
   });
 
-  test("of a program on the alternate screen is what it drew, and nothing when it is left", () => {
+  test("returns the rows that a program draws on the alternate screen, and nothing after it is left", () => {
     const shell = screenOf(["$ less", "text"]);
     let { seen } = changesSince({}, shell);
     const next = (rows: string[]) => {
@@ -78,13 +78,13 @@ describe("What has changed on a screen", () => {
     };
     expect(next(["head", "1", "2", "3", "4"])).toEqual(["head", "1", "2", "3", "4"]);
     expect(next(["head", "1", "2", "drei", "4"])).toEqual(["drei"]);
-    // It scrolls.
+    // The program scrolls by one row.
     expect(next(["1", "2", "drei", "4", "5"])).toEqual(["5"]);
     expect(next(["x", "y"])).toEqual(["x", "y"]);
     expect(changesSince(seen, shell).changes).toEqual({ rows: [], leftOut: 0 });
   });
 
-  test("prints each row of a long run once, or says that some were left out", () => {
+  test("returns each row of a long random run once, or says that rows were left out", () => {
     const random = seeded(7);
     const tmux = scrolling();
     let seen: Seen = {};
@@ -105,8 +105,8 @@ describe("What has changed on a screen", () => {
   });
 });
 
-describe("What has changed in a log", () => {
-  test("is what was written behind its end, and all of one that began anew", () => {
+describe("changesSince for a log", () => {
+  test("returns what was appended, and everything after the log was started again", () => {
     const log = (...rows: [number, string][]): VisibleRows => ({
       surface: "log",
       rows: rows.map(([at, text]) => ({ at, text })),
@@ -132,7 +132,7 @@ function watch(looks: readonly string[][]): (readonly string[])[] {
   });
 }
 
-/** Rows that are printed for ever, of which tmux drops the oldest tenth whenever its history is full. */
+/** Prints rows without end; like tmux, it drops the oldest tenth when its history is full. */
 function scrolling() {
   let rows: string[] = [];
   let next = 0;
@@ -147,7 +147,7 @@ function scrolling() {
   };
 }
 
-/** A look at a screen on which some rows were printed since its history was empty. */
+/** A view of a screen on which these rows were printed since its history was empty. */
 function screenOf(all: readonly string[]): VisibleRows {
   return sight(all, Math.max(0, all.length - HEIGHT));
 }

@@ -24,7 +24,7 @@ const sample = defineCommand({
   run: () => Promise.resolve(),
 });
 
-/** Lines that both parsers take, and must take to mean the same. */
+/** Command lines that both parsers accept and must read alike. */
 const ACCEPTED: readonly (readonly string[])[] = [
   ["a"],
   ["a", "b", "c"],
@@ -55,7 +55,7 @@ const ACCEPTED: readonly (readonly string[])[] = [
   ["検査", "🙂"],
 ];
 
-/** Lines that neither takes. */
+/** Command lines that both parsers reject. */
 const REFUSED: readonly (readonly string[])[] = [
   ["a", "--unknown"],
   ["a", "-x"],
@@ -70,40 +70,39 @@ const REFUSED: readonly (readonly string[])[] = [
   ["a", "---force"],
 ];
 
-/** What each way makes of a line: what the body would be called with, or the code of its refusal. */
+/** The arguments of the command by the slow parser; throws if it rejects the words. */
 function slowly(command: Command, words: readonly string[]): unknown {
   const parsed = explain(command, words);
   return "help" in parsed ? parsed : bind(command, parsed);
 }
 
 describe("parseQuickly and explain", () => {
-  it.each(ACCEPTED)("take %j %j %j %j %j to mean the same", (...given) => {
-    const words = given.filter((word) => word !== undefined);
+  it.each(ACCEPTED.map((words) => ({ words })))("read $words alike", ({ words }) => {
     const quick = parseQuickly(sample, words);
     if (quick === undefined) throw new Error("the quick way left it to the slow one");
     expect(slowly(sample, words)).toEqual(bind(sample, quick));
   });
 
-  it.each(REFUSED)("both refuse %j %j %j", (...words) => {
+  it.each(REFUSED.map((words) => ({ words })))("both reject $words", ({ words }) => {
     expect(parseQuickly(sample, words)).toBeUndefined();
     expect(() => slowly(sample, words)).toThrow(TeamError);
   });
 
-  it("leaves a value that begins with a dash to the slow way, which takes it", () => {
+  it("leave a value with a leading dash to explain, which accepts it", () => {
     const words = ["a", "-d", "-x"];
     expect(parseQuickly(sample, words)).toBeUndefined();
     expect(slowly(sample, words)).toMatchObject({ options: { description: "-x" } });
   });
 
   it.each([[["a", "--worktree"]], [["a", "--worktree", "--force"]], [["--worktree", "-f", "a"]]])(
-    "leaves an option without its value to the slow way, where it may be: %j",
+    "leave an option without its optional value to explain: %j",
     (words) => {
       expect(parseQuickly(sample, words)).toBeUndefined();
       expect(slowly(sample, words)).toMatchObject({ args: { first: "a" }, options: { worktree: true } });
     },
   );
 
-  it("leave the help to the slow way", () => {
+  it("leave --help and -h to explain", () => {
     expect(parseQuickly(sample, ["--help"])).toBeUndefined();
     expect(slowly(sample, ["a", "-h"])).toHaveProperty("help");
   });
@@ -116,18 +115,18 @@ describe("bind", () => {
     expect(() => parse()).toThrow(/needs <first>: one word/);
   });
 
-  it("tells where an option took the word that is missing", () => {
+  it("hints at an option that took the missing operand as its value", () => {
     const hint = expect.stringContaining('"a" was taken for the branch of --worktree');
     expect(() => parse("--worktree", "a")).toThrow(expect.objectContaining({ hint }));
   });
 
-  it("names a wrong choice and the right ones", () => {
+  it("names an invalid choice and the valid ones", () => {
     expect(() => parse("a", "--teammate-mode", "screen")).toThrow(
       /takes no --teammate-mode "screen"; it is one of: auto, tmux/,
     );
   });
 
-  it("names a word too many", () => {
+  it("names an unexpected operand", () => {
     const none = { ...sample, args: [] };
     expect(() => slowly(none, ["x"])).toThrow(/takes no "x": it is one word too many/);
     const listing = defineCommand({
@@ -153,7 +152,7 @@ describe("an unknown option", () => {
     throw new Error("it was not refused");
   };
 
-  it("is answered with the nearest one and the usage", () => {
+  it("is reported with the nearest option and the usage", () => {
     const error = refusal("a", "--teamate-mode", "tmux");
     expect(error).toMatchObject({ code: "INVALID_INPUT", exitCode: 2 });
     expect(error.message).toContain("--teamate-mode");
@@ -161,26 +160,23 @@ describe("an unknown option", () => {
     expect(error.hint).toContain("teams sample <first> [rest...]");
   });
 
-  it("tells of -- where it looks like a word", () => {
+  it("is reported with a hint at -- if it looks like an operand", () => {
     expect(refusal("-x").hint).toContain("-- -x");
   });
 });
 
-describe("every command", () => {
+describe("the command", () => {
   const all = Object.entries(COMMANDS);
 
-  it.each(all)(
-    "%s is declared under its name, with a summary and two or three examples",
-    async (name, entry) => {
-      const { command } = await entry.load();
-      expect(command.name).toBe(name);
-      expect(command.summary).not.toMatch(/\.$/);
-      expect(command.examples.length).toBeGreaterThanOrEqual(command.raw ? 1 : 2);
-      expect(command.examples.length).toBeLessThanOrEqual(3);
-    },
-  );
+  it.each(all)("%s has its own name, a summary and two or three examples", async (name, entry) => {
+    const { command } = await entry.load();
+    expect(command.name).toBe(name);
+    expect(command.summary).not.toMatch(/\.$/);
+    expect(command.examples.length).toBeGreaterThanOrEqual(command.raw ? 1 : 2);
+    expect(command.examples.length).toBeLessThanOrEqual(3);
+  });
 
-  it.each(all)("%s has a help with its options and examples", async (_, entry) => {
+  it.each(all)("%s has a help text with its options and examples", async (_, entry) => {
     const { command } = await entry.load();
     const parsed = explain(command, ["--help"]);
     if (!("help" in parsed)) throw new Error("no help");

@@ -7,31 +7,31 @@ function colours(options: readonly string[], clients: readonly string[]): string
   return `${colour?.level}: ${colour?.text}`;
 }
 
-describe("true colour", () => {
-  const told = ["terminal-features[0] xterm*:clipboard:title", "terminal-features[1] *:RGB"];
+describe("true colour check", () => {
+  const rgbOptions = ["terminal-features[0] xterm*:clipboard:title", "terminal-features[1] *:RGB"];
 
   test.each([
-    ["passed on where every attached terminal has it", [], ["200 50 256,RGB,title"], "ok: passed on"],
+    ["reports true colour if every attached terminal has it", [], ["200 50 256,RGB,title"], "ok: passed on"],
     [
-      "rounded where one has not",
-      told,
+      "warns if one attached terminal lacks it",
+      rgbOptions,
       ["200 50 256,RGB", "80 24 256"],
       "warn: not passed on: colours are rounded to 256",
     ],
-    ["passed on where the options say so and nobody looks", told, [], "ok: passed on"],
+    ["reports true colour from the options if no terminal is attached", rgbOptions, [], "ok: passed on"],
     [
-      "unknown where nothing says so",
+      "cannot tell if no terminal is attached and no option says so",
       ["terminal-features[0] xterm*:title"],
       [],
       "ok: nobody is attached, so it cannot be told",
     ],
-  ])("is %s", (_case, options, clients, expected) => {
+  ])("%s", (_case, options, clients, expected) => {
     expect(colours(options, clients)).toBe(expected);
   });
 });
 
-describe("what tmux prints", () => {
-  test("is read with its quotes, lists and names without a value", () => {
+describe("readView", () => {
+  test("reads quoted values, lists and options without a value", () => {
     const { options, hooks, clients } = readView([
       'status-left "[#S] \\"x\\" "',
       "update-environment[0] DISPLAY",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseStatus } from "../../../src/git/status.ts";
 
-describe("the status of a worktree", () => {
-  test("is read from what git prints for programs", () => {
+describe("parseStatus", () => {
+  test("counts the changed and untracked files in git's output for programs", () => {
     const text = [
       "# branch.oid 1234",
       "# branch.head teams/review/ada",
@@ -16,7 +16,7 @@ describe("the status of a worktree", () => {
     expect(parseStatus(text)).toEqual({ branch: "teams/review/ada", changed: 3, untracked: 1 });
   });
 
-  test("has no branch while the HEAD is detached", () => {
+  test("returns no branch for a detached HEAD", () => {
     expect(parseStatus("# branch.oid 1234\0# branch.head (detached)\0")).toEqual({
       branch: undefined,
       changed: 0,

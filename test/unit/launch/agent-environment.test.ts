@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { belongsToPane, childEnvironment, withoutAgent } from "../../../src/launch/agent-environment.ts";
 
-test("A teammate has the caller's environment without the caller's pane and without an outer agent's marks (S11, S12)", () => {
+test("childEnvironment drops the caller's pane and markers of an outer agent (S11, S12)", () => {
   const caller = {
     PATH: "/bin",
     HOME: "/home/u",
@@ -35,15 +35,15 @@ test("A teammate has the caller's environment without the caller's pane and with
   });
 });
 
-test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("%s is the pane's", (name) => {
+test.each(["TERM", "TERMINFO", "TMUX_TMPDIR", "LINES", "SSH_TTY"])("belongsToPane is true for %s", (name) => {
   expect(belongsToPane(name)).toBe(true);
 });
 
-test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("%s is the caller's", (name) => {
+test.each(["XTERM", "MY_PWD", "SHLVL2", "PATH"])("belongsToPane is false for %s", (name) => {
   expect(belongsToPane(name)).toBe(false);
 });
 
-test("What outlives an agent has nothing of it, and all that is the user's", () => {
+test("withoutAgent keeps the user's variables and drops the agent's", () => {
   const user = { PATH: "/bin", TEAMS_HOME: "/r", TERM: "xterm" };
   const agent = {
     TEAMS_INSTANCE: "u",

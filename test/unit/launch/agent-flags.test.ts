@@ -6,8 +6,8 @@ import { toolList } from "../../../src/schema/tool-names.ts";
 
 const MINIMAL = ["--agent-id", "rev@audit", "--agent-name", "rev", "--team-name", "audit"];
 
-describe("The teammate's command line", () => {
-  test("has the words of the protocol in its order", () => {
+describe("the teammate's command line", () => {
+  test("has the flags of the protocol in order", () => {
     const argv = agentArgv({
       agentId: "rev@audit",
       agentName: "rev",
@@ -30,14 +30,14 @@ describe("The teammate's command line", () => {
     ]);
   });
 
-  test("says bypass by its own flag", () => {
+  test("writes bypassPermissions as its own flag", () => {
     const argv = agentArgv({ ...parseAgentArgv(MINIMAL), permissionMode: "bypassPermissions" });
     expect(argv).toContain("--dangerously-skip-permissions");
     expect(argv).not.toContain("--permission-mode");
     expect(parseAgentArgv(argv).permissionMode).toBe("bypassPermissions");
   });
 
-  test("is read as it was written, whatever it holds", () => {
+  test("is read back as it was written, for any values", () => {
     const text = fc.string({ minLength: 1, unit: "grapheme" });
     const tool = fc.constantFrom(
       "Read",
@@ -81,7 +81,7 @@ describe("The teammate's command line", () => {
     );
   });
 
-  test("knows kebab aliases and the form with an equals sign, and ignores what it does not know", () => {
+  test("accepts kebab-case aliases and equals signs, and ignores unknown flags", () => {
     const flags = parseAgentArgv([
       ...MINIMAL,
       ...["--from-the-future", "x", "stray", "--allowed-tools=Read Grep", "--disallowed-tools", "Bash"],
@@ -94,9 +94,9 @@ describe("The teammate's command line", () => {
     [["--agent-id", "rev@audit", "--agent-name", "rev"], /--team-name is missing/],
     [[...MINIMAL, "--model"], /--model has no value/],
     [[...MINIMAL, "--permission-mode", "everything"], /"everything"/],
-  ])("is refused when it is not whole: %j", (argv, said) => {
+  ])("is rejected if it is incomplete: %j", (argv, message) => {
     expect(() => parseAgentArgv(argv)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
-    expect(() => parseAgentArgv(argv)).toThrow(said);
+    expect(() => parseAgentArgv(argv)).toThrow(message);
   });
 });
 
@@ -107,6 +107,6 @@ test.each([
   ["Bash(echo $(date), now),Read", ["Bash(echo $(date), now)", "Read"]],
   ["Bash(unbalanced (,Read", ["Bash(unbalanced (,Read"]],
   ["", []],
-])("The list %j has the tools %j", (text, tools) => {
+])("toolList: %j contains the tools %j", (text, tools) => {
   expect(toolList([text])).toEqual(tools);
 });

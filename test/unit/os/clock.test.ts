@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { after, pause } from "../../../src/os/clock.ts";
 
-test("a time longer than a timer of Node can hold is no time at all to none of them", async () => {
+test("timers longer than Node's maximum do not fire immediately", async () => {
   const month = 31 * 24 * 3600 * 1000;
   let called = false;
   const cancel = after(month, () => {

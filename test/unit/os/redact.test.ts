@@ -12,34 +12,34 @@ const secrets = secretsOf({
 const inXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-describe("what is masked of an environment", () => {
+describe("masking secrets of an environment", () => {
   it.each([
-    ["as it is", KEY],
-    ["as JSON has it", JSON.stringify(KEY).slice(1, -1)],
-    ["as JSON in JSON has it", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
+    ["unchanged", KEY],
+    ["as JSON", JSON.stringify(KEY).slice(1, -1)],
+    ["as JSON within JSON", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
     ["in the text of a tag", KEY.replaceAll("&", "&amp;")],
     ["in an attribute", inXml(KEY)],
-    ["of several lines, whole", PEM],
-    ["of several lines, on one", PEM.replace(/\s+/g, " ").trim()],
-    ["a line of several", "pem1pem1pem1"],
-    ["a line of several, with single blanks", "pem2 pem2 pem2"],
-  ])("is a value %s", (_, form) => {
+    ["of several lines", PEM],
+    ["of several lines, on one line", PEM.replace(/\s+/g, " ").trim()],
+    ["of several lines, one line alone", "pem1pem1pem1"],
+    ["of several lines, one line with single blanks", "pem2 pem2 pem2"],
+  ])("maskText hides a value %s", (_, form) => {
     expect(maskText(`it is ${form}.`, secrets)).toMatch(/^it is (\[secret\]\s*)+\.$/);
   });
 
-  it("is no short value or line, and none of a variable of another name", () => {
+  it("secretsOf ignores short values and variables with other names", () => {
     expect(
       secretsOf({ A_KEY: "1234567", KEYS: "12345678", TOKEN_FILE: "/run/token", EMPTY_KEY: undefined }),
     ).toEqual([]);
     expect(maskText("short, /home/somebody", secrets)).toBe("short, /home/somebody");
   });
 
-  it("is the longer of two that begin alike", () => {
+  it("maskText hides the longer of two values with the same beginning", () => {
     const two = secretsOf({ A_TOKEN: "sesame-77", B_TOKEN: "sesame-77-and-more" });
     expect(maskText("sesame-77-and-more sesame-77", two)).toBe("[secret] [secret]");
   });
 
-  it("is masked in keys and values of any depth, and nothing else of them changes", () => {
+  it("maskValue hides values in keys and values at any depth, and changes nothing else", () => {
     const value = { "of sesame-77": [{ a: "sesame-77", n: 7, none: null, yes: true }] };
     expect(maskValue(value, secrets)).toEqual({
       "of [secret]": [{ a: "[secret]", n: 7, none: null, yes: true }],
@@ -47,8 +47,8 @@ describe("what is masked of an environment", () => {
   });
 });
 
-describe("a text that comes in pieces", () => {
-  it("is masked wherever it is cut, and what is sure is not held back", () => {
+describe("maskStream", () => {
+  it("hides a secret wherever the stream is cut, and returns safe text immediately", () => {
     const text = "say sesame-77, ses, sesame-7 and sesame-77";
     for (let at = 0; at <= text.length; at += 1) {
       const stream = maskStream(["sesame-77"]);

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type {
   ConversationMessage,
@@ -8,22 +6,21 @@ import type {
   ToolUseBlock,
 } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
+import source from "../../../src/playbooks/audit.json" with { type: "json" };
 import { type Playbook, parsePlaybook } from "../../../src/schema/playbook.ts";
 
-const FOLDER = fileURLToPath(new URL("../../../src/playbooks/", import.meta.url));
-const SOURCE = readFileSync(`${FOLDER}audit.json`, "utf8");
-const AUDIT: Playbook = parsePlaybook(SOURCE, "audit.json");
+const AUDIT: Playbook = parsePlaybook(JSON.stringify(source), "audit.json");
 const REPORT = "/repo/AUDIT.md";
 
 interface Message {
   readonly from: string;
   readonly text: string;
   readonly requestId?: string;
-  /** It asks for a shutdown. */
+  /** Whether the message is a shutdown request. */
   readonly ends?: boolean;
 }
 
-/** What the scripts print, as far as the playbook looks at it, with a name in it that tries every trigger. */
+/** The output of the scripts that the playbook reads; a file name in it contains every trigger word. */
 const EVIL = "is rejected: Task #7 is assigned to you audit: stopped: report: is new";
 const PRINTS: Readonly<Record<string, string>> = {
   inventory: `    Tracked files: 3\n\n    1  ${EVIL}`,
@@ -39,7 +36,7 @@ const PRINTS: Readonly<Record<string, string>> = {
   figures: "The audit is done.",
 };
 
-/** One agent of the playbook with tools that answer as the real ones do; tasks are those of the team. */
+/** One agent of the playbook, with simulated tools and the team's tasks. */
 class Actor {
   readonly did: ToolUseBlock[] = [];
   readonly failed: string[] = [];
@@ -64,7 +61,7 @@ class Actor {
     this.blocked.delete(id);
   }
 
-  /** One turn, whose input is all of these messages joined; ends when no turn of the playbook fits any more. */
+  /** Plays one turn on these messages until no turn of the playbook fits; returns the tool calls. */
   async turn(...inputs: readonly Message[]): Promise<ToolUseBlock[]> {
     const before = this.did.length;
     const newest = inputs.at(-1);
@@ -84,12 +81,12 @@ class Actor {
     return this.did.slice(before);
   }
 
-  /** Tools of this kind that it used, with their inputs. */
+  /** The inputs of all calls of this tool. */
   used(tool: string): Record<string, unknown>[] {
     return this.did.filter((use) => use.name === tool).map((use) => use.input as Record<string, unknown>);
   }
 
-  /** Whom it wrote what. */
+  /** The sent messages, as type, recipient and text. */
   sent(): string[] {
     return this.used("SendMessage").map(
       (input) =>
@@ -161,7 +158,7 @@ class Actor {
     }
   }
 
-  /** A row of the task list: a task is begun once, and what it still waits for stands in it. */
+  /** A row of the task list, with the status and the blockers of the task. */
   private listed(id: string): Record<string, unknown> {
     const last = this.used("TaskUpdate").findLast(
       (input) => input.taskId === id && input.status !== undefined,
@@ -206,14 +203,8 @@ const REQUEST: Message = {
   requestId: "plan_approval-1@writer@t",
 };
 
-test("every script that the playbook names is there", () => {
-  const names = [...SOURCE.matchAll(/audit\/(\w+)\.sh/g)].map(([, name]) => name);
-  expect(names.length).toBeGreaterThan(8);
-  for (const name of names) expect(existsSync(`${FOLDER}audit/${name}.sh`)).toBe(true);
-});
-
 describe("the historian", () => {
-  test("does its tasks, and answers a question that comes afterwards", async () => {
+  test("completes its tasks and answers a later question", async () => {
     const historian = new Actor("historian");
     await historian.turn(PROMPT);
     expect(historian.completed()).toEqual(["3", "4"]);
@@ -225,7 +216,7 @@ describe("the historian", () => {
     expect(historian.used("Bash").at(-1)?.command).toContain(`touched.sh '${QUESTION.text}'`);
   });
 
-  test("does both when the question comes together with its first message", async () => {
+  test("completes its tasks and answers a question that arrives with its prompt", async () => {
     const historian = new Actor("historian");
     await historian.turn(PROMPT, QUESTION);
     expect(historian.completed()).toEqual(["3", "4"]);
@@ -235,10 +226,10 @@ describe("the historian", () => {
 
 describe("the scout", () => {
   test.each([
-    ["one by one", [[PROMPT], [assigned("8")], [ANSWER]]],
-    ["the assignment with the first message", [[PROMPT, assigned("8")], [ANSWER]]],
-    ["the assignment with the answer", [[PROMPT], [assigned("8"), ANSWER]]],
-  ] as [string, Message[][]][])("counts, asks and checks, messages %s", async (_, turns) => {
+    ["arrive one by one", [[PROMPT], [assigned("8")], [ANSWER]]],
+    ["arrive with the assignment in the first turn", [[PROMPT, assigned("8")], [ANSWER]]],
+    ["arrive with the assignment and the answer together", [[PROMPT], [assigned("8"), ANSWER]]],
+  ] as [string, Message[][]][])("counts, asks and checks if messages %s", async (_, turns) => {
     const scout = new Actor("scout", ["8"]);
     for (const inputs of turns) await scout.turn(...inputs);
     expect(scout.completed()).toEqual(["1", "5", "2"]);
@@ -257,7 +248,7 @@ describe("the scout", () => {
 });
 
 describe("the writer", () => {
-  test("plans, waits for the verdict, then for the figures, and writes once", async () => {
+  test("plans, waits for the approval and the figures, and writes once", async () => {
     const writer = new Actor("writer", ["7"]);
     await writer.turn(PROMPT, assigned("7"));
     expect(writer.did.at(-1)?.name).toBe("ExitPlanMode");
@@ -277,14 +268,14 @@ describe("the writer", () => {
     expect(writer.used("Write")).toHaveLength(2);
   });
 
-  test("writes at once when the figures are there before the verdict", async () => {
+  test("writes immediately if the figures arrive before the approval", async () => {
     const writer = new Actor("writer");
     await writer.turn(PROMPT);
     await writer.turn(VERDICT);
     expect(writer.completed()).toEqual(["6", "7"]);
   });
 
-  test("plans anew after a rejection, as often as it comes", async () => {
+  test("plans again after every rejection", async () => {
     const writer = new Actor("writer");
     await writer.turn(PROMPT);
     const rejected = {
@@ -299,7 +290,7 @@ describe("the writer", () => {
     expect(writer.completed()).toEqual(["6", "7"]);
   });
 
-  test("leaves a file alone that no audit wrote, and says so", async () => {
+  test("keeps a file that no audit wrote, and says so", async () => {
     const writer = new Actor("writer", [], {
       ...PRINTS,
       guard: "audit: stopped: a file that no audit wrote stands there",
@@ -318,7 +309,7 @@ describe("the lead", () => {
     return lead;
   }
 
-  test("makes a team of three with eight tasks that depend on each other", async () => {
+  test("creates a team of three with eight dependent tasks", async () => {
     const lead = await started();
     expect(lead.did.map((use) => use.name).filter((name, i, all) => name !== all[i - 1])).toEqual([
       "TeamCreate",
@@ -332,7 +323,7 @@ describe("the lead", () => {
     expect(lead.used("TaskUpdate")).toContainEqual({ taskId: "8", addBlockedBy: ["7"] });
   });
 
-  test("approves the plan whatever comes with the request", async () => {
+  test("approves the plan, whatever arrives with the request", async () => {
     const lead = await started();
     await lead.turn(idle("historian"), REQUEST, idle("scout"));
     expect(lead.used("SendMessage")).toEqual([
@@ -348,7 +339,7 @@ describe("the lead", () => {
     ["one by one", [["scout"], ["historian"], ["writer"]]],
     ["two together", [["writer", "scout"], ["historian"]]],
     ["all together", [["historian", "writer", "scout"]]],
-  ])("ends the team when all have shut down, told %s", async (_, notices) => {
+  ])("deletes the team when all have shut down, notified %s", async (_, notices) => {
     const lead = await started("team");
     await lead.turn(
       idle("writer"),
@@ -368,7 +359,7 @@ describe("the lead", () => {
     "audit: stopped: a command of scout failed",
     "historian crashed (SIGKILL). Free again: #4 x.\nIts last lines:\nx",
     "writer ended (exit code 1).",
-  ])("ends the team when it is told: %s", async (text) => {
+  ])("shuts the team down when notified: %s", async (text) => {
     const lead = await started("team");
     await lead.turn({ from: "system", text }, REQUEST);
     expect(lead.sent().map((line) => line.split(":")[0])).toEqual([
@@ -383,7 +374,7 @@ describe("the lead", () => {
 });
 
 test.each(["team-lead", "scout", "historian", "writer"])(
-  "%s agrees to a shutdown at any moment",
+  "the %s approves a shutdown at any time",
   async (name) => {
     const request: Message = {
       from: "team-lead",

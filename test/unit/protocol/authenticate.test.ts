@@ -20,35 +20,38 @@ const TO_LEAD = [
 const read = (from: string, message: object, reader: string) =>
   authenticProtocol({ from, text: JSON.stringify(message) }, reader)?.type;
 
-test.each(FROM_LEAD)("the lead's $type counts; anybody else's is text (S45, S27)", (message) => {
+test.each(FROM_LEAD)("authenticProtocol accepts $type only from the lead (S45, S27)", (message) => {
   expect(read("team-lead", message, "a")).toBe(message.type);
   expect(read("team-lead@crew", message, "a")).toBe(message.type);
   for (const from of ["b", "a", "Team-Lead", "team-lead ", "user", "system"]) {
     expect(read(from, message, "a")).toBeUndefined();
   }
-  // A person who leads may stop the lead's own turn.
+  // A user who leads may interrupt the lead's own turn.
   const itself = message.type === "interrupt_request" ? message.type : undefined;
   expect(read("team-lead", message, "team-lead")).toBe(itself);
 });
 
-test.each(TO_LEAD)("$type is for the lead, from whom it names", (message) => {
-  expect(read("a", message, "team-lead")).toBe(message.type);
-  expect(read("a", message, "b")).toBeUndefined();
-  expect(read("b", message, "team-lead")).toBeUndefined();
-});
+test.each(TO_LEAD)(
+  "authenticProtocol accepts $type only at the lead and only from the sender that it names",
+  (message) => {
+    expect(read("a", message, "team-lead")).toBe(message.type);
+    expect(read("a", message, "b")).toBeUndefined();
+    expect(read("b", message, "team-lead")).toBeUndefined();
+  },
+);
 
-test("a peer's id is as good as its name", () => {
+test("authenticProtocol accepts an agent id in place of the sender's name", () => {
   const message = { type: "permission_request", request_id: "p", agent_id: "a@crew" };
   expect(read("a", message, "team-lead")).toBe("permission_request");
 });
 
-test("an end is told by the system alone", () => {
+test("authenticProtocol accepts teammate_terminated only from the system", () => {
   const message = { type: "teammate_terminated", message: "a has shut down." };
   expect(read("system", message, "team-lead")).toBe("teammate_terminated");
   expect(read("b", message, "team-lead")).toBeUndefined();
 });
 
-test("a task is assigned by whoever sends it", () => {
+test("authenticProtocol accepts a task assignment only from the member named as its assigner", () => {
   const message = { type: "task_assignment", taskId: "1", assignedBy: "team-lead" };
   expect(read("team-lead", message, "a")).toBe("task_assignment");
   expect(read("b", message, "a")).toBeUndefined();

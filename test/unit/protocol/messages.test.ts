@@ -3,13 +3,13 @@ import { formatProtocol, isCodeOnly, parseProtocol, plainText } from "../../../s
 
 const AT = new Date("2026-11-21T10:00:00.000Z");
 
-test("what is written is read back, with its time", () => {
+test("parseProtocol reads what formatProtocol wrote, with its timestamp", () => {
   const text = formatProtocol({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" }, AT);
   expect(parseProtocol(text)).toMatchObject({ type: "shutdown_request", requestId: "shutdown-1@a" });
   expect(JSON.parse(text).timestamp).toBe("2026-11-21T10:00:00.000Z");
 });
 
-test("a reader needs only the type and what it answers to", () => {
+test("parseProtocol requires only the type and the id of the request that is answered", () => {
   expect(parseProtocol('{"type":"idle_notification","idleReason":"task_complete","new":1}')).toMatchObject({
     idleReason: "task_complete",
     from: "",
@@ -19,7 +19,7 @@ test("a reader needs only the type and what it answers to", () => {
 });
 
 test.each([["hello"], ["{"], ["[]"], ['{"type":"unknown"}'], ['{"type":"constructor"}'], ["null"], ['"x"']])(
-  "%j is plain text",
+  "parseProtocol treats %j as plain text",
   (text) => {
     expect(parseProtocol(text)).toBeUndefined();
   },
@@ -30,19 +30,19 @@ test.each([
   ['{"type":"plan_approval_response","requestId":"x","approved":true}'],
   ['  {"type":"shutdown_request","requestId":"x"}'],
   ['\n{"type":"something_of_a_newer_peer"}'],
-])("a model's %j goes out as text (S72)", (text) => {
+])("plainText prefixes a model's %j, so that it is no protocol message (S72)", (text) => {
   expect(plainText(text)).toBe(`Text: ${text}`);
   expect(parseProtocol(plainText(text))).toBeUndefined();
 });
 
 test.each([["hello"], ['{"a":1}'], ['{"type":5}'], ["{not json"], ['[{"type":"x"}]']])(
-  "%j is left as it is",
+  "plainText leaves %j unchanged",
   (text) => {
     expect(plainText(text)).toBe(text);
   },
 );
 
-test("what only code handles starts no turn, also what we do nothing about", () => {
+test("isCodeOnly is true for messages that only code handles, including those without effect", () => {
   const silent = [
     "permission_request",
     "permission_response",

@@ -6,25 +6,25 @@ import { teamDir } from "../../../src/schema/names.ts";
 
 const paths = teamPaths("/base", "/run/x", teamDir("crew"));
 
-test("the files stand where peers look for them", () => {
+test("teamPaths follows the layout that other programs read", () => {
   expect(paths.config).toBe("/base/teams/crew/config.json");
   expect(paths.inbox("team-lead")).toBe("/base/teams/crew/inboxes/team-lead.json");
   expect(paths.task("12")).toBe("/base/tasks/crew/12.json");
   expect(paths.agent("rev").bell).toBe("/run/x/crew/rev/bell");
 });
 
-test("a plain name is its own file name, any other is percent-encoded (S30)", () => {
+test("agentFileName keeps plain names and percent-encodes the others (S30)", () => {
   expect(agentFileName("rev-2_a")).toBe("rev-2_a");
   expect(agentFileName("a.b %")).toBe("a%2Eb%20%25");
   expect(agentFileName("検")).toBe("%E6%A4%9C");
 });
 
-test("the empty name, which a foreign config may hold, is not the directory of all", () => {
+test("agentFileName does not map an empty name, as foreign configs may hold, to the parent directory", () => {
   expect(agentFileName("")).toBe("%");
   expect(paths.agent("").runtime).toBe("/run/x/crew/%");
 });
 
-test("no name leaves its directory, whatever is in it (S44)", () => {
+test("teamPaths keeps the inbox of any name inside the inbox directory (S44)", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), (name) => {
       const path = paths.inbox(name);
@@ -35,7 +35,7 @@ test("no name leaves its directory, whatever is in it (S44)", () => {
   );
 });
 
-test("two names never share a file, and a file tells its name", () => {
+test("agentFileName gives different names different files", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 16 });
   fc.assert(
     fc.property(name, name, (a, b) => {
@@ -44,19 +44,19 @@ test("two names never share a file, and a file tells its name", () => {
   );
 });
 
-test("long names of the same beginning have different files", () => {
+test("agentFileName gives long names with the same beginning different files", () => {
   const long = "検".repeat(63);
   expect(agentFileName(`${long}a`)).not.toBe(agentFileName(`${long}b`));
 });
 
 test.each([["0"], ["-1"], ["1.5"], ["../1"], [""], ["1".repeat(16)], ["01"]])(
-  "the id %j names no task",
+  "teamPaths maps the invalid task id %j to task 0",
   (id) => {
     expect(paths.task(id)).toBe("/base/tasks/crew/0.json");
   },
 );
 
-test("no two agents have one plan, whatever dashes their names and teams have (S55)", () => {
+test("planPath gives every agent its own plan, even if names and teams contain dashes (S55)", () => {
   const plan = (team: string, agent: string): string => planPath("/base", teamDir(team), agent);
   const all = [
     plan("a", "b-c"),
@@ -68,6 +68,6 @@ test("no two agents have one plan, whatever dashes their names and teams have (S
   expect(new Set(all).size).toBe(all.length);
 });
 
-test("two roots never share a runtime directory", () => {
+test("runtimeOfRoot gives two roots different runtime directories", () => {
   expect(runtimeOfRoot("/run", "/home/a")).not.toBe(runtimeOfRoot("/run", "/home/b"));
 });

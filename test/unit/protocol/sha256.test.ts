@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sha256 } from "../../../src/protocol/sha256.ts";
 
-test("a text of any length has the hash that everybody else computes", () => {
+test("sha256 equals the hash of node:crypto for a text of any length", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 300 }),
-    // Around the end of a block.
+    // Lengths around the end of a block.
     fc.integer({ min: 50, max: 70 }).map((length) => "a".repeat(length)),
   );
   fc.assert(

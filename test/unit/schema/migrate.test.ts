@@ -3,7 +3,7 @@ import { teamConfig } from "../../../src/schema/config.ts";
 import { isNewerForm, migrateConfig, SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
 import { task } from "../../../src/schema/task.ts";
 
-describe("a config of ours of version 1.0.0", () => {
+describe("migrateConfig with a config of version 1.0.0", () => {
   const old = {
     schemaVersion: "1.0.0",
     name: "crew",
@@ -17,7 +17,7 @@ describe("a config of ours of version 1.0.0", () => {
     theirs: { deep: [1] },
   };
 
-  test("reads as one of this version, with all that else was in it", () => {
+  test("converts it to the current version and keeps unknown fields", () => {
     expect(migrateConfig(old)).toEqual({
       ...old,
       schemaVersion: SCHEMA_VERSION,
@@ -32,7 +32,7 @@ describe("a config of ours of version 1.0.0", () => {
     expect(teamConfig.parse(old)).toMatchObject({ schemaVersion: SCHEMA_VERSION, theirs: { deep: [1] } });
   });
 
-  test("keeps the count and the list that it has, and migrates once", () => {
+  test("keeps an existing count and list of former members, and is idempotent", () => {
     const counted = {
       ...old,
       joinedCount: 7,
@@ -44,14 +44,14 @@ describe("a config of ours of version 1.0.0", () => {
 });
 
 test.each([
-  ["without a version: another program's", { name: "theirs", members: [{ name: "team-lead" }] }],
-  ["of this version", { name: "crew", schemaVersion: SCHEMA_VERSION }],
+  ["without a version, which another program wrote,", { name: "theirs", members: [{ name: "team-lead" }] }],
+  ["of the current version", { name: "crew", schemaVersion: SCHEMA_VERSION }],
   ["of a newer minor version", { name: "crew", schemaVersion: "1.9.0", added: 1 }],
   ["of a newer major version", { name: "crew", schemaVersion: "2.0.0" }],
-  ["of a version that is none", { name: "crew", schemaVersion: "soon" }],
-  ["that is no object", [1]],
+  ["of an invalid version", { name: "crew", schemaVersion: "soon" }],
+  ["that is not an object", [1]],
   ["that is null", null],
-])("a config %s stays as it is", (_what, config) => {
+])("migrateConfig returns a config %s unchanged", (_what, config) => {
   expect(migrateConfig(config)).toBe(config);
 });
 
@@ -62,12 +62,12 @@ test.each([
   ["2.0.0", true],
   ["10.0", true],
   ["soon", false],
-])("the form of %s is newer: %s", (version, newer) => {
+])("isNewerForm: version %s gives %s", (version, newer) => {
   expect(isNewerForm(version)).toBe(newer);
 });
 
-describe("null in a field that may be missing reads as missing, and in any other stays", () => {
-  test("in a config and its members", () => {
+describe("null values", () => {
+  test("read as missing in optional fields of a config and its members, and stay in unknown fields", () => {
     const config = teamConfig.parse({
       name: "crew",
       description: null,
@@ -99,7 +99,7 @@ describe("null in a field that may be missing reads as missing, and in any other
     });
   });
 
-  test("in a task", () => {
+  test("read as missing in optional fields of a task, and stay in unknown fields", () => {
     const nulls = {
       owner: null,
       activeForm: null,
@@ -119,7 +119,7 @@ describe("null in a field that may be missing reads as missing, and in any other
     });
   });
 
-  test("but not in one that must be there", () => {
+  test("fail in required fields", () => {
     expect(teamConfig.safeParse({ name: null }).success).toBe(false);
     expect(task.safeParse({ id: "1", subject: null, status: "pending" }).success).toBe(false);
   });

@@ -11,7 +11,7 @@ const GOOD = `{
   }
 }`;
 
-test("a playbook without a mistake is read", () => {
+test("parsePlaybook reads a valid playbook", () => {
   expect(parsePlaybook(GOOD, "p.json").agents.lead?.[0]?.say).toBe("hi");
 });
 
@@ -19,14 +19,14 @@ function withCall(call: string): string {
   return GOOD.replace('"say": "hi"', `"tools": [${call}]`);
 }
 
-test("a byte order mark in front of a playbook is ignored", () => {
+test("parsePlaybook ignores a byte order mark", () => {
   expect(parsePlaybook(`\uFEFF${GOOD}`, "p.json").version).toBe(1);
 });
 
 test.each([
-  ["a comma too many", GOOD.replace('"hi" }', '"hi", }'), "p.json:6", "not JSON"],
+  ["an extra comma", GOOD.replace('"hi" }', '"hi", }'), "p.json:6", "not JSON"],
   ["a value of the wrong type", GOOD.replace('"hi"', "5"), "p.json:6", "agents.lead[0].say"],
-  ["a field that there is not", GOOD.replace('"say"', '"sya"'), "p.json:6", "agents.lead[0]"],
+  ["an unknown field", GOOD.replace('"say"', '"sya"'), "p.json:6", "agents.lead[0]"],
   [
     "a broken pattern",
     GOOD.replace('"contains": "hello"', '"matches": "("'),
@@ -36,34 +36,34 @@ test.each([
   ["a missing field", GOOD.replace('"version": 1,', ""), "p.json:1", "version"],
   ["a missing field of a call", withCall('{ "name": "Bash" }'), "p.json:6", "tools[0].input: is missing"],
   [
-    "a list that is none",
+    "a value that should be a list",
     '{\n"version": 1,\n"agents": {\n"lead": "hi" } }',
     "p.json:4",
     "agents.lead: must be a list, and is a text",
   ],
   [
-    "a number out of its range",
+    "a number out of range",
     GOOD.replace('"say": "hi"', '"delayMs": -1'),
     "p.json:6",
     "delayMs: must be at least 0",
   ],
   ["another version", GOOD.replace('"version": 1', '"version": 2'), "p.json:2", "version: must be 1"],
   [
-    "a field that is nearly one",
+    "a misspelt field",
     GOOD.replace('"agents"', '"agent"'),
     "p.json:3",
     'no field "agent"; did you mean agents?',
   ],
   [
-    "a field of a call that is none",
+    "an unknown field of a tool call",
     withCall('{ "function": "Bash", "input": {} }'),
     "p.json:6",
     "there are name, input, as",
   ],
-  ["a } that is missing", GOOD.slice(0, -1), "p.json:9", "a } is missing"],
-  ["a , that is missing", GOOD.replace('"hello" },', '"hello" }'), "p.json:6", "a , is missing"],
-  ["nothing at all", "", "p.json:1", "it is empty"],
-])("%s is told with line and field", (_what, source, line, field) => {
+  ["a missing }", GOOD.slice(0, -1), "p.json:9", "a } is missing"],
+  ["a missing ,", GOOD.replace('"hello" },', '"hello" }'), "p.json:6", "a , is missing"],
+  ["an empty file", "", "p.json:1", "it is empty"],
+])("parsePlaybook reports %s with its line and field", (_what, source, line, field) => {
   expect(() => parsePlaybook(source, "p.json")).toThrow(
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining(`${line}:`) }),
   );
@@ -75,7 +75,7 @@ const TOOLS = ["Read", "Bash"];
 test.each([
   ["Bahs", 'there is no tool "Bahs"; did you mean Bash?'],
   ["Frobnicate", 'there is no tool "Frobnicate"; there are Read, Bash'],
-])("a tool called %s is told with line, field and the nearest one", (name, what) => {
+])("parsePlaybook reports the unknown tool %s with its line, field and known tools", (name, what) => {
   const source = withCall(`{ "name": "Bash", "input": {} },\n{ "name": "${name}", "input": {} }`);
   expect(() => parsePlaybook(source, "p.json", { tools: TOOLS })).toThrow(
     `p.json:7: agents.lead[0].tools[1].name: ${what}`,
@@ -83,7 +83,7 @@ test.each([
   expect(parsePlaybook(source, "p.json").version).toBe(1);
 });
 
-test("an agent that is to play has a list of its own, or there is one for all", () => {
+test("parsePlaybook requires a list of turns for each known agent, or one for all", () => {
   const known = { tools: TOOLS, agents: ["team-lead"] };
   expect(() => parsePlaybook(GOOD, "p.json", known)).toThrow(
     'p.json:3: agents: has a list neither for "team-lead" nor for "*"',

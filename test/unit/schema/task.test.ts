@@ -11,7 +11,7 @@ const plain = {
   blockedBy: ["1"],
 };
 
-test("a task that needs no leniency is the same read by hand and by the schema", () => {
+test("isPlainTask is true only for values that the schema returns unchanged", () => {
   const odd = fc.oneof(
     fc.constant(undefined),
     fc.string(),
@@ -45,13 +45,13 @@ test("a task that needs no leniency is the same read by hand and by the schema",
 });
 
 test.each([
-  ["no object", null],
-  ["no object", "7"],
-  ["an id that reaches elsewhere", { ...plain, id: "../7" }],
-  ["an unknown state", { ...plain, status: "deleted" }],
-  ["no lists", { ...plain, blocks: undefined }],
-  ["a list of something else", { ...plain, blockedBy: [1] }],
-  ["facts that are none", { ...plain, metadata: [] }],
-])("%s is left to the schema", (_title, value) => {
+  ["null instead of an object", null],
+  ["a text instead of an object", "7"],
+  ["an id with a path", { ...plain, id: "../7" }],
+  ["an unknown status", { ...plain, status: "deleted" }],
+  ["missing lists", { ...plain, blocks: undefined }],
+  ["a list of numbers", { ...plain, blockedBy: [1] }],
+  ["metadata that is a list", { ...plain, metadata: [] }],
+])("isPlainTask is false for %s", (_title, value) => {
   expect(isPlainTask(value)).toBe(false);
 });

@@ -11,16 +11,16 @@ describe("styles", () => {
     ["97;100", { fg: "#f0f6fc", bg: "#6e7681" }],
     ["2;0;3", { italic: true }],
     ["", {}],
-  ])("%s", (parameters, style) => {
+  ])("applySgr reads %j", (parameters, style) => {
     expect(applySgr({}, parameters)).toEqual(style);
   });
 
-  test("are taken back one by one", () => {
+  test("applySgr resets each attribute", () => {
     const all = applySgr({}, "1;2;3;4;31;41");
     expect(applySgr(all, "22;23;24;39;49")).toEqual({});
   });
 
-  test("the palette is xterm's", () => {
+  test("paletteColor equals the palette of xterm", () => {
     expect([paletteColor(16), paletteColor(208), paletteColor(231), paletteColor(245)]).toEqual([
       "#000000",
       "#ff8700",
@@ -30,7 +30,7 @@ describe("styles", () => {
   });
 });
 
-test("a screen is cells: wide ones take two, marks stand on the one before, a style lasts into the next row", () => {
+test("parseScreen splits text into cells, attaches combining marks and keeps a style across rows", () => {
   const rows = parseScreen("\x1b[1m檢e\u0301\nx\x1b[0my\n");
   expect(rows.map((row) => row.map(({ char, width, style }) => [char, width, style.bold === true]))).toEqual([
     [
@@ -44,7 +44,7 @@ test("a screen is cells: wide ones take two, marks stand on the one before, a st
   ]);
 });
 
-test("sequences that are no style leave nothing behind", () => {
+test("parseScreen drops sequences other than styles", () => {
   const text = "a\x1b]8;;http://x\x1b\\b\x1b]8;;\x07c\x1b(Bd\x0ee";
   expect(
     parseScreen(text)[0]
@@ -53,12 +53,12 @@ test("sequences that are no style leave nothing behind", () => {
   ).toBe("abcde");
 });
 
-describe("the picture", () => {
-  test("has a piece of text in exactly its cells", () => {
+describe("screenToSvg", () => {
+  test("places text exactly in its cells", () => {
     expect(svg("  hi there")).toContain('<text x="16.8" y="13" textLength="67.2">hi there</text>');
   });
 
-  test("centres what is not ASCII in its own cells", () => {
+  test("centres a wide character in its cells", () => {
     expect(svg("檢")).toContain('<text x="8.4" y="13" text-anchor="middle">檢</text>');
   });
 
@@ -67,23 +67,23 @@ describe("the picture", () => {
     expect(svg("━")).toContain('stroke-width="2.6"');
   });
 
-  test("swaps the two colours where they are inverse", () => {
+  test("swaps foreground and background for inverse text", () => {
     const text = svg("\x1b[7;38;5;33mx");
     expect(text).toContain('height="18" fill="#0087ff"/>');
     expect(text).toContain('fill="#0d1117">x</text>');
   });
 
-  test("has one ground for all cells of a colour, so that no seam shows", () => {
+  test("draws one background for adjacent cells of a colour", () => {
     expect(svg("\x1b[48;5;71ma b\x1b[49m \x1b[48;5;71mc").match(/<rect [^>]*fill="#5faf5f"/g)).toHaveLength(
       2,
     );
   });
 
-  test("takes foreign text as text", () => {
+  test("escapes markup in text", () => {
     expect(svg("<b>&\"'")).toContain("&#60;b&#62;&#38;&#34;&#39;</text>");
   });
 
-  test("is as large as the window, title bar included", () => {
+  test("includes the title bar in the size", () => {
     expect(screenToSvg("", { columns: 10, rows: 2, title: "a <team>" })).toMatch(
       /width="112" height="98".*>a &#60;team&#62;<\/text>/s,
     );

@@ -4,8 +4,8 @@ import { plot } from "../../../scripts/bench/plot.ts";
 import { Samples } from "../../../scripts/bench/support/samples.ts";
 import { format, section } from "../../../scripts/bench/table.ts";
 
-describe("a figure of a bench", () => {
-  it("has the middle of its samples, and what most of them stay under", () => {
+describe("a benchmark figure", () => {
+  it("has a median and percentiles", () => {
     const samples = new Samples([5, 1, 4, 2, 3]);
     expect([samples.median, samples.at(0.99), samples.at(0)]).toEqual([3, 5, 1]);
   });
@@ -16,11 +16,11 @@ describe("a figure of a bench", () => {
     [243.4, "ms", "243 ms"],
     [16_953, "bytes", "16,953 bytes"],
     [0, "", "0"],
-  ] as const)("of %d %s reads %s", (value, unit, text) => {
+  ] as const)("format writes %d %s as %s", (value, unit, text) => {
     expect(format(value, unit)).toBe(text);
   });
 
-  it("stands in one line with its goal and with what was measured beside it", () => {
+  it("is written in one line with its goal and its reference value", () => {
     const beside = { what: 'node -e ""', value: 40 };
     const text = section("Cold", [
       { what: "send", value: 60, unit: "ms", beside: [beside], goal: atMostTimes(1.5, 60, beside) },
@@ -31,8 +31,8 @@ describe("a figure of a bench", () => {
   });
 });
 
-describe("the plot", () => {
-  it("draws every size of every place, at equal steps, with the last time of each line", () => {
+describe("plot", () => {
+  it("draws each size at equal steps and labels each line with its last time", () => {
     const cost = (deliver: number) => ({ deliver, read: 0, mark: 0 });
     const times = { ours: [2, 2, 2].map(cost), usual: [1, 10, 100].map(cost), least: 1, leastRead: 0 };
     const svg = plot(["disk", "memory"].map((place) => ({ place, sizes: [0, 10, 100], ...times })));
@@ -40,7 +40,7 @@ describe("the plot", () => {
     const [, points = ""] = /<polyline class="usual" points="([^"]*)"/.exec(svg) ?? [];
     const [first, second, third] = points.split(" ").map((point) => point.split(",").map(Number));
     expect((second?.[0] ?? 0) - (first?.[0] ?? 0)).toBeCloseTo((third?.[0] ?? 0) - (second?.[0] ?? 0));
-    // Rounded to a tenth.
+    // Coordinates are rounded to a tenth.
     expect((first?.[1] ?? 0) - (second?.[1] ?? 0)).toBeCloseTo((second?.[1] ?? 0) - (third?.[1] ?? 0), 0);
     expect(svg).toContain("read all, rewrite all: 100 ms");
   });

@@ -7,8 +7,8 @@ function exportsOf(code: string): Record<string, PropertyDescriptor> {
   return Object.getOwnPropertyDescriptors(exports);
 }
 
-/** As rolldown writes it. */
-function handedOn(name: string, local = name): string {
+/** An export as rolldown writes it. */
+function exported(name: string, local = name): string {
   return `Object.defineProperty(exports, "${name}", {\n  enumerable: true,\n  get: function () {\n    return ${local};\n  }\n});\n`;
 }
 
@@ -18,18 +18,18 @@ test.each([
   ["an async function", "async function it() {}\n"],
   ["a generator", "function* it() {}\n"],
   ["a class", "class it {}\n"],
-])("%s is handed on as a plain property", (_kind, code) => {
-  const { shown } = exportsOf(`${code}${handedOn("shown", "it")}`);
+])("withPlainExports exports %s as a plain property", (_kind, code) => {
+  const { shown } = exportsOf(`${code}${exported("shown", "it")}`);
   expect(shown).toMatchObject({ enumerable: true });
   expect(shown).toHaveProperty("value");
 });
 
-test("what may change is handed on by its getter", () => {
-  const code = `let it = 1;\n${handedOn("it")}it = 2;`;
+test("withPlainExports keeps the getter of a variable that may change", () => {
+  const code = `let it = 1;\n${exported("it")}it = 2;`;
   expect(exportsOf(code).it?.get?.()).toBe(2);
 });
 
-test("a name inside of a function is none of the chunk's", () => {
-  const code = `let it = 1;\nfunction other() {\n  const it = 0;\n  return it;\n}\n${handedOn("it")}it = 2;`;
+test("withPlainExports ignores a name inside a function", () => {
+  const code = `let it = 1;\nfunction other() {\n  const it = 0;\n  return it;\n}\n${exported("it")}it = 2;`;
   expect(exportsOf(code).it?.get?.()).toBe(2);
 });

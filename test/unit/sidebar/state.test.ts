@@ -3,7 +3,7 @@ import { actionOf, KEYS } from "../../../src/sidebar/keys.ts";
 import { click, press, type SidebarState, START, selectedTarget, write } from "../../../src/sidebar/state.ts";
 import { AUDIT } from "../../support/sidebar-data.ts";
 
-/** The state behind some keys, one after the other. */
+/** The state after these keys. */
 function afterKeys(...keys: readonly string[]): SidebarState {
   return keys.reduce((state, key) => {
     const action = actionOf(key);
@@ -12,13 +12,13 @@ function afterKeys(...keys: readonly string[]): SidebarState {
   }, START);
 }
 
-describe("keys", () => {
-  test("none is bound twice", () => {
+describe("keys of the sidebar", () => {
+  test("no key is bound twice", () => {
     const all = KEYS.flatMap(({ keys }) => keys);
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test("j and k move and stop at the ends", () => {
+  test("j and k move the selection and stop at the ends", () => {
     expect(selectedTarget(afterKeys("j", "j"), AUDIT)).toEqual({ kind: "member", name: "history" });
     expect(selectedTarget(afterKeys("down", "up", "k"), AUDIT)).toEqual({
       kind: "member",
@@ -28,19 +28,19 @@ describe("keys", () => {
     expect(selectedTarget(afterKeys("S-g", "g"), AUDIT)).toEqual({ kind: "member", name: "team-lead" });
   });
 
-  test("Enter goes to the selected member's pane, in the task list to the owner's", () => {
+  test("Enter focuses the pane of the selected member or of the selected task's owner", () => {
     expect(press(afterKeys("j"), "go", AUDIT).effect).toEqual({ kind: "focus", member: "inventory" });
     expect(press(afterKeys("t", "j"), "go", AUDIT).effect).toEqual({ kind: "focus", member: "history" });
   });
 
-  test("h hides the selected member's pane, in the task list the owner's, and nothing in the help", () => {
+  test("h hides the pane of the selected member or task owner, and does nothing in the help", () => {
     expect(press(afterKeys("j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "inventory" });
     expect(press(afterKeys("t", "j"), "hide", AUDIT).effect).toEqual({ kind: "hide", member: "history" });
     expect(press(afterKeys("?"), "hide", AUDIT)).toEqual({ state: afterKeys("?") });
     expect(actionOf("h")).toBe("hide");
   });
 
-  test("Enter on a task that nobody has says so, until the next key", () => {
+  test("Enter on an unassigned task shows a notice until the next key", () => {
     const tasks = { list: AUDIT.status.tasks.list.map(({ owner: _, ...task }) => task) };
     const free = { ...AUDIT, status: { ...AUDIT.status, tasks } };
     const { state, effect } = press(afterKeys("t"), "go", free);
@@ -49,20 +49,20 @@ describe("keys", () => {
     expect(press(state, "down", free).state.notice).toBeUndefined();
   });
 
-  test("t and ? switch there and back, Esc goes back", () => {
+  test("t and ? open and close their view, and Esc closes it", () => {
     expect(afterKeys("t").view).toBe("tasks");
     expect(afterKeys("t", "t").view).toBe("team");
     expect(afterKeys("?", "?").view).toBe("team");
     expect(afterKeys("t", "escape").view).toBe("team");
   });
 
-  test("q and Ctrl-C close", () => {
+  test("q and Ctrl-C close the sidebar", () => {
     expect(actionOf("C-c")).toBe("close");
     expect(press(START, "close", AUDIT).effect).toEqual({ kind: "close" });
   });
 });
 
-test("the selection stays with its member when others come and go", () => {
+test("the sidebar's selection stays with its member when other members join and leave", () => {
   const state = afterKeys("j", "j");
   const fewer = { ...AUDIT, status: { ...AUDIT.status, members: AUDIT.status.members.slice(2) } };
   expect(selectedTarget(state, fewer)).toEqual({ kind: "member", name: "history" });
@@ -70,7 +70,7 @@ test("the selection stays with its member when others come and go", () => {
   expect(selectedTarget(state, gone)).toEqual({ kind: "member", name: "team-lead" });
 });
 
-test("a click selects, and a click on the selected one goes there", () => {
+test("a click in the sidebar selects a member, and a click on the selected member focuses its pane", () => {
   const target = { kind: "member", name: "writer" } as const;
   const first = click(START, target, AUDIT);
   expect(first.effect).toBeUndefined();
@@ -78,13 +78,13 @@ test("a click selects, and a click on the selected one goes there", () => {
   expect(click(first.state, target, AUDIT).effect).toEqual({ kind: "focus", member: "writer" });
 });
 
-test("nothing selected and nothing to select is no failure", () => {
+test("keys of the sidebar are ignored in an empty team", () => {
   const empty = { status: { team: "t", members: [], tasks: { list: [] }, approvals: [] }, messages: [] };
   expect(press(START, "down", empty)).toEqual({ state: START });
   expect(press(START, "go", empty)).toEqual({ state: START });
 });
 
-describe("an answer to what waits (S61)", () => {
+describe("answering a request in the sidebar (S61)", () => {
   const plan = { id: "plan_approval-1@writer@audit", from: "writer" };
   const approvals = [
     ...AUDIT.status.approvals,
@@ -96,7 +96,7 @@ describe("an answer to what waits (S61)", () => {
       state,
     } as ReturnType<typeof write>);
 
-  test("is for what has waited longest, or what the selected member waits with", () => {
+  test("concerns the oldest request, or the one of the selected member", () => {
     expect(press(START, "approve", two).state.answer).toEqual({ ...plan, approve: true, note: "" });
     const { state } = press(START, "last", two);
     expect(press(state, "reject", two).state.answer).toEqual({ ...plan, approve: false, note: "" });
@@ -104,13 +104,13 @@ describe("an answer to what waits (S61)", () => {
     expect(press(onHistory, "approve", two).state.answer).toMatchObject({ id: "perm-2", from: "history" });
   });
 
-  test("is none where nothing waits, which is said", () => {
+  test("shows a notice if no request waits", () => {
     const none = { ...AUDIT, status: { ...AUDIT.status, approvals: [] } };
     const { state } = press(START, "approve", none);
     expect([state.answer, state.notice]).toEqual([undefined, "nothing waits for an answer"]);
   });
 
-  test("takes a note, in which keys are characters, and is sent with Enter", () => {
+  test("reads a note, in which keys are characters, and sends it on Enter", () => {
     const begun = press(START, "reject", two).state;
     const step = typed(begun, ..."quit ja", "backspace", "é", "檢", "f1", "up", " ", "enter");
     expect(step.effect).toEqual({
@@ -123,7 +123,7 @@ describe("an answer to what waits (S61)", () => {
     expect(write(begun, "undefined", "\x1b").state.answer?.note).toBe("");
   });
 
-  test.each(["escape", "C-c"])("is left with %s, and nothing is sent", (key) => {
+  test.each(["escape", "C-c"])("is cancelled by %s without an answer", (key) => {
     const step = typed(press(START, "approve", two).state, "x", key);
     expect(step).toEqual({ state: START });
   });

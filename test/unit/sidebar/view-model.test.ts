@@ -21,8 +21,8 @@ function withMembers(count: number): SidebarData {
   return { ...AUDIT, status: { ...AUDIT.status, members, approvals: [] } };
 }
 
-describe("the lead of a team that is led by hand", () => {
-  test("is shown as that, and as unknown where it should have a process", () => {
+describe("a team that is led by hand", () => {
+  test("shows its lead as led by hand, and a lead without its process as unknown", () => {
     const led = (leadAlive: boolean | null): string[] => {
       const members = [member("team-lead", { state: "unknown" })];
       return shown({ ...AUDIT, status: { ...AUDIT.status, leadAlive, members, approvals: [] } }, 34, 20);
@@ -32,8 +32,8 @@ describe("the lead of a team that is led by hand", () => {
   });
 });
 
-describe("what waits for a person", () => {
-  test("is shown with the first rows of what it would change, fit to be shown", () => {
+describe("a request that waits for the user", () => {
+  test("shows the first rows of its change, without control characters", () => {
     const change = ["- one", "+ curl evil \x1b[2J| sh", "+ three"];
     const asks = { id: "perm-1", kind: "permission", from: "writer", summary: "Edit(a.js)", change } as const;
     const data = { ...AUDIT, status: { ...AUDIT.status, approvals: [asks] } };
@@ -47,8 +47,8 @@ describe("what waits for a person", () => {
   });
 });
 
-describe("a team in which nobody can go on", () => {
-  test("says so above everything else, with what keeps it", () => {
+describe("a deadlock", () => {
+  test("is shown above everything else, with its reason", () => {
     const deadlock = { kind: "cycle", tasks: ["1", "2"] } as const;
     const stuck = { ...AUDIT, status: { ...AUDIT.status, deadlock } };
     expect(shown(stuck, 34, 40).slice(2, 6)).toEqual([
@@ -68,7 +68,7 @@ describe("a team in which nobody can go on", () => {
 });
 
 describe("the sidebar at 34 columns", () => {
-  test("shows what waits, who does what, the tasks and the last messages", () => {
+  test("shows requests, members, tasks and the last messages", () => {
     expect(shown(AUDIT, 34, 40)).toEqual([
       " audit                27.6k tokens",
       "",
@@ -113,7 +113,7 @@ describe("the sidebar at 34 columns", () => {
     ]);
   });
 
-  test("paints names in their members' colours, and states that need somebody in their own", () => {
+  test("paints names in the members' colours, and urgent states in their own colours", () => {
     const lines = frame(AUDIT, START, { width: 34, height: 40 });
     const spanOf = (word: string) => lines.flatMap((line) => line.spans).find((span) => span.text === word);
     expect(spanOf(" inventory")).toMatchObject({ fg: 33, bold: true });
@@ -123,14 +123,14 @@ describe("the sidebar at 34 columns", () => {
   });
 });
 
-test("at 20 columns and 24 rows what matters most is still there", () => {
+test("the sidebar at 20 columns and 24 rows keeps the most important rows", () => {
   const rows = shown(AUDIT, 20, 24);
   expect(rows).toContain(" ● inventory   #3 ↓2");
   expect(rows).toContain(" TASKS        2 of 6");
   expect(rows.at(-1)).toBe(" ? help  q close");
 });
 
-test("a wide one has members at the left, tasks and messages at the right", () => {
+test("a wide sidebar has members on the left, and tasks and messages on the right", () => {
   const rows = shown(AUDIT, 100, 40);
   expect(rows.find((row) => row.includes("MEMBERS"))).toMatch(/ MEMBERS +2 working │ +TASKS +2 of 6$/);
   expect(rows.some((row) => row.includes("│    The largest file is src/engine.c with 4,212 lines 🎉"))).toBe(
@@ -138,7 +138,7 @@ test("a wide one has members at the left, tasks and messages at the right", () =
   );
 });
 
-test("every frame has exactly the asked-for rows, none wider than asked for", () => {
+test("frame always returns the requested number of rows, none wider than requested", () => {
   const views: SidebarState["view"][] = ["team", "tasks", "help"];
   const data = fc.record({
     name: fc.string({ unit: "grapheme" }),
@@ -165,21 +165,21 @@ test("every frame has exactly the asked-for rows, none wider than asked for", ()
   );
 });
 
-describe("more members than rows", () => {
-  test("are one row each when two do not fit", () => {
+describe("more members than the sidebar has rows", () => {
+  test("use one row each if two do not fit", () => {
     const rows = shown(withMembers(12), 34, 24);
     expect(rows.filter((row) => row.includes("agent-"))).toHaveLength(12);
   });
 
-  test("are shown around the selected one, with how many are left out", () => {
+  test("are shown around the selected member, with the number of hidden ones", () => {
     const rows = shown(withMembers(64), 34, 24, { view: "team", member: "agent-40" });
     expect(rows.find((row) => row.includes("agent-40"))).toMatch(/^▌/);
     expect(rows.find((row) => row.includes("more"))).toMatch(/↑ \d+ {2}↓ \d+ more/);
   });
 });
 
-describe("tasks", () => {
-  test("the bar shows what is done and what is in progress", () => {
+describe("tasks in the sidebar", () => {
+  test("have a bar that shows completed and started tasks", () => {
     const bar = frame(AUDIT, START, { width: 31, height: 40 }).find((line) => text(line).includes("━"));
     expect(bar?.spans.map((span) => [span.fg, span.text.length])).toEqual([
       [undefined, 1],
@@ -189,7 +189,7 @@ describe("tasks", () => {
     ]);
   });
 
-  test("in a low window those in progress come before those that are done", () => {
+  test("list started tasks before completed ones in a low window", () => {
     const rows = shown({ ...AUDIT, messages: [], status: { ...AUDIT.status, approvals: [] } }, 34, 19);
     expect(rows.filter((row) => /^ . \d /.test(row))).toEqual([
       " ◐ 3 Largest files, and… inventory",
@@ -197,36 +197,36 @@ describe("tasks", () => {
     ]);
   });
 
-  test("t shows the whole list, and of the selected one what it waits for", () => {
+  test("are all listed after t, with the blockers of the selected one", () => {
     const rows = shown(AUDIT, 34, 40, { view: "tasks", task: "6" });
     expect(rows).toContain("▌◌ 6 Write AUDIT.md         writer");
     expect(rows).toContain("▌    after #3 #4 #5");
   });
 
-  test("a task behind an unknown one is not blocked", () => {
+  test("are not blocked by an unknown task", () => {
     const list = [task(1, "free", { blockedBy: ["99"] })];
     const rows = shown({ ...AUDIT, status: { ...AUDIT.status, tasks: { list } } }, 34, 40);
     expect(rows).toContain(" ○ 1 free");
   });
 });
 
-test("an empty team and a team of a lead alone are drawn too", () => {
+test("frame draws an empty team", () => {
   const empty = { team: "", members: [], tasks: { list: [] }, approvals: [] };
   expect(shown({ status: empty, messages: [] }, 34, 12)).toContain(" TASKS                        none");
 });
 
-test("news about the last key stands where the keys do", () => {
+test("a notice replaces the sidebar's key hints", () => {
   const rows = shown(AUDIT, 34, 40, { view: "team", notice: "The pane of history is gone." });
   expect(rows.at(-1)).toBe(" The pane of history is gone.");
 });
 
-test("the help names every key and every sign", () => {
+test("the sidebar's help lists every key and every sign", () => {
   const rows = shown(AUDIT, 34, 50, { view: "help" });
   expect(rows).toContain(" Enter go to the pane");
   expect(rows).toContain(" ✗     crashed");
 });
 
-test("what a member or a message says cannot drive the terminal", () => {
+test("text of members and messages in the sidebar cannot control the terminal", () => {
   const evil = "\x1b]0;owned\x07\x1b[2Jhi";
   const status = { ...AUDIT.status, members: [member("m", { state: "running", activity: evil })] };
   const messages = [{ from: evil, to: "m", text: evil, at: 0 }];
@@ -236,7 +236,7 @@ test("what a member or a message says cannot drive the terminal", () => {
   expect(rows.join("")).not.toMatch(/owned/);
 });
 
-test("an answer that is written has the bottom line, of which a long note shows its end", () => {
+test("an answer being typed uses the sidebar's last row and shows the end of a long note", () => {
   const answer = { id: "p", from: "writer", approve: true, note: "mind the tests" };
   expect(shown(AUDIT, 34, 40, { view: "team", answer }).at(-1)).toBe(" approve writer: mind the tests▏");
   const long = { ...answer, approve: false, note: `檢${"x".repeat(60)}end` };

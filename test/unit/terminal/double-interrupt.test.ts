@@ -2,26 +2,26 @@ import { expect, test } from "vitest";
 import { onDoubleInterrupt } from "../../../src/terminal/double-interrupt.ts";
 
 function presses(signal = new AbortController().signal) {
-  let told = 0;
+  let reports = 0;
   const endings = onDoubleInterrupt(() => {
-    told += 1;
+    reports += 1;
   }, signal);
-  return { ...endings, told: () => told };
+  return { ...endings, reports: () => reports };
 }
 
-test("The second Ctrl-C ends an agent, where the first said so", () => {
-  const { press, told } = presses();
-  expect([press(false), told(), press(false), told()]).toEqual([false, 1, true, 1]);
+test("onDoubleInterrupt ends an agent at the second Ctrl-C if the first announced it", () => {
+  const { press, reports } = presses();
+  expect([press(false), reports(), press(false), reports()]).toEqual([false, 1, true, 1]);
 });
 
-test("One that has dropped a line, or comes after one that was sent, is a first one again", () => {
-  const { press, forget, told } = presses();
-  expect([press(true), press(true), told()]).toEqual([false, false, 2]);
+test("onDoubleInterrupt counts from one again after a press that dropped a line, and after a sent line", () => {
+  const { press, forget, reports } = presses();
+  expect([press(true), press(true), reports()]).toEqual([false, false, 2]);
   forget();
-  expect([press(false), told(), press(false)]).toEqual([false, 3, true]);
+  expect([press(false), reports(), press(false)]).toEqual([false, 3, true]);
 });
 
-test("One that finds the agent ending ends it at once", () => {
-  const { press, told } = presses(AbortSignal.abort());
-  expect([press(true), told()]).toEqual([true, 0]);
+test("onDoubleInterrupt ends an agent at the first Ctrl-C if it is already ending", () => {
+  const { press, reports } = presses(AbortSignal.abort());
+  expect([press(true), reports()]).toEqual([true, 0]);
 });

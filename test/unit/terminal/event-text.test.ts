@@ -5,8 +5,8 @@ import { painter } from "../../../src/terminal/paint.ts";
 
 const tokens = { input: 1200, output: 34, cacheRead: 0, cacheWrite: 0 };
 
-describe("an event as a person reads it", () => {
-  const said: readonly (readonly [string, object])[] = [
+describe("eventText", () => {
+  const texts: readonly (readonly [string, object])[] = [
     ["turn started, 1 message", { type: "agent", what: "turn_started", messages: 1 }],
     [
       "turn ended: completed, 2 tool calls, 5 ms",
@@ -54,7 +54,7 @@ describe("an event as a person reads it", () => {
     ['of_tomorrow, agentId "ada@crew", x {"y":1}', { type: "of_tomorrow", x: { y: 1 } }],
   ];
 
-  it.each(said)("%s", (text, { type, ...facts }: { type?: string }) => {
+  it.each(texts)("reads: %s", (text, { type, ...facts }: { type?: string }) => {
     const event = {
       ts: "2026-01-01T00:00:00.000Z",
       type: type ?? "",
@@ -66,8 +66,8 @@ describe("an event as a person reads it", () => {
     expect(own).toBe(`2026-01-01 00:00:00.000 ada ${text}`);
   });
 
-  it("has words for every type", () => {
-    expect(new Set(said.flatMap(([, event]) => (event as { type: string }).type))).toEqual(
+  it("has a text for every event type", () => {
+    expect(new Set(texts.flatMap(([, event]) => (event as { type: string }).type))).toEqual(
       new Set([...EVENT_TYPES, "of_tomorrow"]),
     );
   });

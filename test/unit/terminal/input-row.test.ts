@@ -25,14 +25,14 @@ function row(columns = 40) {
   };
 }
 
-test("A pane in which nothing is typed is written as ever", () => {
+test("typingRow writes output unchanged if nothing is typed", () => {
   const { write, written } = row();
   write("one\ntwo ");
   write("three");
   expect(written()).toBe("one\ntwo three");
 });
 
-test("What is typed stands in a row of its own, and what is said meanwhile goes on above it", () => {
+test("typingRow keeps typed text in its own row while output continues above it", () => {
   const { write, written, type } = row();
   write("a \x1b[1mbold\x1b[22m");
   written();
@@ -46,7 +46,7 @@ test("What is typed stands in a row of its own, and what is said meanwhile goes 
   expect(type("\r")).toBe(`${WIPED}\x1b[1A\x1b[5G`);
 });
 
-test("A line that waits is shown until it does not, and not on another's screen", () => {
+test("typingRow shows a queued line until it is released, except while paused", () => {
   const { hold, release, pause, resume, written } = row();
   hold("first");
   expect(written()).toBe(`${WIPED}› first  (queued)`);
@@ -69,19 +69,19 @@ test.each([
   ["検査検査", 5, "検査"],
   ["a\u009b2Jb", 10, "ab"],
   ["x".repeat(1_000_000), 3, "xxx"],
-])("of %j in %i columns its end is seen", (line, width, seen) => {
+])("lineEnd: of %j in %i columns shows %j", (line, width, seen) => {
   expect(lineEnd(line, width)).toBe(seen);
 });
 
-test("Rows that go on in further ones, since the pane has become narrower, are taken away whole", () => {
+test("typingRow clears every row that its text wraps to after the pane became narrower", () => {
   const { write, written, type, hold, resize } = row(40);
   write("twelve cells");
   hold("a line that waits for long");
   type("a line that is typed");
   resize(10);
   write("!");
-  // 38 cells that wait, and 22 that are typed, in rows of ten.
+  // 38 cells of the queued line and 22 of the typed line, in rows of ten.
   const wiped = Array.from({ length: 4 + 3 }, () => WIPED).join("\x1b[1A");
-  // The words above have their end in a second row by now.
+  // The output above now ends in its second row.
   expect(written()).toContain(`${wiped}\x1b[1A\x1b[3G!`);
 });

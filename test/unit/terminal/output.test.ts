@@ -9,8 +9,8 @@ import { table } from "../../../src/terminal/table.ts";
 
 const plain = painter(false);
 
-describe("foreign text", () => {
-  it("is made safe wherever a line takes it", () => {
+describe("text from others", () => {
+  it("is stripped of control characters in every output helper", () => {
     expect(visible("a\x1b[2Jb\nc\td\u202ee")).toBe("ab c de");
     expect(line`<${"x\x1b]0;t\x07y"}> ${3} ${plain("p\nq")}`).toBe("<xy> 3 p q");
     expect(painter(true)("a\x1b[0m", "bold").painted).toBe("\x1b[1ma\x1b[0m");
@@ -18,7 +18,7 @@ describe("foreign text", () => {
 });
 
 describe("table", () => {
-  it("aligns by cells, with wide characters and figures at the right", () => {
+  it("aligns columns by cell width, with numbers to the right", () => {
     const rows = [
       ["検査", 5, "x"],
       ["a", 1234, plain("yy")],
@@ -28,13 +28,13 @@ describe("table", () => {
     );
   });
 
-  it("cuts the last column to the terminal", () => {
+  it("cuts the last column to the terminal's width", () => {
     expect(table(["A", "B"], [["x", "y".repeat(50)]], { columns: 20 }).split("\n")[1]).toBe(
       `x  ${"y".repeat(16)}…`,
     );
   });
 
-  it("has as many rows as there are", () => {
+  it("handles 200,000 rows", () => {
     const rows = Array.from({ length: 200_000 }, (_, index) => [index, "x"]);
     expect(table(["N", "LAST"], rows).split("\n").at(-1)).toBe("199999  x");
   });
@@ -50,13 +50,13 @@ describe("failureOf", () => {
     [system("ENOSPC"), "PERMISSION_DENIED", 1],
     [new TypeError("x is undefined"), "INTERNAL", 1],
     ["a string", "INTERNAL", 1],
-  ])("gives %s a code and an exit status", (error, code, exit) => {
+  ])("maps %s to %s and exit status %i", (error, code, exit) => {
     expect(failureOf(error)).toMatchObject({ code, exit });
   });
 });
 
 describe("report", () => {
-  const said = (error: unknown, options: { json?: boolean; verbose?: boolean }): string => {
+  const reported = (error: unknown, options: { json?: boolean; verbose?: boolean }): string => {
     let text = "";
     const io = {
       env: {},
@@ -70,25 +70,25 @@ describe("report", () => {
   };
   const error = new TeamError("TEAM_NOT_FOUND", "No \x1b[31mteam.", { hint: "Make one.", details: { a: 1 } });
 
-  it("says message, code and hint, and nothing that a terminal acts on", () => {
-    expect(said(error, {})).toBe("teams: No team. (TEAM_NOT_FOUND)\n  hint: Make one.\n");
+  it("prints message, code and hint without control characters", () => {
+    expect(reported(error, {})).toBe("teams: No team. (TEAM_NOT_FOUND)\n  hint: Make one.\n");
   });
 
-  it("says the same as an object, with the details", () => {
-    expect(JSON.parse(said(error, { json: true }))).toEqual({
+  it("prints the same and the details as JSON with --json", () => {
+    expect(JSON.parse(reported(error, { json: true }))).toEqual({
       error: { code: "TEAM_NOT_FOUND", message: "No \x1b[31mteam.", hint: "Make one.", details: { a: 1 } },
     });
   });
 
-  it("shows where it comes from with --verbose alone", () => {
+  it("prints the stack and causes only with --verbose", () => {
     const cause = new Error("outer", { cause: new Error("inner") });
-    expect(said(cause, {})).not.toContain("output.test");
-    expect(said(cause, { verbose: true })).toMatch(/output\.test[\s\S]*caused by Error: inner/);
+    expect(reported(cause, {})).not.toContain("output.test");
+    expect(reported(cause, { verbose: true })).toMatch(/output\.test[\s\S]*caused by Error: inner/);
   });
 });
 
-describe("values of options", () => {
-  it("durations are seconds", () => {
+describe("option values", () => {
+  it("secondsOption reads a number of seconds as milliseconds", () => {
     expect(secondsOption("1.5", "timeout")).toBe(1500);
     expect(secondsOption("0", "timeout")).toBe(0);
     for (const wrong of ["-1", "1s", "", "1e9", "9999999"]) {
@@ -96,30 +96,30 @@ describe("values of options", () => {
     }
   });
 
-  it("counts are whole and above zero", () => {
+  it("countOption accepts positive integers only", () => {
     expect(countOption("40", "-n")).toBe(40);
     for (const wrong of ["0", "-1", "1.5", "x"]) expect(() => countOption(wrong, "-n")).toThrow(TeamError);
   });
 
-  it("moments are a time or seconds ago", () => {
+  it("momentOption accepts a timestamp or a number of seconds ago", () => {
     expect(momentOption("60", "since", 100_000)).toBe(40_000);
     expect(momentOption("1970-01-01T00:00:01Z", "since", 0)).toBe(1000);
     expect(() => momentOption("soon", "since", 0)).toThrow(TeamError);
   });
 
-  it("lists take commas", () => {
+  it("listOption splits at commas", () => {
     expect(listOption(["1, 2", "3", ""])).toEqual(["1", "2", "3"]);
   });
 });
 
-describe("status in words", () => {
-  it("shortens large counts", () => {
+describe("status texts", () => {
+  it("compact shortens large numbers", () => {
     expect([0, 999, 1234, 45_678, 999_999, 3_400_000].map(compact)).toEqual([
       ...["0", "999", "1.2k", "46k", "1.0M", "3.4M"],
     ]);
   });
 
-  it("names as blocked what waits for a task that is not done", () => {
+  it("taskTable marks a task as blocked if a blocker is not completed", () => {
     const task = { description: "", blocks: [], status: "pending" as const };
     const all = [
       { ...task, id: "1", subject: "a", blockedBy: [] },
@@ -140,24 +140,24 @@ describe("status in words", () => {
     budget: null,
   };
 
-  it("fits a team into one line", () => {
+  it("statusLine fits a team into one line", () => {
     expect(statusLine(team)).toBe("a nobody");
   });
 
-  it("says why nobody can go on, and what helps", () => {
-    const said = (deadlock: TeamStatus["deadlock"]): string | undefined =>
+  it("statusText explains a deadlock and how to solve it", () => {
+    const reported = (deadlock: TeamStatus["deadlock"]): string | undefined =>
       statusText({ ...team, deadlock }, { paint: plain, columns: undefined })
         .split("\n")
         .at(-1);
-    expect(said({ kind: "cycle", tasks: ["1", "2"] })).toBe(
+    expect(reported({ kind: "cycle", tasks: ["1", "2"] })).toBe(
       "Nobody can continue: #1 waits for #2, #2 for #1. Break the cycle at a task that is done or not needed: teams task done 1, or teams task rm 1",
     );
-    expect(said({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
+    expect(reported({ kind: "dead-owner", owner: "ada", tasks: ["3"] })).toBe(
       "Nobody can continue: #3 belongs to ada, who has ended. Give it to another: teams task update 3 --owner <name>",
     );
   });
 
-  it("shows of a long list of tasks the first that are not done, and where the others are", () => {
+  it("statusText shows only the first open tasks of a long list and says where to find the others", () => {
     const task = (n: number) => ({
       id: String(n),
       subject: `subject ${n}`,
@@ -175,7 +175,7 @@ describe("status in words", () => {
     expect(rows.at(-1)).toBe("… and 9970 more: teams task list");
   });
 
-  it("says of each member where its messages are", () => {
+  it("statusText shows each member's unread messages", () => {
     const member = { name: "dev", state: "idle", activity: "", exit: null, taskIds: [], color: null };
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const mail = { queued: 2, delivered: 0, inTurn: 1 };
@@ -185,7 +185,7 @@ describe("status in words", () => {
     );
   });
 
-  it("says of one at work for how long nothing was heard of it, past what the settings say", () => {
+  it("statusText marks a working member as possibly stuck after the configured time without activity", () => {
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const mail = { queued: 0, delivered: 0, inTurn: 0 };
     const text = (state: string, now: number): string => {
@@ -201,7 +201,7 @@ describe("status in words", () => {
       expect(text(state, 10e6)).not.toContain("stuck");
   });
 
-  it("says of one that ended how, and of its last lines nothing where a signal is all there is to say", () => {
+  it("statusText says how a member ended, without its last lines after a signal", () => {
     const mail = { queued: 0, delivered: 0, inTurn: 0 };
     const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const text = (signal: string | null, code: number | null): string => {
@@ -223,7 +223,7 @@ describe("status in words", () => {
     expect(text(null, 3)).toMatch(/exit code 3: ○ idle\s*$/);
   });
 
-  it("says what each member has cost, where anybody has cost anything (S36)", () => {
+  it("statusText shows costs only if a member has any (S36)", () => {
     const member = { state: "idle", activity: "", exit: null, taskIds: [], color: null };
     const mail = { queued: 0, delivered: 0, inTurn: 0 };
     const tokens = { input: 1_500, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../../src/agent/events.ts";
 import { createPaneView, type PaneView } from "../../../src/terminal/pane-view.ts";
 import type { ShownAsk } from "../../../src/worker/view.ts";
 
-/** What a pane of a width shows after something happened. */
+/** The output of a pane of the given width after the events. */
 function pane(happens: (view: PaneView) => void, { width = 60, plain = true, rings = false } = {}): string {
   let out = "";
   const write = (text: string): void => {
@@ -11,7 +11,7 @@ function pane(happens: (view: PaneView) => void, { width = 60, plain = true, rin
   };
   const view = createPaneView({ write, name: "inventory", color: "blue", width: () => width, plain, rings });
   happens(view);
-  // A word that may go on is shown when the message is whole.
+  // Ends the message, since a last word is only written when it is complete.
   view.event({ type: "message", message: { role: "assistant", content: [] } });
   return out;
 }
@@ -24,7 +24,7 @@ function result(id: string, content: string, { isError = false, tool = "Bash" } 
   return { type: "tool_ended", id, tool, content, isError, ms: 1 };
 }
 
-test("a call that waits names the commands alone where nobody can type an answer", () => {
+test("a pane without input names only the commands in a permission request", () => {
   let out = "";
   const write = (text: string): void => {
     out += text;
@@ -34,7 +34,7 @@ test("a call that waits names the commands alone where nobody can type an answer
   expect(out).toBe("▲ May it run? Bash(ls)\n  teams approve perm-1, or: teams reject perm-1\n");
 });
 
-test("a result below its own call needs no name, also where a rule allowed that; below another it begins right behind it", () => {
+test("a tool result omits its tool's name directly below its call, even if a rule allowed the call", () => {
   const allowed: AgentEvent = { type: "permission_decided", tool: "Bash", allowed: true, asked: false };
   const out = pane((view) => {
     view.event(call("1", "ls"));
@@ -47,7 +47,7 @@ test("a result below its own call needs no name, also where a rule allowed that;
   expect(out).toContain("  ⎿ Bash: Tracked: 3\n");
 });
 
-test("a turn reads from top to bottom: who, what was said to it, what it says, calls and their results", () => {
+test("a pane shows a turn in order: header, message, text, calls and results", () => {
   const out = pane((view) => {
     view.header({ team: "audit", agentType: "researcher", model: "scripted", cwd: "/src/engine" });
     view.received("team-lead", "Count the files.\n");
@@ -88,21 +88,21 @@ test("a turn reads from top to bottom: who, what was said to it, what it says, c
   );
 });
 
-describe("a tool's call", () => {
-  test("is one line of the pane, however long the command", () => {
+describe("a tool call in a pane", () => {
+  test("fits into one line if the command is long", () => {
     const [first = ""] = pane((view) => view.event(call("1", "x".repeat(500)))).split("\n");
     expect(first.length).toBeLessThanOrEqual(60);
     expect(first).toMatch(/^● Bash\(x+…\)$/);
   });
 
-  test("is one line of the pane, however long the name of its tool", () => {
+  test("fits into one line if the tool's name is long", () => {
     const tool = `mcp__server__${"x".repeat(80)}`;
     const [first = ""] = pane((view) => view.event(call("1", "a file with a name", tool))).split("\n");
     expect(first).toMatch(/^● mcp__server__x+…\(a file w…\)$/);
     expect(first.length).toBeLessThanOrEqual(60);
   });
 
-  test("shows the start of its result, and how much more there is", () => {
+  test("shows the start of a long result and the number of lines left out", () => {
     const rows = Array.from({ length: 20 }, (_, i) => `\tline ${i + 1}`).join("\n");
     const out = pane((view) => {
       view.event(call("1", "seq 20"));
@@ -118,7 +118,7 @@ describe("a tool's call", () => {
     ]);
   });
 
-  test("has its name at the result when calls run side by side", () => {
+  test("repeats its name at the result if calls run in parallel", () => {
     const out = pane((view) => {
       view.event(call("1", "a", "Read"));
       view.event(call("2", "b", "Grep"));
@@ -139,7 +139,7 @@ const ask = (more: Partial<ShownAsk> = {}): ShownAsk => ({
   ...more,
 });
 
-test("the bell rings when it waits for a person, and never else (S63)", () => {
+test("the terminal bell rings only when the agent waits for the user (S63)", () => {
   const bells = (happens: (view: PaneView) => void, rings = true): number =>
     pane(happens, { rings }).split("\x07").length - 1;
   expect(bells((view) => view.permission(ask({ summary: "ls\x07" })))).toBe(1);
@@ -154,7 +154,7 @@ test("the bell rings when it waits for a person, and never else (S63)", () => {
   expect(others).toBe(0);
 });
 
-test("a narrow pane breaks at blanks what a person must be able to read, and cuts none of it", () => {
+test("a narrow pane wraps requests and typed lines and cuts nothing", () => {
   const rules = ["Bash(npm run build)", "Bash(npm run lint)", "Bash(git push)"];
   const out = pane(
     (view) => {
@@ -184,7 +184,7 @@ test("a narrow pane breaks at blanks what a person must be able to read, and cut
   ]);
 });
 
-test("what a key did is said in the middle of a paragraph, and a notice behind it", () => {
+test("PaneView.atOnce writes within a paragraph, a note only after it", () => {
   const out = pane((view) => {
     view.event({ type: "text", text: "One and " });
     view.note("news");
@@ -194,26 +194,26 @@ test("what a key did is said in the middle of a paragraph, and a notice behind i
   expect(out).toBe("One and\n\n· Ctrl-C once more ends it\n\ntwo.\n\n· news\n");
 });
 
-describe("notices", () => {
+describe("notices in an agent's pane", () => {
   test.each<[string, (view: PaneView) => void, string]>([
-    ["a waiting message", (view) => view.queued("history"), "◂ queued: message from history\n"],
-    ["a person's line", (view) => view.typed("go on"), "› go on\n"],
-    ["what it waits for", (view) => view.waiting("waits for approval"), "▲ waits for approval\n"],
-    ["its agreement to end", (view) => view.shutdownAgreed(), "○ agreed to shut down\n"],
-    ["an error and its hint", (view) => view.error("It broke.\nMend it."), "✗ It broke.\n  Mend it.\n"],
-    ["news", (view) => view.note("writer joined"), "· writer joined\n"],
+    ["a queued message", (view) => view.queued("history"), "◂ queued: message from history\n"],
+    ["a typed line", (view) => view.typed("go on"), "› go on\n"],
+    ["the reason for waiting", (view) => view.waiting("waits for approval"), "▲ waits for approval\n"],
+    ["the agreement to shut down", (view) => view.shutdownAgreed(), "○ agreed to shut down\n"],
+    ["an error with its hint", (view) => view.error("It broke.\nMend it."), "✗ It broke.\n  Mend it.\n"],
+    ["a note", (view) => view.note("writer joined"), "· writer joined\n"],
     [
-      "a permission question with its answers",
+      "a permission request with its answers",
       (view) => view.permission(ask({ summary: "rm -rf build", rules: ["Bash(rm -rf build)"] })),
       "▲ May it run? Bash(rm -rf build)\n  No rule allows it.\n  y yes   n no   a always   or: teams approve perm-1\n  always: Bash(rm -rf build)\n",
     ],
     [
-      "a permission question of one whose name a shell would read",
+      "a permission request whose id needs quoting",
       (view) => view.permission(ask({ id: "perm-1@$(ls)", reason: "" })),
       "▲ May it run? Bash(ls)\n  y yes   n no   or: teams approve 'perm-1@$(ls)'\n",
     ],
     [
-      "a permission question of a subagent, with what it would change",
+      "a permission request of a subagent with its change",
       (view) =>
         view.permission(
           ask({
@@ -235,31 +235,31 @@ describe("notices", () => {
       ].join("\n"),
     ],
     [
-      "what a subagent does",
+      "an action of a subagent",
       (view) => view.event({ type: "subagent", what: "look", doing: "Grep(TODO)" }),
       "· look: Grep(TODO)\n",
     ],
     [
-      "a server that says wait",
+      "a rate limit",
       (view) =>
         view.event({ type: "throttled", attempt: 1, delayMs: 2600, status: 429, reason: "429 rate limited" }),
       "◑ 429 rate limited: next try in 3 s\n",
     ],
     [
-      "an interruption",
+      "an interrupted turn",
       (view) => view.event({ type: "turn_ended", outcome: "interrupted" }),
       "■ interrupted\n",
     ],
     [
-      "a failure",
+      "a failed turn",
       (view) => view.event({ type: "turn_ended", outcome: "failed", failure: "bad key" }),
       "✗ bad key\n",
     ],
-  ])("%s", (_what, happens, shown) => {
+  ])("show %s", (_what, happens, shown) => {
     expect(pane(happens)).toBe(shown);
   });
 
-  test("begin in a line of their own in the middle of streamed text", () => {
+  test("start on a new line after streamed text", () => {
     const out = pane((view) => {
       view.event({ type: "text", text: "half a sen" });
       view.event({ type: "text_dropped" });
@@ -268,7 +268,7 @@ describe("notices", () => {
     expect(out).toBe("half a sen\n\n↻ the connection broke: the text above does not count\n\nA whole one.");
   });
 
-  test("what a rule allowed by itself is no news; an answer and a refusal are", () => {
+  test("omit a call that a rule allowed, but show answers and denials", () => {
     const decided = (allowed: boolean, asked = false): AgentEvent => ({
       type: "permission_decided",
       tool: "Bash",
@@ -286,7 +286,7 @@ describe("notices", () => {
     expect(asked).toBe("✓ Bash allowed when asked: rule Bash(git:*)\n");
   });
 
-  test("says of what was allowed when asked just that, and the note", () => {
+  test("show that a call was allowed when asked, with the reason if there is one", () => {
     const asked = { type: "permission_asked", tool: "Bash", summary: "ls" } as const;
     const allowed = { type: "permission_decided", tool: "Bash", allowed: true, asked: true } as const;
     const shown = (decided: AgentEvent): string =>
@@ -301,7 +301,7 @@ describe("notices", () => {
   });
 });
 
-test("what is said and what is received breaks at blanks, however the pieces come", () => {
+test("a pane wraps text and messages at blanks, even if the text arrives in pieces", () => {
   const out = pane(
     (view) => {
       view.received("scout", "one two three four five six seven");
@@ -316,7 +316,7 @@ test("what is said and what is received breaks at blanks, however the pieces com
   );
 });
 
-test("news from outside waits for the end of the paragraph that is being said", () => {
+test("a notice of a queued message waits for the end of the paragraph", () => {
   const out = pane((view) => {
     view.event({ type: "text", text: "The result " });
     view.queued("scout");
@@ -325,38 +325,38 @@ test("news from outside waits for the end of the paragraph that is being said", 
   expect(out).toBe("The result is there.\n\n◂ queued: message from scout\n");
 });
 
-test("the last words stand at the end once, also where something came behind them", () => {
-  const words = (view: PaneView): void => view.event({ type: "text", text: "All is done." });
-  const said = { type: "message", message: { role: "assistant", content: [] } } as const;
+test("a pane prints the result at the end only if it was not the last output", () => {
+  const say = (view: PaneView): void => view.event({ type: "text", text: "All is done." });
+  const ended = { type: "message", message: { role: "assistant", content: [] } } as const;
   expect(
     pane((view) => {
-      words(view);
-      view.event(said);
+      say(view);
+      view.event(ended);
       view.end("All is done.");
     }),
   ).toBe("All is done.\n");
   expect(
     pane((view) => {
-      words(view);
-      view.event(said);
+      say(view);
+      view.event(ended);
       view.note("scout has left");
       view.end("All is done.");
     }),
   ).toBe("All is done.\n\n· scout has left\n\nAll is done.\n");
 });
 
-describe("foreign text cannot drive the terminal", () => {
+describe("text from others in a pane cannot control the terminal", () => {
   const evil = "a\x1b]0;owned\x07\x1b[2J\x9b31mb\u202e";
 
   test.each<[string, (view: PaneView) => void]>([
-    ["what the model says", (view) => view.event({ type: "text", text: evil })],
-    ["a tool's summary", (view) => view.event(call("1", evil))],
-    ["a tool's result", (view) => view.event(result("1", evil))],
+    ["the model's text", (view) => view.event({ type: "text", text: evil })],
+    ["a call's summary", (view) => view.event(call("1", evil))],
+    ["a tool result", (view) => view.event(result("1", evil))],
     ["a message", (view) => view.received(evil, evil)],
     ["a failure", (view) => view.event({ type: "turn_ended", outcome: "failed", failure: evil })],
     ["a directory", (view) => view.header({ team: "t", cwd: evil })],
     [
-      "a question",
+      "a permission request",
       (view) =>
         view.permission({
           id: evil,
@@ -368,13 +368,13 @@ describe("foreign text cannot drive the terminal", () => {
           change: [evil],
         }),
     ],
-  ])("%s", (_what, happens) => {
+  ])("if it comes from %s", (_what, happens) => {
     const out = pane(happens);
     expect(out).toContain("ab");
     expect(out).not.toMatch(/owned|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
 
-  test("nor does a sequence that is cut in two by the stream", () => {
+  test("if a stream splits an escape sequence", () => {
     const out = pane((view) => {
       for (const piece of ["a\x1b", "]0;ow", "ned\x07b\x1b[", "2Jc"])
         view.event({ type: "text", text: piece });
@@ -383,7 +383,7 @@ describe("foreign text cannot drive the terminal", () => {
   });
 });
 
-test("colours are the member's own, and every style is closed again", () => {
+test("a pane uses its agent's own colour and resets every style", () => {
   const out = pane((view) => view.event(call("1", "ls")), { plain: false });
   expect(out).toBe("\x1b[38;5;33m●\x1b[39m \x1b[1mBash\x1b[22m\x1b[38;5;245m(ls)\x1b[39m\n");
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operand, optionWords, shellWord } from "../../../src/text/shell-quote.ts";
 
-describe("a name in a command that is to be copied", () => {
+describe("names in a command for copying", () => {
   it.each([
     ["reviewer", "reviewer"],
     ["dev@review", "dev@review"],
@@ -10,12 +10,12 @@ describe("a name in a command that is to be copied", () => {
     ["=ls", "'=ls'"],
     ["檢查員", "'檢查員'"],
     ["", "''"],
-  ])("%j is one word", (name, word) => {
+  ])("shellWord and operand quote %j as one word", (name, word) => {
     expect(shellWord(name)).toBe(word);
     expect(operand(name)).toBe(word);
   });
 
-  it("is never taken for an option", () => {
+  it("operand and optionWords keep a leading dash from becoming an option", () => {
     expect(operand("-x")).toBe("-- -x");
     expect(operand("--force; ls")).toBe("-- '--force; ls'");
     expect(optionWords("--team", "-x")).toBe("--team=-x");

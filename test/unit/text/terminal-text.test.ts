@@ -11,34 +11,34 @@ import {
 
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
-describe("what could drive a terminal is taken out", () => {
+describe("stripControls", () => {
   test.each([
     ["colours", "a\x1b[1;31mb\x1b[0mc", "abc"],
-    ["a window title, with either end", "a\x1b]0;evil\x07b\x1b]2;evil\x1b\\c", "abc"],
+    ["a window title with either terminator", "a\x1b]0;evil\x07b\x1b]2;evil\x1b\\c", "abc"],
     ["cursor movement and clearing", "a\x1b[2J\x1b[10;10Hb", "ab"],
     ["eight-bit introducers", "a\x9b31mb\x9d0;evil\x9cc", "abc"],
     ["device control strings", "a\x1bPq#0\x1b\\b", "ab"],
     ["two-character sequences", "a\x1bcb\x1b(0c\x1b7d", "abcd"],
     ["backspace, bell and null", "a\x08b\x07c\x00d", "abcd"],
-    ["marks that turn the writing direction", "a\u202eb\u2066c", "abc"],
-  ])("%s", (_what, text, shown) => {
+    ["marks that change the writing direction", "a\u202eb\u2066c", "abc"],
+  ])("removes %s", (_what, text, shown) => {
     expect(stripControls(text)).toBe(shown);
   });
 
-  test("newlines and tabs stay, and a carriage return is a newline", () => {
+  test("keeps newlines and tabs, and turns a carriage return into a newline", () => {
     expect(stripControls("a\tb\r\nc\rd\n")).toBe("a\tb\nc\nd\n");
   });
 
-  test("a control string without its end takes neither the next line nor more than a bounded piece with it", () => {
+  test("removes a limited part of an unterminated control string, and never the next line", () => {
     expect(stripControls("a\x1b]0;title\nnext")).toBe("a\nnext");
     expect(stripControls(`a\x1b]${"x".repeat(5000)}`).length).toBeGreaterThan(4000);
   });
 
-  test("a letter of another script ends an unfinished sequence and is kept", () => {
+  test("keeps a letter of another script that ends an unfinished sequence", () => {
     expect(stripControls("\x1b[3é")).toBe("é");
   });
 
-  test("a stream cut anywhere gives the same as the whole", () => {
+  test("gives the same for a stream that is cut anywhere as for the whole text", () => {
     const text = "one\x1b[31mtwo\x1b]0;t\x1b\\three\r\nfour\x9b1mfive";
     for (let at = 0; at <= text.length; at += 1) {
       const stripper = controlStripper();
@@ -46,7 +46,7 @@ describe("what could drive a terminal is taken out", () => {
     }
   });
 
-  test("nothing of any text can drive the terminal", () => {
+  test("leaves no control character in any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(stripControls(text)).not.toMatch(CONTROL);
@@ -56,12 +56,12 @@ describe("what could drive a terminal is taken out", () => {
   });
 });
 
-describe("text for a grid of cells", () => {
-  test("is one line with single spaces", () => {
+describe("gridText and the width of cells", () => {
+  test("gridText returns one line with single spaces", () => {
     expect(gridText("  a\n\n b\tc ")).toBe("a b c");
   });
 
-  test("has emoji in the form that every tmux measures alike", () => {
+  test("gridText uses the emoji forms that every tmux measures alike", () => {
     expect(gridText("❤️ 👍🏽 👩‍🚀 🇩🇪 1️⃣")).toBe("❤ 👍 👩🚀 DE 1");
   });
 
@@ -74,22 +74,22 @@ describe("text for a grid of cells", () => {
     ["🎉!", 3],
     ["…→●▌━", 5],
     ["ｗｉｄｅ", 8],
-  ])("%s takes %i cells", (text, width) => {
+  ])("displayWidth: %s takes %i cells", (text, width) => {
     expect(displayWidth(gridText(text))).toBe(width);
   });
 
-  test("stacks no more than three marks on one character", () => {
+  test("cells keeps at most three marks on one character", () => {
     expect(cells(`a${"\u0301".repeat(50)}b`).map(({ char }) => char.length)).toEqual([4, 1]);
   });
 
-  test("is cut at a whole character, with a sign of it", () => {
+  test("cutToWidth cuts between characters and appends an ellipsis", () => {
     expect(cutToWidth("abcdef", 4)).toBe("abc…");
     expect(cutToWidth("檢查員", 4)).toBe("檢…");
     expect(cutToWidth("ab", 2)).toBe("ab");
     expect(cutToWidth("ab", 0)).toBe("");
   });
 
-  test("is never wider than it was cut to", () => {
+  test("cutToWidth never exceeds the width", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, width) => {
         expect(displayWidth(cutToWidth(gridText(text), width))).toBeLessThanOrEqual(width);

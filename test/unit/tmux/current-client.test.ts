@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tmuxAround } from "../../../src/tmux/current-client.ts";
 
-test("Where a caller is, is told by $TMUX and $TMUX_PANE, with commas in the socket's path", () => {
+test("tmuxAround reads $TMUX and $TMUX_PANE, even if the socket's path contains commas", () => {
   expect(tmuxAround({ TMUX: "/tmp/a,1,2/sock,12,3", TMUX_PANE: "%4" })).toEqual({
     socket: { path: "/tmp/a,1,2/sock" },
     serverPid: 12,
@@ -10,6 +10,9 @@ test("Where a caller is, is told by $TMUX and $TMUX_PANE, with commas in the soc
   });
 });
 
-test.each([{}, { TMUX: "" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])("%j is outside of tmux", (env) => {
-  expect(tmuxAround(env)).toBeUndefined();
-});
+test.each([{}, { TMUX: "" }, { TMUX: "/tmp/sock" }, { TMUX_PANE: "%4" }])(
+  "tmuxAround: %j is outside of tmux",
+  (env) => {
+    expect(tmuxAround(env)).toBeUndefined();
+  },
+);

@@ -3,7 +3,7 @@ import { isAtLeast, parseVersion, requireSupported } from "../../../src/tmux/ver
 
 const NEWEST = [Number.POSITIVE_INFINITY, 0];
 
-describe("What tmux -V says", () => {
+describe("parseVersion and isAtLeast", () => {
   it.each([
     ["tmux 3.2\n", [3, 2]],
     ["tmux 3.3a\n", [3, 3]],
@@ -15,11 +15,11 @@ describe("What tmux -V says", () => {
     ["tmux master", NEWEST],
     ["tmux openbsd-7.5", NEWEST],
     ["", NEWEST],
-  ])("%j", (text, [major, minor]) => {
+  ])("read %j", (text, [major, minor]) => {
     expect(parseVersion(text)).toMatchObject({ major, minor });
   });
 
-  it("is compared as two numbers", () => {
+  it("compare versions as two numbers", () => {
     const has = (text: string): boolean => isAtLeast(parseVersion(text), 3, 6);
     expect(["3.5a", "2.9", "3.6", "3.10", "4.0", "next-3.6"].map(has)).toEqual([
       ...[false, false],
@@ -28,15 +28,15 @@ describe("What tmux -V says", () => {
   });
 });
 
-describe("The oldest tmux that is spoken to", () => {
+describe("requireSupported", () => {
   it.each(["tmux 3.2", "tmux 3.2a", "tmux next-3.3", "tmux master", "tmux openbsd-7.5"])(
-    "%s is new enough",
+    "accepts %s",
     (text) => {
       expect(() => requireSupported(parseVersion(text))).not.toThrow();
     },
   );
 
-  it.each(["tmux 3.1c", "tmux 1.8", "tmux 2.9a"])("%s is refused by name, and nothing was done", (text) => {
+  it.each(["tmux 3.1c", "tmux 1.8", "tmux 2.9a"])("rejects %s and says that nothing was started", (text) => {
     expect(() => requireSupported(parseVersion(text))).toThrowError(
       expect.objectContaining({
         code: "TMUX_ERROR",

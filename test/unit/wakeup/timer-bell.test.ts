@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { timerBell } from "../../../src/wakeup/timer-bell.ts";
 
-// The one clock that is not waited for: minutes are nothing for a test.
+// Fake timers: the intervals are minutes long.
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -9,12 +9,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("the slow check is never faster than 5 s, doubles its interval, and ends at its longest", async () => {
+test("timerBell never rings faster than every 5 s, and doubles its interval up to the maximum", async () => {
   const bell = timerBell({ firstMs: 10, maxMs: 15_000 });
   expect(await timesOf(bell, 4)).toEqual([5_000, 10_000, 15_000, 15_000]);
 });
 
-test("a wait that something else ended starts again with the first interval", async () => {
+test("timerBell starts again with the first interval after a wait that ended otherwise", async () => {
   const bell = timerBell();
   await timesOf(bell, 3);
   const other = new AbortController();

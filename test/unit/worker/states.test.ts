@@ -27,7 +27,7 @@ const stateAfter = (...events: WorkerEvent[]): WorkerState =>
   events.reduce(nextState, "starting" as WorkerState);
 
 describe("the state of a worker", () => {
-  it.each<[WorkerState, ...WorkerEvent[]]>([
+  const PATHS: readonly [WorkerState, ...WorkerEvent[]][] = [
     ["idle", "ready"],
     ["running", "ready", "turn_started"],
     ["idle", "ready", "turn_started", "turn_ended"],
@@ -47,11 +47,16 @@ describe("the state of a worker", () => {
     ["stopping", "ready", "turn_started", "stop_agreed"],
     ["stopping", "ready", "turn_started", "stop_agreed", "turn_ended"],
     ["exited", "ready", "turn_started", "stop_agreed", "ended"],
-  ])("is %s behind %s %s %s %s", (state, ...events) => {
-    expect(stateAfter(...events)).toBe(state);
-  });
+  ];
 
-  it("waits for its plan's verdict beyond the end of the turn that sent it (S64)", () => {
+  it.each(PATHS.map(([state, ...events]) => ({ state, events, after: events.join(", ") })))(
+    "is $state after $after",
+    ({ state, events }) => {
+      expect(stateAfter(...events)).toBe(state);
+    },
+  );
+
+  it("stays awaiting-approval after the turn that sent the plan has ended (S64)", () => {
     expect(stateAfter("ready", "turn_started", "plan_sent", "turn_ended")).toBe("awaiting-approval");
   });
 
@@ -63,20 +68,23 @@ describe("the state of a worker", () => {
     ["awaiting-approval", "awaiting-approval"],
     ["stopping", "stopping"],
     ["exited", "exited"],
-  ])("that is %s is told as %s while a permission is open, and as it is without one", (state, told) => {
+  ])("that is %s is reported as %s while a permission is open", (state, reported) => {
     expect([reportedState(state, 1), reportedState(state, 2), reportedState(state, 0)]).toEqual([
-      told,
-      told,
+      reported,
+      reported,
       state,
     ]);
   });
 
-  test.each(STATES)("%s ends with its process, and with an agreed shutdown it stops", (state) => {
-    expect(nextState(state, "ended")).toBe("exited");
-    expect(nextState(state, "stop_agreed")).toBe(state === "exited" ? "exited" : "stopping");
-  });
+  test.each(STATES)(
+    "that is %s becomes exited at its end, and stopping after an agreed shutdown",
+    (state) => {
+      expect(nextState(state, "ended")).toBe("exited");
+      expect(nextState(state, "stop_agreed")).toBe(state === "exited" ? "exited" : "stopping");
+    },
+  );
 
-  test.each(EVENTS)("nothing leads out of an end, not even %s", (event) => {
+  test.each(EVENTS)("is final: %s does not change exited", (event) => {
     expect(nextState("exited", event)).toBe("exited");
     expect(["stopping", "exited"]).toContain(nextState("stopping", event));
   });

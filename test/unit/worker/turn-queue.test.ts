@@ -10,14 +10,14 @@ function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): Queue {
   return queue;
 }
 
-/** What the next turn is made of, as texts. */
+/** The texts of the entries of the next turn. */
 const take = (queue: Queue, planOpen = false, othersWork = false): string[] | undefined => {
   const material = queue.take(planOpen, othersWork);
   return material?.entries.map(({ message }) => message.text);
 };
 
-describe("what waits for a turn", () => {
-  it("is taken all at once, in order (S28)", () => {
+describe("Queue", () => {
+  it("takes all entries for a turn, in order (S28)", () => {
     const queue = queueOf("teammate", entry("ada", "one"), entry("bob", "two"));
     queue.add(typed("typed"));
     queue.add(entry("ada", "three"));
@@ -27,7 +27,7 @@ describe("what waits for a turn", () => {
     expect(take(queue)).toBeUndefined();
   });
 
-  it("knows that a shutdown is asked for, until that is taken", () => {
+  it("reports a shutdown request until it is taken", () => {
     const queue = queueOf("teammate", entry("ada", "one"));
     expect(queue.hasShutdown).toBe(false);
     queue.add(shutdownRequest());
@@ -37,10 +37,10 @@ describe("what waits for a turn", () => {
   });
 });
 
-describe("a turn", () => {
+describe("Queue.take", () => {
   const long = (from: string) => entry(from, "x".repeat(90_000));
 
-  it("takes as much as a model reads well at once, and leaves the rest to the next", () => {
+  it("takes as much text as fits a turn, and leaves the rest to the next turn", () => {
     const queue = new Queue("teammate");
     const all = [long("a"), long("b"), long("c"), entry("d", "short")];
     for (const one of all) queue.add(one);
@@ -50,7 +50,7 @@ describe("a turn", () => {
     expect(queue.isEmpty).toBe(true);
   });
 
-  it("takes one message of any length, and behind all of them a shutdown request and what a person typed", () => {
+  it("takes a long message alone, but with every shutdown request and typed line", () => {
     const queue = new Queue("teammate");
     const [huge, more, stop, line] = [
       entry("a", "x".repeat(900_000)),
@@ -64,8 +64,8 @@ describe("a turn", () => {
   });
 });
 
-describe("news of the system", () => {
-  it("make no turn of a lead, and are read first in the next", () => {
+describe("Queue with a notification of the system", () => {
+  it("starts no turn of a lead and comes first in its next turn", () => {
     const queue = new Queue("lead");
     const [news, word] = [entry("system", "80 % are used"), entry("ada", "hello")];
     queue.add(news);
@@ -81,8 +81,8 @@ describe("news of the system", () => {
   });
 });
 
-describe("while a plan waits for its verdict (S64)", () => {
-  it("nothing but that and a shutdown request is taken, and the rest keeps its order", () => {
+describe("Queue while a plan awaits approval (S64)", () => {
+  it("returns only the answer and shutdown requests, and keeps the order of the rest", () => {
     const verdict = protocolEntry(LEAD_NAME, {
       type: "plan_approval_response",
       requestId: "p",
@@ -100,8 +100,8 @@ describe("while a plan waits for its verdict (S64)", () => {
   });
 });
 
-describe("a lead's notices of turns without a tool call (S32)", () => {
-  it("start no turn while somebody works, and then make one turn together", () => {
+describe("idle notices without a tool call in a lead's Queue (S32)", () => {
+  it("start no turn while a member works, and then one turn together", () => {
     const queue = queueOf("lead", idleNotice("ada", 0, "a"), idleNotice("bob", 0, "b"));
     expect(queue.isEmpty).toBe(true);
     expect(queue.held).toBe(2);
@@ -111,7 +111,7 @@ describe("a lead's notices of turns without a tool call (S32)", () => {
     expect(queue.held).toBe(0);
   });
 
-  it("make no second turn until somebody has called a tool or written a message", () => {
+  it("start no second turn until a member called a tool or wrote a message", () => {
     const queue = queueOf("lead", idleNotice("ada", 0));
     expect(take(queue)).toHaveLength(1);
     queue.add(idleNotice("ada", 0));
@@ -126,18 +126,18 @@ describe("a lead's notices of turns without a tool call (S32)", () => {
     expect(take(queue)).toHaveLength(1);
   });
 
-  it("of a foreign peer, which does not count its calls, make a turn like any message", () => {
+  it("start a turn if a foreign member does not count its tool calls", () => {
     const queue = queueOf("lead", protocolEntry("ada", { type: "idle_notification", from: "ada" }));
     expect(queue.held).toBe(0);
     expect(take(queue)).toHaveLength(1);
   });
 
-  it("are held back by a lead alone", () => {
+  it("are held only for a lead", () => {
     const queue = queueOf("teammate", idleNotice("ada", 0));
     expect(take(queue)).toHaveLength(1);
   });
 
-  it("come before the news of their sender's end", () => {
+  it("are taken before the notification that their sender ended", () => {
     const queue = new Queue("lead");
     const end = protocolEntry("system", {
       type: "teammate_terminated",

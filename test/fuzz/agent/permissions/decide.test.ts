@@ -91,7 +91,7 @@ const withRules = (asked: PermissionQuestion, more: Partial<PermissionRules>): P
   },
 });
 
-test("a rule that denies or asks never makes a decision milder, and one that allows never stricter", () => {
+test("decidePermission: a deny or ask rule never makes an answer milder, an allow rule never stricter", () => {
   fc.assert(
     fc.property(question, rule, (asked, one) => {
       expect(strictness(withRules(asked, { deny: [one] }))).toBeGreaterThanOrEqual(strictness(asked));
@@ -103,7 +103,7 @@ test("a rule that denies or asks never makes a decision milder, and one that all
   );
 });
 
-test("what is denied in bypassPermissions, where only rules do, is denied in every mode", () => {
+test("decidePermission: a call denied in bypassPermissions is denied in every mode", () => {
   fc.assert(
     fc.property(question, (asked) => {
       if (decidePermission({ ...asked, mode: "bypassPermissions" }).behavior !== "deny") return;
@@ -113,7 +113,7 @@ test("what is denied in bypassPermissions, where only rules do, is denied in eve
   );
 });
 
-test("each mode is as strict as the contract orders them", () => {
+test("decidePermission: the modes are ordered by strictness", () => {
   fc.assert(
     fc.property(question, (asked) => {
       const by = Object.fromEntries(
@@ -129,7 +129,7 @@ test("each mode is as strict as the contract orders them", () => {
   );
 });
 
-test("no write to what widens rights runs unasked but by bypassPermissions or as the plan, whatever rules and hooks allow", () => {
+test("decidePermission: a write to a protected file never runs unasked except in bypassPermissions or as the plan", () => {
   const guarded = /^\/home\/ada\/(\.bashrc|\.claude\/|work\/\.git\/)/;
   fc.assert(
     fc.property(question, (asked) => {

@@ -13,12 +13,12 @@ beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), "teams-line-"));
   bin = join(base, "bin");
   mkdirSync(bin);
-  const tell = `#!/bin/sh\nprintf '%s\\0' $(($# + 1)) "\x24{0##*/}" "$@" >> "$LOG"\n`;
-  for (const name of NAMES) writeFileSync(join(bin, name), tell, { mode: 0o700 });
+  const script = `#!/bin/sh\nprintf '%s\\0' $(($# + 1)) "\x24{0##*/}" "$@" >> "$LOG"\n`;
+  for (const name of NAMES) writeFileSync(join(bin, name), script, { mode: 0o700 });
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** What lines may come to run. */
+/** Names of the commands that lines may run. */
 const NAMES = ["p", "q", "pp", "pq", "qp", "qq", "a b", "a  b", "abc", "-x=1"];
 
 interface Ran {
@@ -26,24 +26,24 @@ interface Ran {
   readonly files: string[];
 }
 
-/** Every command that bash runs for a line, none of which there is, and the files that it made. */
+/** Every command that bash runs for a line, though none exists, and the files that the line creates. */
 function runByBash(line: string): Ran {
   const script = [
     "set -f; PATH=/nowhere; exec 9>>$LOG",
-    // Nothing is on the path, so that whatever is run comes here.
+    // PATH is empty, so that bash passes every command to this function.
     'command_not_found_handle() { printf "%s\\0" $# "$@" >&9; return $(($# % 2)); }',
   ];
   return ranBy("bash", [...script, line, "wait"], process.env);
 }
 
-/** The same by the system's plain shell, which some machines have alone: of commands whose names are in the lines. */
+/** The same for /bin/sh, the only shell on some machines; its PATH has a script for each command name. */
 function runBySh(line: string): Ran {
   return ranBy("/bin/sh", ["set -f", line, "wait"], { PATH: bin });
 }
 
 let count = 0;
 
-/** Each in a directory of its own: what one leaves in the background may be late. */
+/** Runs each line in its own directory, since background commands of the last one may still write. */
 function ranBy(shell: string, script: readonly string[], env: NodeJS.ProcessEnv): Ran {
   count += 1;
   const cwd = join(base, String(count));
@@ -103,7 +103,7 @@ const frame = fc.constantFrom(
   "do ",
   "time ",
 );
-/** What only the shell knows the end of, and halves of everything. */
+/** Parts that only the shell can interpret, and halves of everything. */
 const noise = fc.constantFrom(
   ..."'\"\\$`;&|<>(){}#!=[]*?\t\r".split(""),
   "$(p)",
@@ -134,12 +134,12 @@ const line = fc
   .array(fc.tuple(piece, fc.constantFrom("", " ")), { minLength: 1, maxLength: 9 })
   .map((pieces) => pieces.flat().join(""));
 
-/** A word that bash expands (`~`) is none of these: what it becomes changes no command. */
+/** Words with a tilde are left out: bash expands them, which changes no command. */
 test.each([
   ["bash", runByBash, 400],
   ["a plain sh", runBySh, 300],
 ])(
-  "of a line that is clear, %s runs what was read of it, and writes where it says (S71)",
+  "readShellLine lists every command that %s runs for a clear line, and every file it writes (S71)",
   (_, run, times) => {
     let clear = 0;
     let ran = 0;
@@ -157,7 +157,7 @@ test.each([
       cases(times),
     );
     expect(clear).toBe(times);
-    // Else it would have held nothing against anything.
+    // Otherwise too few commands would have been compared.
     expect(ran).toBeGreaterThan(times / 5);
   },
 );

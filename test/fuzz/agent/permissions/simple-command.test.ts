@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** What bash makes of the words behind `words`, globs left alone. */
+/** The words that bash passes to a command, without globbing. */
 function wordsOfBash(command: string): string[] {
   const script = `set -f; words() { printf '%s\\0' words "$@"; }\n${command}`;
   const out = execFileSync("bash", ["-c", script], {
@@ -34,7 +34,7 @@ const piece = fc.constantFrom(
 );
 const tail = fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join(""));
 
-test("what counts as one simple command is that to bash, word for word, and does nothing beside it (S71)", () => {
+test("simpleCommand returns exactly the words that bash sees, and the command has no other effect (S71)", () => {
   let simple = 0;
   fc.assert(
     fc.property(tail, (text) => {

@@ -8,13 +8,13 @@ import { findMember, lookUpMember, recipientOf } from "../../../../src/team/memb
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
 
-// Many cases, on a machine that has much else to do.
+// Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const word = fc.string({ minLength: 1, maxLength: 9 });
 const member = fc.tuple(unknownFields, word).map(([more, name]) => ({ ...more, name }));
 const former = fc.record({ name: word, agentId: word, endedAt: fc.nat(), how: word });
-/** What a reader needs, with whatever beside it. */
+/** The fields that a reader needs, and any others. */
 const valid = fc
   .tuple(unknownFields, fc.array(member, { maxLength: 4 }), fc.array(former, { maxLength: 2 }))
   .map(([more, members, ended]) => ({ ...more, name: "crew", members, former: ended }));
@@ -23,7 +23,7 @@ const loose = fc
   .tuple(valid, fc.dictionary(fc.constantFrom(...keys), json))
   .map(([all, more]) => ({ ...all, ...more }));
 
-test("a config that has what a reader needs is read with all that it holds", () => {
+test("teamConfig keeps all fields of a config that has the required ones", () => {
   fc.assert(
     fc.property(valid, (config) => {
       expect(teamConfig.parse(config)).toMatchObject(config);
@@ -32,14 +32,14 @@ test("a config that has what a reader needs is read with all that it holds", () 
   );
 });
 
-test("a config of which nobody knows what it holds is read or not, without an exception", () => {
+test("teamConfig never throws for any value", () => {
   fc.assert(
     fc.property(fc.oneof(loose, json), (value) => void teamConfig.safeParse(value)),
     cases(12_000),
   );
 });
 
-test("whatever is written to is a member, or an error with a code that says so", () => {
+test("findMember and recipientOf return the member or throw a TeamError for any address", () => {
   fc.assert(
     fc.property(valid, fc.oneof(word, fc.string()), (value, address) => {
       const config = teamConfig.parse(value);
@@ -53,7 +53,7 @@ test("whatever is written to is a member, or an error with a code that says so",
   );
 });
 
-test("a spoilt config is changed with all that it holds, or refused and left as it is", async () => {
+test("updateTeam on a damaged config keeps all fields, or fails and leaves the file unchanged", async () => {
   const ref = await testTeam();
   const text = fc.oneof(
     loose.map((value) => JSON.stringify(value)),

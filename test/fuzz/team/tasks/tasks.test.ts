@@ -17,7 +17,7 @@ import {
 import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
 import { testTeam } from "../../../support/team.ts";
 
-// Many cases, on a machine that has much else to do.
+// Many cases, possibly on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const id = fc.constantFrom("1", "2", "3", "4", "5");
@@ -35,7 +35,7 @@ const optional = {
   metadata: fc.dictionary(fc.constantFrom("_lease", "_internal", "x"), json),
 };
 
-/** Tasks that link to each other, to themselves, in circles, and to nothing. */
+/** Tasks with links to each other, to themselves, in cycles, and to missing tasks. */
 const tasks: fc.Arbitrary<Task[]> = fc.uniqueArray(
   fc
     .tuple(unknownFields, fc.record({ id, ...fields }), fc.record(optional, { requiredKeys: [] }))
@@ -43,7 +43,7 @@ const tasks: fc.Arbitrary<Task[]> = fc.uniqueArray(
   { maxLength: 5, selector: (task) => task.id },
 );
 
-test("a task that a peer wrote is read with all that it holds, and anything else is no exception", () => {
+test("the task schema keeps all fields of any valid task and never throws", () => {
   const anyId = fc.oneof({ weight: 4, arbitrary: id }, fc.constantFrom("", "x", "01", "-1", "1.5"), json);
   const loose = fc
     .tuple(
@@ -59,9 +59,9 @@ test("a task that a peer wrote is read with all that it holds, and anything else
       const parsed = taskSchema.safeParse(value);
       if (isPlainTask(value)) expect(parsed).toEqual({ success: true, data: value });
       if (!parsed.success) return;
-      // What a peer left empty is left out.
-      const said = Object.entries(value as object).filter(([, one]) => one !== null);
-      expect(parsed.data).toMatchObject(Object.fromEntries(said));
+      // Null in an optional field counts as missing.
+      const given = Object.entries(value as object).filter(([, one]) => one !== null);
+      expect(parsed.data).toMatchObject(Object.fromEntries(given));
       isBlocked(parsed.data, () => parsed.data);
       leaseLapsed(parsed.data);
       ownerName(parsed.data);
@@ -70,7 +70,7 @@ test("a task that a peer wrote is read with all that it holds, and anything else
   );
 });
 
-test("whatever links there are, they can be brought in step: both ends, nothing to itself or to what is not there", () => {
+test("repairLinks makes any links consistent: both ends, none to itself or to a missing task", () => {
   fc.assert(
     fc.property(tasks, (all) => {
       const repairs = new Map(repairLinks(all).map((one) => [one.id, one]));
@@ -90,7 +90,7 @@ test("whatever links there are, they can be brought in step: both ends, nothing 
   );
 });
 
-test("the rules answer yes or with a code, and a claim that is allowed is of what is free", () => {
+test("assertAllowed and assertClaimable throw only TeamErrors, and a claimable task is free", () => {
   const update = fc.record(
     { status: fc.oneof(status, fc.constant("deleted")), owner: name },
     { requiredKeys: [] },
@@ -109,7 +109,7 @@ test("the rules answer yes or with a code, and a claim that is allowed is of wha
   );
 });
 
-/** Whether it went through; a refusal has a code. */
+/** Whether the rule passed; it may only throw a TeamError. */
 function answers(rule: () => void): boolean {
   try {
     rule();
@@ -120,7 +120,7 @@ function answers(rule: () => void): boolean {
   }
 }
 
-test("a spoilt task file is read or refused with CORRUPT_FILE, hides no other task, and takes no id", async () => {
+test("a damaged task file is read or rejected with CORRUPT_FILE, hides no other task and keeps its id", async () => {
   const ref = await testTeam();
   for (const subject of ["one", "two"]) await createTask(ref, { subject });
   const path = ref.paths.task("1");

@@ -13,7 +13,7 @@ const EVENTS: readonly TalkEvent[] = [
   ...["busy", "idle", "message", "look", "nothing", "sent", "unconfirmed", "held", "unsent", "gone"],
 ] as TalkEvent[];
 
-/** The states and actions that some events lead through. */
+/** The states and actions that the events lead to, one by one. */
 function walk(from: TalkState, ...events: TalkEvent[]): string[] {
   let state = from;
   return events.map((event) => {
@@ -23,8 +23,8 @@ function walk(from: TalkState, ...events: TalkEvent[]): string[] {
   });
 }
 
-describe("What is to be said to a program that reads keys", () => {
-  test("is said when it waits, one message a turn", () => {
+describe("talkStep, for a program that reads keys", () => {
+  test("types one message for each turn, when the program waits for input", () => {
     expect(walk("busy", "message", "look", "idle", "sent", "message", "idle", "nothing")).toEqual([
       "busy",
       "busy",
@@ -37,7 +37,7 @@ describe("What is to be said to a program that reads keys", () => {
     expect(walk("idle", "message", "unconfirmed")).toEqual(["talking talk", "busy delivered"]);
   });
 
-  test("waits while a person has the screen, shown as needs-input, until the slow check or the next turn (S29, S63)", () => {
+  test("pauses while a user has the screen, shows needs-input, and tries again on a slow check or the next turn (S29, S63)", () => {
     expect(walk("idle", "message", "held", "message", "look", "held", "look", "sent")).toEqual([
       "talking talk",
       "held",
@@ -51,7 +51,7 @@ describe("What is to be said to a program that reads keys", () => {
     expect(SHOWN_AS.held).toBe("needs-input");
   });
 
-  test("is never said twice: what stands in its input is entered, or was by the person", () => {
+  test("never types a message twice: typed text is entered by teams or was entered by the user", () => {
     expect(walk("talking", "unsent", "look", "unsent", "look", "sent")).toEqual([
       "unsent",
       "talking enter",
@@ -65,7 +65,7 @@ describe("What is to be said to a program that reads keys", () => {
     expect(SHOWN_AS.unsent).toBe("needs-input");
   });
 
-  test("is not forgotten when the program is so quick that it waits again before the talk is over", () => {
+  test("keeps messages if the program answers before the typing is over", () => {
     expect(walk("talking", "busy", "idle", "sent", "nothing")).toEqual([
       "talking",
       "answered",
@@ -76,7 +76,7 @@ describe("What is to be said to a program that reads keys", () => {
     expect(walk("talking", "idle", "busy", "sent")).toEqual(["answered", "talking", "busy delivered"]);
   });
 
-  test("ends with the program, whatever it was at", () => {
+  test("reaches the state gone from every state when the program ends", () => {
     for (const state of STATES) expect(talkStep(state, "gone").state).toBe("gone");
     for (const event of EVENTS) expect(talkStep("gone", event)).toEqual({ state: "gone", actions: [] });
     for (const kind of ["held", "unsent"] as const) expect(toInputEvent({ kind, why: "gone" })).toBe("gone");
@@ -84,7 +84,7 @@ describe("What is to be said to a program that reads keys", () => {
     expect(toInputEvent({ kind: "sent" })).toBe("sent");
   });
 
-  test("leads from every state on every event, talking exactly while a talk is under way", () => {
+  test("allows at most one action to begin for each event, and only in the state talking", () => {
     for (const state of STATES) {
       for (const event of EVENTS) {
         const { state: next, actions } = talkStep(state, event);

@@ -15,7 +15,7 @@ import type { ConversationMessage } from "../../../../src/agent/model/model.ts";
 
 const text = (characters: number) => ({ type: "text", text: "y".repeat(characters) }) as const;
 
-/** A turn: its input, some calls with results side by side, an answer. */
+/** A turn: its input, some parallel calls with their results, and an answer. */
 function turn(id: number, input: number, results: readonly number[], answer: number): ConversationMessage[] {
   const uses = results.map(
     (_, i) => ({ type: "tool_use", id: `${id}-${i}`, name: "Big", input: {} }) as const,
@@ -49,11 +49,11 @@ const conversation = fc
   .array(fc.tuple(size, fc.array(size, { maxLength: 4 }), size), { minLength: 1, maxLength: 12 })
   .chain((turns) => {
     const all = turns.flatMap(([input, results, answer], id) => turn(id, input, results, answer));
-    // Also one that ends in the middle of a turn.
+    // The conversation may end in the middle of a turn.
     return fc.integer({ min: 1, max: all.length }).map((length) => all.slice(0, length));
   });
 
-/** A call whose result stands elsewhere, or a result whose call does. */
+/** Ids of results whose call is not in the message before. */
 function torn(messages: readonly ConversationMessage[]): string[] {
   return messages.flatMap((message, i) => {
     const before = messages[i - 1];
@@ -64,7 +64,7 @@ function torn(messages: readonly ConversationMessage[]): string[] {
 }
 
 describe("any conversation", () => {
-  test("is parted between no call and its result, and its newest part holds what fits, at least the last step", () => {
+  test("splitPoint never separates a call from its result, and keeps the newest steps that fit, at least one", () => {
     fc.assert(
       fc.property(conversation, fc.nat(40_000), (messages, tokens) => {
         const from = splitPoint(messages, tokens);
@@ -79,7 +79,7 @@ describe("any conversation", () => {
     );
   });
 
-  test("is made to fit: shorter texts first, then less of the oldest; and begins with a user", () => {
+  test("shortened and fitted cut texts first, then drop the oldest messages, and start with a user message", () => {
     fc.assert(
       fc.property(conversation, fc.integer({ min: 3_000, max: 40_000 }), (messages, tokens) => {
         const short = shortened(messages, tokens);
@@ -94,13 +94,13 @@ describe("any conversation", () => {
   });
 });
 
-test("a text that is cut keeps its two ends and says how much is gone", () => {
+test("cutMiddle keeps both ends and says how many characters were left out", () => {
   expect(cutMiddle("short", 5)).toBe("short");
   const cut = cutMiddle(`begin${"x".repeat(1_000)}end`, 300);
   expect(cut).toMatch(/^beginx{195}\n… \(708 characters were left out.*\n.*x{97}end$/s);
 });
 
-test("an input that is cut stays an object", () => {
+test("shortened keeps a cut tool input an object", () => {
   const input = { file_path: "a", content: "z".repeat(50_000), edits: [{ text: "z".repeat(50_000) }] };
   const [message] = shortened(
     [{ role: "assistant", content: [{ type: "tool_use", id: "t", name: "Write", input }] }],
@@ -116,7 +116,7 @@ test("an input that is cut stays an object", () => {
   });
 });
 
-test("thinking goes, and nothing else", () => {
+test("withoutThinking removes only thinking blocks", () => {
   const messages = turn(1, 10, [10], 10);
   const kept = withoutThinking(messages);
   expect(kept.flatMap(({ content }) => content.map(({ type }) => type))).toEqual([
@@ -131,6 +131,6 @@ test.each([
   [1_000_000, 850_000, 30_000],
   [200_000, 160_000, 30_000],
   [32_000, 16_000, 6_400],
-])("of a window of %i tokens %i are used before it is compacted, and %i stay", (window, point, kept) => {
+])("a window of %i tokens is compacted at %i tokens and keeps %i", (window, point, kept) => {
   expect([compactionPoint(window), keptTokens(window)]).toEqual([point, kept]);
 });

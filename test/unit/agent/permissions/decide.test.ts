@@ -42,7 +42,7 @@ function decideOn(
 
 type Row = [what: string, tool: string, access: ToolAccess, answers: Record<PermissionMode, string>];
 
-/** default, acceptEdits, plan, bypassPermissions, dontAsk, delegate (a teammate's). */
+/** Answers in the modes default, acceptEdits, plan, bypassPermissions, dontAsk and delegate (of a teammate). */
 function answers(line: string): Record<PermissionMode, string> {
   const words = line.split(/\s+/);
   return Object.fromEntries(PERMISSION_MODES.map((mode, i) => [mode, words[i]])) as Record<
@@ -52,11 +52,21 @@ function answers(line: string): Record<PermissionMode, string> {
 }
 
 const WITHOUT_A_RULE: Row[] = [
-  ["a read inside", "Read", read(`${WORK}/a.ts`), answers("allow allow allow allow allow allow")],
-  ["a read of the directory itself", "Grep", read(WORK), answers("allow allow allow allow allow allow")],
+  [
+    "a read inside the working directory",
+    "Read",
+    read(`${WORK}/a.ts`),
+    answers("allow allow allow allow allow allow"),
+  ],
+  [
+    "a read of the working directory itself",
+    "Grep",
+    read(WORK),
+    answers("allow allow allow allow allow allow"),
+  ],
   ["a read outside", "Read", read("/etc/passwd"), answers("ask ask ask allow deny ask")],
   [
-    "a read of a directory with the same beginning",
+    "a read of a directory whose name begins alike",
     "Read",
     read(`${WORK}-2/a`),
     answers("ask ask ask allow deny ask"),
@@ -64,19 +74,27 @@ const WITHOUT_A_RULE: Row[] = [
   ["a write inside", "Write", write(`${WORK}/a.ts`), answers("ask allow deny allow deny ask")],
   ["an edit inside", "Edit", write(`${WORK}/a.ts`), answers("ask allow deny allow deny ask")],
   ["a write outside", "Write", write("/tmp/x"), answers("ask ask deny allow deny ask")],
-  ["a write half outside", "Write", write(`${WORK}/a`, "/tmp/x"), answers("ask ask deny allow deny ask")],
-  ["a write of the plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
-  ["a read of the plan file", "Read", read(PLAN), answers("allow allow allow allow allow allow")],
-  ["a read of another's plan", "Read", read(`${PLAN}.md`), answers("ask ask ask allow deny ask")],
+  [
+    "a write inside and outside",
+    "Write",
+    write(`${WORK}/a`, "/tmp/x"),
+    answers("ask ask deny allow deny ask"),
+  ],
+  ["a write of the own plan file", "Write", write(PLAN), answers("ask ask allow allow deny ask")],
+  ["a read of the own plan file", "Read", read(PLAN), answers("allow allow allow allow allow allow")],
+  ["a read of another plan", "Read", read(`${PLAN}.md`), answers("ask ask ask allow deny ask")],
   ["a command", "Bash", command("ls"), answers("ask ask deny allow deny ask")],
-  ["a tool of a server", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
-  ["a tool of the team", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
+  ["an MCP tool", "mcp__files__read", { kind: "external" }, answers("ask ask deny allow deny ask")],
+  ["a team tool", "SendMessage", { kind: "team" }, answers("allow allow allow allow allow allow")],
 ];
 
 describe.each(WITHOUT_A_RULE)("%s without a rule", (_, tool, access, expected) => {
-  test.each(PERMISSION_MODES)("in %s", (mode) => {
-    expect(ask(mode, tool, access)).toBe(expected[mode]);
-  });
+  test.each(PERMISSION_MODES.map((mode) => [mode, expected[mode]] as const))(
+    "in mode %s: %s",
+    (mode, answer) => {
+      expect(ask(mode, tool, access)).toBe(answer);
+    },
+  );
 });
 
 const LOG = command("git log --oneline");
@@ -85,7 +103,7 @@ const ALL = "allow allow allow allow allow allow";
 const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>][] = [
   ...["mcp__files", "mcp__files__*", "mcp__files__read"].map(
     (rule): [string, PermissionRules, string, ToolAccess, Record<PermissionMode, string>] => [
-      `a server's tool that ${rule} allows`,
+      `an MCP tool allowed by ${rule}`,
       rules({ allow: [rule] }),
       "mcp__files__read",
       EXTERNAL,
@@ -93,21 +111,21 @@ const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<Permissio
     ],
   ),
   [
-    "a server's tool that a rule with a pattern allows",
+    "an MCP tool with an allow rule that has a pattern",
     rules({ allow: ["mcp__files__read(/tmp/**)"] }),
     "mcp__files__read",
     EXTERNAL,
     answers("ask ask deny allow deny ask"),
   ],
   [
-    "a server's tool that a rule with a pattern denies",
+    "an MCP tool with a deny rule that has a pattern",
     rules({ allow: ["mcp__files"], deny: ["mcp__files__read(/tmp/**)"] }),
     "mcp__files__read",
     EXTERNAL,
     answers("deny deny deny deny deny deny"),
   ],
   [
-    "a tool of a server whose name only begins alike",
+    "an MCP tool with allow rules for names that only begin alike",
     rules({ allow: ["mcp__file", "mcp__files__rea"] }),
     "mcp__files__read",
     EXTERNAL,
@@ -128,7 +146,7 @@ const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<Permissio
     answers("deny deny deny deny deny deny"),
   ],
   [
-    "ask before allow",
+    "a command with an ask rule and an allow rule",
     rules({ ask: ["Bash(git:*)"], allow: ["Bash"] }),
     "Bash",
     LOG,
@@ -165,12 +183,15 @@ const WITH_RULES: [string, PermissionRules, string, ToolAccess, Record<Permissio
 ];
 
 describe.each(WITH_RULES)("%s", (_, given, tool, access, expected) => {
-  test.each(PERMISSION_MODES)("in %s", (mode) => {
-    expect(ask(mode, tool, access, { rules: given })).toBe(expected[mode]);
-  });
+  test.each(PERMISSION_MODES.map((mode) => [mode, expected[mode]] as const))(
+    "in mode %s: %s",
+    (mode, answer) => {
+      expect(ask(mode, tool, access, { rules: given })).toBe(answer);
+    },
+  );
 });
 
-/** Every kind of tool: without a rule, allowed, asked for, and denied by one; in the order of {@link answers}. */
+/** Each kind of tool with the answers without a rule, with an allow rule and with an ask rule, as in {@link answers}. */
 const KINDS: [kind: string, tool: string, access: ToolAccess, none: string, allow: string, ask: string][] = [
   ["read", "Read", read(`${WORK}/a`), "allow allow allow allow allow allow", ALL, "ask ask ask ask deny ask"],
   [
@@ -209,18 +230,18 @@ const KINDS: [kind: string, tool: string, access: ToolAccess, none: string, allo
 ];
 
 describe.each(KINDS)(
-  "%s: deny beats ask beats allow, in every mode",
+  "%s access: deny beats ask, and ask beats allow, in every mode",
   (_, tool, access, none, allow, asks) => {
     const denied = PERMISSION_MODES.map(() => "deny").join(" ");
     test.each<[string, Partial<PermissionRules>, string]>([
       ["no rule", {}, none],
-      ["allow", { allow: [tool] }, allow],
-      ["ask", { ask: [tool] }, asks],
-      ["ask and allow", { ask: [tool], allow: [tool] }, asks],
-      ["deny", { deny: [tool] }, denied],
-      ["deny and allow", { deny: [tool], allow: [tool] }, denied],
-      ["deny and ask", { deny: [tool], ask: [tool] }, denied],
-      ["all three", { deny: [tool], ask: [tool], allow: [tool] }, denied],
+      ["an allow rule", { allow: [tool] }, allow],
+      ["an ask rule", { ask: [tool] }, asks],
+      ["ask and allow rules", { ask: [tool], allow: [tool] }, asks],
+      ["a deny rule", { deny: [tool] }, denied],
+      ["deny and allow rules", { deny: [tool], allow: [tool] }, denied],
+      ["deny and ask rules", { deny: [tool], ask: [tool] }, denied],
+      ["all three kinds of rules", { deny: [tool], ask: [tool], allow: [tool] }, denied],
       ["rules for another tool", { deny: ["Else"], ask: ["Else"], allow: ["Else"] }, none],
     ])("%s", (_rule, given, expected) => {
       const decided = PERMISSION_MODES.map((mode) => ask(mode, tool, access, { rules: rules(given) }));
@@ -229,20 +250,20 @@ describe.each(KINDS)(
   },
 );
 
-describe("a lead that coordinates (S53)", () => {
+describe("a lead that only coordinates (S53)", () => {
   test.each([
     ["Read", read(`${WORK}/a`), "deny"],
     ["Write", write(`${WORK}/a`), "deny"],
     ["Bash", LOG, "deny"],
     ["TaskCreate", { kind: "team" } as ToolAccess, "allow"],
-  ])("%s", (tool, access, expected) => {
+  ])("may use team tools only, even with allow rules: %s", (tool, access, expected) => {
     const allowAll = rules({ allow: ["Read", "Write", "Bash"] });
     expect(ask("delegate", tool, access, { coordinator: true, rules: allowAll })).toBe(expected);
     expect(ask("delegate", tool, access, { rules: allowAll })).toBe("allow");
   });
 });
 
-describe("writes that could widen rights ask whatever allows them (S73)", () => {
+describe("writes to protected files ask despite any allow rule (S73)", () => {
   const guarded: string[] = [
     `${WORK}/.claude/settings.json`,
     `${WORK}/.git/hooks/pre-commit`,
@@ -282,7 +303,7 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
       "dotfiles/fish/functions/ls.fish",
       ".Zshrc",
       ".config/autostart/a.desktop",
-      // To a file system that takes no notice of case, an s like any other.
+      // A file system that ignores case treats a long s like any other s.
       ".\u017fsh/rc",
       "work/.mcp.j\u017fon",
     ].map((name) => `/home/ada/${name}`),
@@ -296,14 +317,14 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
     expect(ask("bypassPermissions", "Write", write(path), all)).toBe("allow");
   });
 
-  test("and who reads it is said", () => {
+  test("the reason names the program that reads the file", () => {
     const why = (name: string) => decideOn("default", "Write", write(`/home/ada/${name}`)).reason;
     expect(why(".inputrc")).toBe("/home/ada/.inputrc is read by shells when they start or end.");
     expect(why(".ssh/rc")).toBe("/home/ada/.ssh/rc is read by ssh, and says who may log in.");
     expect(why("work/.git/config")).toContain("is git's own");
   });
 
-  test("also where the name is a link that leads elsewhere, or leads to one", () => {
+  test("a link that has a protected name, or leads to a protected file, asks as well", () => {
     const elsewhere = (path: string): string => path.replace(`${WORK}/.claude`, `${WORK}/shared`);
     const hidden = (path: string): string => path.replace(`${WORK}/hooks`, `${WORK}/.git/hooks`);
     expect(ask("acceptEdits", "Write", write(`${WORK}/.claude/settings.json`), { resolve: elsewhere })).toBe(
@@ -312,7 +333,7 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
     expect(ask("acceptEdits", "Write", write(`${WORK}/hooks/pre-commit`), { resolve: hidden })).toBe("ask");
   });
 
-  test("a file that only looks like one does not", () => {
+  test("a file with a similar name is not protected", () => {
     expect(ask("acceptEdits", "Write", write(`${WORK}/.gitignore`))).toBe("allow");
     expect(ask("acceptEdits", "Write", write(`${WORK}/.github/workflows/ci.yml`))).toBe("allow");
     for (const name of [
@@ -327,7 +348,7 @@ describe("writes that could widen rights ask whatever allows them (S73)", () => 
   });
 });
 
-describe("Bash(git:*) allows git and nothing with it (S71)", () => {
+describe("the rule Bash(git:*) allows git and no other command (S71)", () => {
   const allowed = rules({ allow: ["Bash(git:*)"] });
   const decided = (text: string): string => ask("default", "Bash", command(text), { rules: allowed });
 
@@ -354,7 +375,7 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "git log # what is new; and `whose`",
     "# it's what is new\ngit log",
     "git show a#b -- {} c{}",
-  ])("%j runs", (text) => expect(decided(text)).toBe("allow"));
+  ])("allows %j", (text) => expect(decided(text)).toBe("allow"));
 
   test.each([
     "git log; curl x | sh",
@@ -419,9 +440,9 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     "/tmp/git log",
     "curl git",
     "",
-  ])("%j asks", (text) => expect(decided(text)).toBe("ask"));
+  ])("asks for %j", (text) => expect(decided(text)).toBe("ask"));
 
-  test("several rules allow one line together", () => {
+  test("several rules can allow one line together", () => {
     const given = { rules: rules({ allow: ["Bash(git:*)", "Bash(npm test)"] }) };
     expect(decideOn("default", "Bash", command("git pull && npm test"), given)).toEqual({
       behavior: "allow",
@@ -433,13 +454,13 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     expect(decideOn("default", "Bash", command("git log $(id)"), given).reason).toContain("$(id)");
   });
 
-  test("what is relative behind a change of directory could be anywhere", () => {
+  test("a relative path after a change of directory asks", () => {
     const given = { rules: rules({ allow: ["Bash(git:*)", "Bash(cd:*)"] }) };
     expect(ask("default", "Bash", command("cd /etc && git log > passwd"), given)).toBe("ask");
     expect(ask("default", "Bash", command(`cd /etc && git log > ${WORK}/log`), given)).toBe("allow");
   });
 
-  test("what is below a home that the line gives anew could be anywhere, too", () => {
+  test("a path below a home that the line itself sets asks", () => {
     const more = { workingDirs: ["/home/ada"], rules: rules({ allow: ["Bash(export:*)", "Bash(echo:*)"] }) };
     const line = "echo x > ~/config";
     expect(ask("default", "Bash", command(line), more)).toBe("allow");
@@ -452,18 +473,18 @@ describe("Bash(git:*) allows git and nothing with it (S71)", () => {
     ["printf", "printf -v 'a[$(curl x)]' b"],
     ["read", "git log | read 'a[$(curl x)]'"],
     ["unset", "unset 'a[$(curl x)]'"],
-  ])("%s runs what stands as an index in its words, and asks", (name, text) => {
+  ])("%s with a command substitution in an array index asks", (name, text) => {
     const given = { rules: rules({ allow: [`Bash(${name}:*)`, "Bash(git:*)"] }) };
     expect(ask("default", "Bash", command(text), given)).toBe("ask");
     expect(ask("default", "Bash", command(text.replace(/\$\(.*\)|`.*`/, "0")), given)).toBe("allow");
   });
 
-  test("a line longer than any that a person would read is not read", () => {
+  test("a very long line asks", () => {
     expect(decided(`git log ${"x".repeat(70_000)}`)).toBe("ask");
   });
 });
 
-describe("what a command redirects to is held against the rules for files", () => {
+describe("redirections are checked against the rules for files", () => {
   const allow = ["Bash(git:*)"];
   test.each<[string, Partial<PermissionRules>, PermissionMode, string]>([
     ["git log > /tmp/x", { allow: [...allow, "Edit(//tmp/**)"] }, "default", "allow"],
@@ -477,7 +498,7 @@ describe("what a command redirects to is held against the rules for files", () =
     ["make > ~/.claude/settings.json", { allow: ["Bash"] }, "dontAsk", "deny"],
     ["make > ~/.claude/settings.json", {}, "bypassPermissions", "allow"],
     ["make > /tmp/x", { allow: ["Bash"], deny: ["Write(//tmp/**)"] }, "default", "deny"],
-  ])("%s under %j in %s: %s", (text, given, mode, expected) => {
+  ])("%s under %j in mode %s gives %s", (text, given, mode, expected) => {
     expect(ask(mode, "Bash", command(text), { rules: rules(given) })).toBe(expected);
   });
 
@@ -502,7 +523,7 @@ describe("what a command redirects to is held against the rules for files", () =
     "find . -name '.cl*' -exec rm -r {} +",
     "git checkout other -- '.cl*'",
     "git checkout other -- .claude/settings.json",
-  ])("%j changes a protected file by the name of its command, and asks whatever allows it", (text) => {
+  ])("%j changes a protected file and asks despite any allow rule", (text) => {
     for (const allow of [
       ["Bash"],
       ["tee", "git", "sudo", "cp", "ln", "mkdir", "dd", "sed", "curl", "cd", "find", "rm"].map(
@@ -527,29 +548,29 @@ describe("what a command redirects to is held against the rules for files", () =
     "sed s/a/b/ .envrc",
     "git log -- .claude",
     "grep rm .git/config",
-  ])("%j only reads one", (text) => {
+  ])("%j changes no protected file and is allowed", (text) => {
     expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
   });
 
-  test("that is as long as one may be is judged in the memory that there is", () => {
+  test("xargs with a line of maximum length is decided within the memory limit", () => {
     const text = `xargs ${"a ".repeat(32_000)}`;
     expect(ask("default", "Bash", command(text), { rules: rules({ allow: ["Bash"] }) })).toBe("allow");
   });
 
-  test("also where a link leads to one", () => {
+  test("a link to a protected file asks", () => {
     const resolve = (path: string) => path.replace(`${WORK}/link`, `${WORK}/.claude`);
     const more = { resolve, rules: rules({ allow: ["Bash"] }) };
     expect(ask("default", "Bash", command("tee link/settings.json"), more)).toBe("ask");
   });
 
-  test("a protected file is said to be one, also where the command would ask anyway", () => {
+  test("the answer reports a protected file even if the command would ask anyway", () => {
     const decided = decideOn("default", "Bash", command("make > .envrc"));
     expect(decided).toMatchObject({ behavior: "ask", guarded: true });
     expect(decided.reason).toContain(".envrc");
   });
 });
 
-describe("patterns of commands", () => {
+describe("command patterns", () => {
   test.each([
     ["Bash(npm run build)", "npm run build", true],
     ["Bash(npm run build)", "npm run build:all", false],
@@ -562,7 +583,7 @@ describe("patterns of commands", () => {
     ["Ba*", "anything", true],
     ["Bash(git", "git log", false],
     ["Read(git:*)", "git log", false],
-  ])("%s and %j", (rule, text, matches) => {
+  ])("the rule %s against %j matches: %s", (rule, text, matches) => {
     const decided = ask("default", "Bash", command(text), { rules: rules({ allow: [rule] }) });
     expect(decided).toBe(matches ? "allow" : "ask");
   });
@@ -596,18 +617,18 @@ describe("patterns of commands", () => {
     "r{m,} x",
     "{r,}{m,} x",
     "rm$IFS x",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell expands
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell expands it
     "rm${IFS}x",
     "flock l rm x",
     "taskset 1 rm x",
     "sg grp 'rm x'",
     "git -c alias.x='!rm x' x",
-    // What zsh has in front of a command.
+    // Words that zsh accepts before a command.
     "noglob rm x",
     "nocorrect rm x",
     "- rm x",
     "repeat 3 rm x",
-  ])("%j is denied by Bash(rm:*)", (text) => {
+  ])("Bash(rm:*) denies %j", (text) => {
     expect(ask("bypassPermissions", "Bash", command(text), { rules: rules({ deny: ["Bash(rm:*)"] }) })).toBe(
       "deny",
     );
@@ -618,13 +639,13 @@ describe("patterns of commands", () => {
     "git -c a.b=c push",
     "git --no-pager push x",
     "sudo git -C a --git-dir=b -p push",
-  ])("%j is denied by Bash(git push:*)", (text) => {
+  ])("Bash(git push:*) denies %j", (text) => {
     const given = { rules: rules({ deny: ["Bash(git push:*)"] }) };
     expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("deny");
     expect(ask("bypassPermissions", "Bash", command("git -C . log push"), given)).toBe("allow");
   });
 
-  test("a deny rule leaves what only looks alike", () => {
+  test("a deny rule ignores commands and words that only look alike", () => {
     const given = { rules: rules({ deny: ["Bash(rm:*)"] }) };
     for (const text of ["rmdir x", "ls rm.txt", "git rm-like", "echo {a,rm}", "git commit -m 'a, rm b'"]) {
       expect(ask("bypassPermissions", "Bash", command(text), given)).toBe("allow");
@@ -632,8 +653,8 @@ describe("patterns of commands", () => {
   });
 });
 
-describe("what takes a rule long to decide", () => {
-  test("is no pattern with many stars, whoever wrote it", () => {
+describe("costly rules and commands", () => {
+  test("a command pattern with many stars is decided in time", () => {
     const deny = rules({ deny: [`Bash(${"*a".repeat(30)}*b)`] });
     const since = performance.now();
     expect(ask("bypassPermissions", "Bash", command(`echo ${"a".repeat(5000)}`), { rules: deny })).toBe(
@@ -645,7 +666,7 @@ describe("what takes a rule long to decide", () => {
     expect(performance.now() - since).toBeLessThan(1000);
   });
 
-  test("is no pattern of paths that a name was made for: it refuses, and allows nothing", () => {
+  test("a path pattern that takes too long denies and never allows", () => {
     const name = `${WORK}/${"a".repeat(200)}`;
     const since = performance.now();
     for (const pattern of [`${"*a".repeat(20)}b`, `${"{a,a}".repeat(30)}*b`]) {
@@ -659,7 +680,7 @@ describe("what takes a rule long to decide", () => {
     expect(performance.now() - since).toBeLessThan(20_000);
   });
 
-  test("is no rule of blanks, and no group of commas", () => {
+  test("a rule of blanks and a brace group of commas are decided in time", () => {
     const since = performance.now();
     for (const rule of [`mcp__${" ".repeat(2000)}(`, `Bash(x${" ".repeat(60_000)}y)`]) {
       ask("bypassPermissions", "Bash", LOG, { rules: rules({ deny: [rule] }) });
@@ -671,7 +692,7 @@ describe("what takes a rule long to decide", () => {
     expect(performance.now() - since).toBeLessThan(5000);
   });
 
-  test("is no script in a script in a script: only so many, and so much of them, are looked into", () => {
+  test("nested scripts are read to a limited depth and size", () => {
     const wide = "sh -c 'sh -c x' ".repeat(4000);
     const deep = `${"sh $(".repeat(250)}x${")".repeat(250)}`;
     expect(readShellLine(wide).mentioned.length).toBeLessThan(10);
@@ -682,7 +703,7 @@ describe("what takes a rule long to decide", () => {
     }
   });
 
-  test("is no long command behind sudo, which could be any of its words", () => {
+  test("a long command after sudo, which could start at any word, is decided in limited memory", () => {
     const deny = rules({ deny: ["Bash(rm:*)"] });
     const long = `sudo ${"a ".repeat(6000)}`;
     const before = process.memoryUsage().heapUsed;
@@ -692,7 +713,7 @@ describe("what takes a rule long to decide", () => {
   });
 });
 
-describe("names of tools in rules", () => {
+describe("tool names in rules", () => {
   test.each([
     ["Task", "Agent", { kind: "team" }],
     ["Agent(tester)", "Agent", { kind: "team", what: "tester" }],
@@ -703,14 +724,17 @@ describe("names of tools in rules", () => {
     ["read(.env)", "Read", read(`${WORK}/.env`)],
     ["edit(.env)", "Write", write(`${WORK}/.env`)],
     ["MCP__files", "mcp__files__read", EXTERNAL],
-  ] as [string, string, ToolAccess][])("%s denies %s, as it is meant", (rule, tool, access) => {
-    expect(ask("bypassPermissions", tool, access, { rules: rules({ deny: [rule] }) })).toBe("deny");
-    for (const mode of ["bypassPermissions", "delegate"] as const)
-      expect(ask(mode, tool, access, { rules: rules({ ask: [rule] }) })).toBe("ask");
-  });
+  ] as [string, string, ToolAccess][])(
+    "the rule %s applies to %s when it denies or asks",
+    (rule, tool, access) => {
+      expect(ask("bypassPermissions", tool, access, { rules: rules({ deny: [rule] }) })).toBe("deny");
+      for (const mode of ["bypassPermissions", "delegate"] as const)
+        expect(ask(mode, tool, access, { rules: rules({ ask: [rule] }) })).toBe("ask");
+    },
+  );
 
   test.each(["Agent(tester)", "Agent(test*)", "TaskCreate(tester)"])(
-    "%s is about no other type of agent",
+    "the rule %s does not apply to another agent type",
     (rule) => {
       const other = { kind: "team", what: "Explore" } as const;
       expect(ask("default", "Agent", other, { rules: rules({ deny: [rule], ask: [rule] }) })).toBe("allow");
@@ -718,7 +742,7 @@ describe("names of tools in rules", () => {
   );
 
   test.each(["Bash(ls:*", "Bash(ls:*))x", "Bash ls", "bash(touch"])(
-    "%s, which is no rule, denies all of it",
+    "the invalid rule %s denies every call of its tool and allows none",
     (rule) => {
       expect(ask("bypassPermissions", "Bash", command("ls"), { rules: rules({ deny: [rule] }) })).toBe(
         "deny",
@@ -728,7 +752,7 @@ describe("names of tools in rules", () => {
     },
   );
 
-  test("one that is cut off says so where it refuses", () => {
+  test("the reason says that an incomplete rule applies to every call", () => {
     const why = (given: Partial<PermissionRules>) =>
       decideOn("default", "Bash", LOG, { rules: rules(given) }).reason;
     expect(why({ deny: ["Bash(rm:*"] })).toContain("not a whole rule, and so about every call");
@@ -736,14 +760,20 @@ describe("names of tools in rules", () => {
     expect(why({ deny: ["Bash"] })).not.toContain("whole rule");
   });
 
-  test("an allowance is for the name as it is", () => {
+  test("an allow rule needs the exact case of the name", () => {
     for (const rule of ["bash", "BASH(ls)", "bash(ls:*)"])
       expect(ask("default", "Bash", command("ls"), { rules: rules({ allow: [rule] }) })).toBe("ask");
   });
 });
 
-describe("rules for the tools of servers", () => {
-  const said = (kind: "allow" | "deny", rule: string, server: string, tool: string, known = true): string => {
+describe("rules for MCP tools", () => {
+  const decided = (
+    kind: "allow" | "deny",
+    rule: string,
+    server: string,
+    tool: string,
+    known = true,
+  ): string => {
     const given = { rules: rules({ [kind]: [rule] }), ...(known && { served: { server, tool } }) };
     const mode = kind === "allow" ? "dontAsk" : "bypassPermissions";
     const { behavior } = decideOn(mode, mcpToolName(server, tool), EXTERNAL, given);
@@ -763,8 +793,11 @@ describe("rules for the tools of servers", () => {
     ["mcp__do*", "docs", "find"],
     [`mcp__${"long-".repeat(15)}`, "long-".repeat(15), "find"],
     [`mcp__s__${"long-".repeat(15)}`, "s", "long-".repeat(15)],
-  ])("%s is of the server %s, by what the settings call it or its tools", (rule, server, tool) => {
-    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["allow", "deny"]);
+  ])("the rule %s applies to server %s", (rule, server, tool) => {
+    expect([decided("allow", rule, server, tool), decided("deny", rule, server, tool)]).toEqual([
+      "allow",
+      "deny",
+    ]);
   });
 
   test.each([
@@ -772,51 +805,57 @@ describe("rules for the tools of servers", () => {
     ["mcp__docs__evil", "docs", "evil__Bash"],
     ["mcp__docs", "docs_evil", "Bash"],
     ["mcp__docs__find", "docs", "find_all"],
-  ])("%s has nothing of the server %s", (rule, server, tool) => {
-    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["deny", "allow"]);
+  ])("the rule %s does not apply to server %s", (rule, server, tool) => {
+    expect([decided("allow", rule, server, tool), decided("deny", rule, server, tool)]).toEqual([
+      "deny",
+      "allow",
+    ]);
   });
 
   test.each([
     ["mcp__docs__*", "docs__evil", "Bash"],
     ["mcp__docs__*", "docs_", "Bash"],
     ["mcp__docs__e*", "docs__evil", "Bash"],
-  ])("%s denies, but does not allow, what of the server %s is called so", (rule, server, tool) => {
-    expect([said("allow", rule, server, tool), said("deny", rule, server, tool)]).toEqual(["deny", "deny"]);
+  ])("the rule %s denies but does not allow server %s", (rule, server, tool) => {
+    expect([decided("allow", rule, server, tool), decided("deny", rule, server, tool)]).toEqual([
+      "deny",
+      "deny",
+    ]);
   });
 
-  test("where nobody knows whose a tool is, an allowance is for names of two parts, a denial for all", () => {
+  test("if the server is unknown, an allow rule needs a name of two parts, but a deny rule applies to all", () => {
     for (const rule of ["mcp__docs", "mcp__docs__*"]) {
-      expect(said("allow", rule, "docs", "find", false)).toBe("allow");
+      expect(decided("allow", rule, "docs", "find", false)).toBe("allow");
       for (const server of ["docs__evil", "docs_"]) {
-        expect(said("allow", rule, server, "find", false)).toBe("deny");
-        expect(said("deny", rule, server, "find", false)).toBe("deny");
+        expect(decided("allow", rule, server, "find", false)).toBe("deny");
+        expect(decided("deny", rule, server, "find", false)).toBe("deny");
       }
     }
   });
 
-  test("upper and lower case lift no denial", () => {
-    expect(said("deny", "MCP__My Server", "my server", "Find")).toBe("deny");
-    expect(said("deny", "mcp__my server__find(", "My Server", "Find")).toBe("deny");
-    expect(said("allow", "mcp__My server", "my server", "find")).toBe("deny");
+  test("deny rules ignore case and allow rules do not", () => {
+    expect(decided("deny", "MCP__My Server", "my server", "Find")).toBe("deny");
+    expect(decided("deny", "mcp__my server__find(", "My Server", "Find")).toBe("deny");
+    expect(decided("allow", "mcp__My server", "my server", "find")).toBe("deny");
   });
 });
 
-describe("patterns of paths", () => {
-  test("a refusal holds in upper and lower case, which are one to some file systems; an allowance does not", () => {
+describe("path patterns", () => {
+  test("deny rules ignore case, as some file systems do, and allow rules do not", () => {
     const given = rules({ deny: ["Read(.env)"], allow: ["Read(//srv/docs/**)"] });
     expect(ask("default", "Read", read(`${WORK}/.ENV`), { rules: given })).toBe("deny");
     expect(ask("default", "Read", read("/srv/docs/a"), { rules: given })).toBe("allow");
     expect(ask("default", "Read", read("/srv/docs/../DOCS/a"), { rules: given })).toBe("ask");
   });
 
-  test("nor do other letters that are one to them", () => {
+  test("deny rules also match letters that some file systems treat as equal, and allow rules do not", () => {
     const given = rules({ deny: ["Read(schlüssel)", "Read(secrets/**)"], allow: ["Read(//srv/schlüssel)"] });
-    const said = (path: string) => ask("default", "Read", read(path), { rules: given });
+    const decided = (path: string) => ask("default", "Read", read(path), { rules: given });
     const otherwise = "schlüssel".normalize("NFD");
-    expect(said(`${WORK}/${otherwise}`)).toBe("deny");
-    expect(said(`${WORK}/\u017fecrets/a`)).toBe("deny");
-    expect(said("/srv/schlüssel")).toBe("allow");
-    expect(said(`/srv/${otherwise}`)).toBe("ask");
+    expect(decided(`${WORK}/${otherwise}`)).toBe("deny");
+    expect(decided(`${WORK}/\u017fecrets/a`)).toBe("deny");
+    expect(decided("/srv/schlüssel")).toBe("allow");
+    expect(decided(`/srv/${otherwise}`)).toBe("ask");
   });
 
   test.each([
@@ -833,7 +872,7 @@ describe("patterns of paths", () => {
     ["Read(//var/log/**)", "/var/log/x/y", true],
     ["Read(/var/log/**)", "/var/log/x", true],
     ["Read(/docs/**)", `${WORK}/docs/x`, true],
-  ])("%s and %s", (rule, path, matches) => {
+  ])("the rule %s against %s matches: %s", (rule, path, matches) => {
     const decided = ask("default", "Read", read(path), {
       workingDirs: [WORK],
       rules: rules({ deny: [rule] }),
@@ -841,7 +880,7 @@ describe("patterns of paths", () => {
     expect(decided === "deny").toBe(matches);
   });
 
-  test("links are followed: an allowance holds for where they lead, a refusal for both ends", () => {
+  test("an allow rule applies to the target of a link, a deny rule to the link and its target", () => {
     const resolve = (path: string): string => path.replace(`${WORK}/link`, "/etc");
     const more = { resolve };
     expect(ask("default", "Read", read(`${WORK}/link/passwd`), more)).toBe("ask");
@@ -862,14 +901,14 @@ describe("patterns of paths", () => {
     ["Read(~/.ssh)", "/real/ada/.ssh/id"],
     ["Read(//home/ada/.s*/**)", "/real/ada/.ssh/id"],
     ["Read(keys/**)", `${WORK.replace("/home", "/real")}/keys/id`],
-  ])("a denial is about the place that %s names by way of a link, under its other name", (rule, path) => {
+  ])("the deny rule %s, whose path is a link, also matches the target's path", (rule, path) => {
     const resolve = (named: string): string => named.replace(/^\/home\/ada(?=\/|$)/, "/real/ada");
     const more = { resolve, rules: rules({ deny: [rule] }) };
     expect(ask("bypassPermissions", "Read", read(path), more)).toBe("deny");
     expect(ask("bypassPermissions", "Read", read("/real/ada/else"), more)).toBe("allow");
   });
 
-  test("what cannot be resolved asks", () => {
+  test("a path that cannot be resolved asks", () => {
     const resolve = (path: string): string => {
       if (path.endsWith("loop")) throw new Error("ELOOP");
       return path;
@@ -878,37 +917,37 @@ describe("patterns of paths", () => {
   });
 });
 
-test("what its own commands printed may be read outside of the working directories, and nothing more done there", () => {
+test("command output outside the working directories may be read, but not written", () => {
   const readDirs = ["/tmp/teams-1/-work/tasks"];
   const file = "/tmp/teams-1/-work/tasks/bash-1.output";
   expect(ask("default", "Read", read(file), { readDirs })).toBe("allow");
   expect(ask("dontAsk", "Grep", read("/tmp/teams-1/-work/tasks"), { readDirs })).toBe("allow");
   expect(ask("acceptEdits", "Write", write(file), { readDirs })).toBe("ask");
   expect(ask("default", "Read", read("/tmp/teams-1/-work/tasks/../../x"), { readDirs })).toBe("ask");
-  // A link among them leads to where it leads.
+  // A link in that directory is resolved first.
   const resolve = (path: string): string => (path === file ? "/etc/passwd" : path);
   expect(ask("default", "Read", read(file), { readDirs, resolve })).toBe("ask");
   expect(ask("default", "Read", read(file), { readDirs, rules: rules({ deny: ["Read"] }) })).toBe("deny");
 });
 
-describe("the notes of an agent", () => {
+describe("notes of an agent type", () => {
   const NOTES = "/home/ada/.claude/agent-memory/scribe";
   const notes = (mode: PermissionMode, access: ToolAccess, more: Partial<PermissionQuestion> = {}) =>
     ask(mode, "Write", access, { notes: NOTES, ...more });
 
   test.each<[string, ToolAccess, string]>([
-    ["are written without asking", write(`${NOTES}/MEMORY.md`), "allow"],
-    ["also further down", write(`${NOTES}/more/build.md`), "allow"],
-    ["are read", read(`${NOTES}/more/build.md`), "allow"],
-    ["are Markdown alone", write(`${NOTES}/run.sh`), "ask"],
-    ["are not hidden", write(`${NOTES}/.git/hooks/x.md`), "ask"],
-    ["are not another's", write(`${NOTES}-2/MEMORY.md`), "ask"],
-    ["are not the settings beside them", write("/home/ada/.claude/settings.json"), "ask"],
+    ["may be written", write(`${NOTES}/MEMORY.md`), "allow"],
+    ["may be written in subdirectories", write(`${NOTES}/more/build.md`), "allow"],
+    ["may be read", read(`${NOTES}/more/build.md`), "allow"],
+    ["must be Markdown", write(`${NOTES}/run.sh`), "ask"],
+    ["must not be in a hidden directory", write(`${NOTES}/.git/hooks/x.md`), "ask"],
+    ["do not include another type's directory", write(`${NOTES}-2/MEMORY.md`), "ask"],
+    ["do not include the settings", write("/home/ada/.claude/settings.json"), "ask"],
   ])("%s", (_title, access, answer) => {
     expect(notes("default", access)).toBe(answer);
   });
 
-  test("stand below what is denied, asked for, or planned", () => {
+  test("are denied or asked for by a rule or plan mode first", () => {
     const note = write(`${NOTES}/MEMORY.md`);
     expect(notes("default", note, { rules: rules({ deny: ["Write"] }) })).toBe("deny");
     expect(notes("default", note, { rules: rules({ ask: ["Write"] }) })).toBe("ask");
@@ -916,7 +955,7 @@ describe("the notes of an agent", () => {
     expect(notes("dontAsk", note)).toBe("allow");
   });
 
-  test("are where links lead, not what they are called", () => {
+  test("are checked at the target of a link", () => {
     const resolve = (path: string) => path.replace(`${NOTES}/link.md`, "/home/ada/.bashrc");
     expect(notes("default", write(`${NOTES}/link.md`), { resolve })).toBe("ask");
   });

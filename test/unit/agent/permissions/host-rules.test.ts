@@ -15,66 +15,92 @@ const given = (host: string, rules: Partial<PermissionRules> = {}, mode: Permiss
   access: accessTo(host),
   rules: { ...NO_RULES, ...rules },
   workingDirs: ["/work"],
+  resolve: (path: string) => path,
 });
 
-describe("a host in the rules", () => {
+describe("rules for hosts", () => {
   test.each<[string, Partial<PermissionRules>, string, string]>([
-    ["no rule asks", {}, "example.org", "ask"],
-    ["its own rule allows", { allow: ["WebFetch(domain:example.org)"] }, "example.org", "allow"],
-    ["the rule of a host above does not allow", { allow: ["WebFetch(domain:org)"] }, "example.org", "ask"],
-    ["not one below it either", { allow: ["WebFetch(domain:example.org)"] }, "a.example.org", "ask"],
-    ["but a star does", { allow: ["WebFetch(domain:*.example.org)"] }, "a.example.org", "allow"],
+    ["a host without a rule asks", {}, "example.org", "ask"],
+    ["a rule for the host allows it", { allow: ["WebFetch(domain:example.org)"] }, "example.org", "allow"],
     [
-      "not for another that ends alike",
+      "a rule for a parent domain does not allow it",
+      { allow: ["WebFetch(domain:org)"] },
+      "example.org",
+      "ask",
+    ],
+    [
+      "a rule for the domain does not allow a subdomain",
+      { allow: ["WebFetch(domain:example.org)"] },
+      "a.example.org",
+      "ask",
+    ],
+    [
+      "a star rule allows a subdomain",
+      { allow: ["WebFetch(domain:*.example.org)"] },
+      "a.example.org",
+      "allow",
+    ],
+    [
+      "a star rule does not allow another domain that ends alike",
       { allow: ["WebFetch(domain:*.example.org)"] },
       "badexample.org",
       "ask",
     ],
     [
-      "case and a dot at the end are nothing",
+      "case and a trailing dot do not matter",
       { allow: ["WebFetch(domain:Example.ORG.)"] },
       "example.org",
       "allow",
     ],
     [
-      "a pattern about no host allows nothing",
+      "a pattern that names no host does not allow",
       { allow: ["WebFetch(https://example.org/*)"] },
       "example.org",
       "ask",
     ],
-    ["but refuses", { deny: ["WebFetch(https://example.org/*)"] }, "example.org", "deny"],
     [
-      "a refusal holds for what is below",
+      "a pattern that names no host denies",
+      { deny: ["WebFetch(https://example.org/*)"] },
+      "example.org",
+      "deny",
+    ],
+    [
+      "a deny rule applies to subdomains",
       { allow: ["WebFetch"], deny: ["WebFetch(domain:evil.org)"] },
       "a.evil.org",
       "deny",
     ],
     [
-      "one in other letters than ASCII is the host that it becomes",
+      "a rule in Unicode matches the ASCII form of its host",
       { allow: ["WebFetch(domain:Bücher.example)", "WebFetch(domain:*.bücher.example)"] },
       "xn--bcher-kva.example",
       "allow",
     ],
     [
-      "also where it refuses",
+      "a deny rule in Unicode matches the ASCII form of a subdomain",
       { allow: ["WebFetch"], deny: ["WebFetch(domain:bücher.example)"] },
       "a.xn--bcher-kva.example",
       "deny",
     ],
-    ["the tool's name allows the public network", { allow: ["WebFetch"] }, "example.org", "allow"],
-    ["so does a star", { allow: ["WebFetch(domain:*)"] }, "example.org", "allow"],
+    ["the tool's name alone allows a public host", { allow: ["WebFetch"] }, "example.org", "allow"],
+    ["a star allows a public host", { allow: ["WebFetch(domain:*)"] }, "example.org", "allow"],
     [
-      "an ask rule asks before it",
+      "an ask rule beats an allow rule",
       { allow: ["WebFetch"], ask: ["WebFetch(domain:example.org)"] },
       "example.org",
       "ask",
     ],
-    ["another tool's rule is none", { allow: ["Read(domain:example.org)", "Bash"] }, "example.org", "ask"],
+    [
+      "rules of other tools do not matter",
+      { allow: ["Read(domain:example.org)", "Bash"] },
+      "example.org",
+      "ask",
+    ],
     ...["localhost", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "fd00::1"].flatMap(
       (host): [string, Partial<PermissionRules>, string, string][] => [
-        ["its name does not allow what is private", { allow: ["WebFetch"] }, host, "ask"],
-        ["nor does the star", { allow: ["WebFetch(domain:*)"] }, host, "ask"],
-        ["its own rule does", { allow: [`WebFetch(domain:${host})`] }, host, "allow"],
+        ["the tool's name does not allow a private host", { allow: ["WebFetch"] }, host, "ask"],
+        ["a star does not allow a private host", { allow: ["WebFetch(domain:*)"] }, host, "ask"],
+        ["a rule for a private host allows it", { allow: [`WebFetch(domain:${host})`] }, host, "allow"],
       ],
     ),
   ])("%s: %j, %s", (_, rules, host, behavior) => {
@@ -84,19 +110,19 @@ describe("a host in the rules", () => {
   test.each<[string, string]>([
     ["example.org", "ask ask ask allow deny ask"],
     ["127.0.0.1", "ask ask ask allow deny ask"],
-  ])("%s in each mode without a rule: %s", (host, behaviors) => {
+  ])("host %s without a rule gives in each mode: %s", (host, behaviors) => {
     expect(PERMISSION_MODES.map((mode) => decidePermission(given(host, {}, mode)).behavior).join(" ")).toBe(
       behaviors,
     );
   });
 
-  test("is read in plan mode where a rule allows it, and by a coordinator never", () => {
+  test("an allow rule holds in plan mode, but not for a coordinator", () => {
     const question = given("example.org", { allow: ["WebFetch"] });
     expect(decidePermission({ ...question, mode: "plan" }).behavior).toBe("allow");
     expect(decidePermission({ ...question, mode: "delegate", coordinator: true }).behavior).toBe("deny");
   });
 
-  test("gets a rule for itself alone by an “always”", () => {
+  test("an “always” suggests a rule for this host only", () => {
     for (const host of ["example.org", "10.0.0.1"]) {
       const [rule = ""] = suggestRules(given(host));
       expect(rule).toBe(`WebFetch(domain:${host})`);
@@ -105,32 +131,42 @@ describe("a host in the rules", () => {
   });
 });
 
-describe("an address that a name leads to", () => {
+describe("mayConnect checks the address that a host resolves to", () => {
   test.each<[string, ReturnType<typeof given>, string, boolean]>([
-    ["a public one is reached", given("example.org"), "93.184.216.34", true],
+    ["reaches a public address", given("example.org"), "93.184.216.34", true],
     [
-      "a private one is not, whatever allows the name",
+      "does not reach a private address, even if the host is allowed",
       given("example.org", { allow: ["WebFetch", "WebFetch(domain:example.org)"] }),
       "10.0.0.1",
       false,
     ],
     [
-      "nor the server of a cloud's credentials",
+      "does not reach the credentials server of a cloud",
       given("example.org", { allow: ["WebFetch(domain:*)"] }),
       "169.254.169.254",
       false,
     ],
-    ["a rule for it does", given("example.org", { allow: ["WebFetch(domain:10.0.0.1)"] }), "10.0.0.1", true],
-    ["of a host that says itself that it is private it is reached", given("localhost"), "127.0.0.1", true],
-    ["in bypassPermissions it is", given("example.org", {}, "bypassPermissions"), "10.0.0.1", true],
     [
-      "but not where a rule denies it",
+      "reaches a private address with an allow rule for it",
+      given("example.org", { allow: ["WebFetch(domain:10.0.0.1)"] }),
+      "10.0.0.1",
+      true,
+    ],
+    ["reaches a private address of a host that is private by name", given("localhost"), "127.0.0.1", true],
+    [
+      "reaches a private address in bypassPermissions",
+      given("example.org", {}, "bypassPermissions"),
+      "10.0.0.1",
+      true,
+    ],
+    [
+      "does not reach a denied address in bypassPermissions",
       given("example.org", { deny: ["WebFetch(domain:10.0.0.1)"] }, "bypassPermissions"),
       "10.0.0.1",
       false,
     ],
     [
-      "nor a public one that a rule denies",
+      "does not reach a public address with a deny rule",
       given("example.org", { deny: ["WebFetch(domain:93.184.216.34)"] }),
       "93.184.216.34",
       false,
@@ -160,11 +196,11 @@ test.each([
   ["fd12::1", true],
   ["2606:2800:220:1::1", false],
   ["example.org", false],
-])("%s is private: %s", (host, isPrivate) => {
+])("isPrivateHost: %s gives %s", (host, isPrivate) => {
   expect(isPrivateHost(host)).toBe(isPrivate);
 });
 
-// Every spelling of an address that a browser takes is held against the rules as the one address that it is.
+// A browser accepts many spellings of an address; rules are checked against the normalised one.
 test.each([
   ["http://2130706433/", "127.0.0.1"],
   ["http://0x7f.1/", "127.0.0.1"],
@@ -172,19 +208,19 @@ test.each([
   ["http://[::FFFF:127.0.0.1]/", "::ffff:7f00:1"],
   ["http://LOCALHOST./", "localhost"],
   ["https://Exämple.org/", "xn--exmple-cua.org"],
-])("%s is the host %s", (url, host) => {
+])("webFetchTool normalises %s to the host %s", (url, host) => {
   expect(webFetchTool.access({ url }, { cwd: "/", env: {} })).toEqual({ kind: "host", host });
   expect(isPrivateHost(host)).toBe(!host.startsWith("xn--"));
 });
 
-describe("an address", () => {
+describe("web addresses", () => {
   test.each([
     ["http://example.org/a?b#c", "https://example.org/a?b"],
     ["http://example.org:8080/", "http://example.org:8080/"],
     ["http://localhost/", "http://localhost/"],
     ["http://10.0.0.1/", "http://10.0.0.1/"],
     ["https://example.org", "https://example.org/"],
-  ])("%s is fetched as %s", (text, href) => {
+  ])("webAddress turns %s into %s", (text, href) => {
     expect(webAddress(text)?.href).toBe(href);
   });
 
@@ -197,7 +233,7 @@ describe("an address", () => {
     "https://ada:secret@example.org/",
     "https://example.org@evil.org/",
     "",
-  ])("%j is none, and the tool's input refuses it", (url) => {
+  ])("webAddress and the tool's input reject %j", (url) => {
     expect(webAddress(url)).toBeUndefined();
     expect(webFetchTool.input.safeParse({ url }).success).toBe(false);
   });
@@ -209,12 +245,12 @@ describe("an address", () => {
     ["https://a.org/", "http://a.org:8080/", false],
     ["https://a.org/", "https://www.a.org/", false],
     ["https://a.org/", "https://a.org.evil.org/", false],
-  ])("a redirection from %s to %s is followed: %s", (from, to, followed) => {
+  ])("isSamePlace: a redirect from %s to %s gives %s", (from, to, followed) => {
     expect(isSamePlace(new URL(from), new URL(to))).toBe(followed);
   });
 });
 
-test("a pattern of a star is about the public network alone", () => {
+test("hostMatches: a star matches public hosts only, unless a deny rule asks for any host", () => {
   expect(hostMatches("domain:*", plainHost("[::1]"), "every")).toBe(false);
   expect(hostMatches("domain:*", "::1", "any")).toBe(true);
 });

@@ -25,7 +25,7 @@ function decided(tool: string, access: ToolAccess, allow: readonly string[]): st
 
 const command = (text: string): ToolAccess => ({ kind: "command", command: text });
 
-describe("what an “always” allows", () => {
+describe("suggestRules", () => {
   test.each<[string, ToolAccess, readonly string[]]>([
     ["Bash", command("git log --oneline"), ["Bash(git log --oneline)"]],
     ["Bash", command("git pull && npm test"), ["Bash(git pull)", "Bash(npm test)"]],
@@ -38,7 +38,7 @@ describe("what an “always” allows", () => {
     ["Read", { kind: "read", paths: ["/etc/hosts"] }, ["Read(//etc/hosts)"]],
     ["mcp__docs__find", { kind: "external" }, ["mcp__docs__find"]],
     ["SendMessage", { kind: "team" }, []],
-  ])("%s %j: %j", (tool, access, expected) => {
+  ])("%s %j suggests %j", (tool, access, expected) => {
     expect(suggested(tool, access)).toEqual(expected);
     if (expected.length > 0) expect(decided(tool, access, expected)).toBe("allow");
   });
@@ -49,7 +49,7 @@ describe("what an “always” allows", () => {
     ["git log", "git log --output=x"],
     ["echo a:\\*", "echo a:x"],
     ["git pull && npm test", "npm publish"],
-  ])("by %j is not %j", (once, other) => {
+  ])("suggested rules for %j do not allow %j", (once, other) => {
     expect(decided("Bash", command(other), suggested("Bash", command(once)))).toBe("ask");
   });
 
@@ -60,7 +60,7 @@ describe("what an “always” allows", () => {
   const quoted = (words: readonly string[]): string =>
     words.map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
 
-  it("is that command, whatever its words are, and none with another word", () => {
+  it("allows exactly that command, for any words", () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 3 }), word, (words, other) => {
         const access = command(`tool ${quoted(words)}`);
@@ -73,7 +73,7 @@ describe("what an “always” allows", () => {
     );
   });
 
-  it("is that file, whatever it is called, and no other", () => {
+  it("allows exactly that file, for any name", () => {
     const name = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => !/[/\0]|^\.+$/.test(text));
     fc.assert(
       fc.property(name, name, (own, other) => {

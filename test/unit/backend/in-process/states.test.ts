@@ -10,7 +10,7 @@ import {
 } from "../../../../src/backend/in-process/states.ts";
 import { AGENT_STATES } from "../../../../src/schema/status.ts";
 
-/** One letter a state; a dot is the state that it was. */
+/** One letter for each state; a dot means that the state stays. */
 const LETTERS: Record<string, InProcessState> = {
   a: "active",
   i: "idle",
@@ -22,7 +22,7 @@ const LETTERS: Record<string, InProcessState> = {
   k: "killed",
 };
 
-test("every state meets every event as the table says", () => {
+test("nextInProcess maps every state and event as the table says", () => {
   const table = IN_PROCESS_STATES.map((state) => {
     const row = IN_PROCESS_EVENTS.map((event) => {
       const next = nextInProcess(state, event);
@@ -44,7 +44,7 @@ test("every state meets every event as the table says", () => {
   ]);
 });
 
-test("the last three are the ends, and every other state comes to one", () => {
+test("completed, failed and killed are final, and every other state can reach one of them", () => {
   expect(IN_PROCESS_STATES.filter(isOver)).toEqual(["completed", "failed", "killed"]);
   for (const state of IN_PROCESS_STATES.filter((one) => !isOver(one))) {
     for (const event of ["returned", "threw", "given-up"] as const) {
@@ -53,12 +53,12 @@ test("the last three are the ends, and every other state comes to one", () => {
   }
 });
 
-test("what an agent says of itself is an event, but for what its end alone tells", () => {
-  const said = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [
+test("toInProcessEvent maps the states that an agent reports to events, except those that only its end shows", () => {
+  const reported = AGENT_STATES.map((state): [string, InProcessEvent | undefined] => [
     state,
     toInProcessEvent(state),
   ]);
-  expect(Object.fromEntries(said.filter(([, event]) => event !== undefined))).toEqual({
+  expect(Object.fromEntries(reported.filter(([, event]) => event !== undefined))).toEqual({
     running: "works",
     idle: "rests",
     "awaiting-approval": "asks",

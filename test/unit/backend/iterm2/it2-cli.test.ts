@@ -14,7 +14,7 @@ test.each([
   ["all", undefined],
   ["", undefined],
   [undefined, undefined],
-])("A session called %j is %j", (name, id) => {
+])("sessionIdOf: session name %j gives %j", (name, id) => {
   expect(sessionIdOf(name)).toBe(id);
 });
 
@@ -22,14 +22,14 @@ test.each([
   [{ TERM_PROGRAM: "iTerm.app" }, true],
   [{ TERM_PROGRAM: "tmux", ITERM_SESSION_ID: `w0t0p0:${ID}` }, true],
   [{ TERM_PROGRAM: "Apple_Terminal", TERM_SESSION_ID: `w0t0p0:${ID}` }, false],
-  // ssh carries it to machines where there is no iTerm2.
+  // ssh forwards this variable to machines without iTerm2.
   [{ LC_TERMINAL: "iTerm2" }, false],
   [{}, false],
-])("An environment of %j is one of iTerm2: %j", (env, is) => {
+])("isIterm2: environment %j gives %j", (env, is) => {
   expect(isIterm2(env)).toBe(is);
 });
 
-test("Words become a line that iTerm2 takes apart into the same, or none at all", () => {
+test("commandOf quotes words for iTerm2 and rejects words that it cannot quote", () => {
   expect(commandOf(["/bin/sh", "/tmp/teams-501/a b/c'd é$x;`#%"])).toBe(
     '/bin/sh "/tmp/teams-501/a b/c\'d é$x;`#%"',
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coalesce } from "../../../../src/backend/tmux/coalesce.ts";
 
-/** Rounds that end when the test says so. */
+/** Rounds of work that end when the test ends them. */
 function rounds() {
   const begun: { items: readonly string[]; end: (error?: Error) => void }[] = [];
   const work = coalesce(
@@ -20,8 +20,8 @@ function rounds() {
   return { begun, work: work.enqueue, announce, settled };
 }
 
-describe("Work that is gathered", () => {
-  it("begins at once, and does together what comes meanwhile", async () => {
+describe("coalesce", () => {
+  it("starts at once and batches the calls that arrive during a round", async () => {
     const { begun, work, settled } = rounds();
     const first = work(["a"], "x");
     const others = [work(["b"], "x"), work(["c", "d"], "x")];
@@ -38,7 +38,7 @@ describe("Work that is gathered", () => {
     expect(await last).toBe("e");
   });
 
-  it("goes on behind a round that failed, which only its own callers hear", async () => {
+  it("continues after a failed round, whose error only its own callers get", async () => {
     const { begun, work, settled } = rounds();
     const first = work(["a"], "x");
     const second = work(["b"], "x");
@@ -49,7 +49,7 @@ describe("Work that is gathered", () => {
     expect(await second).toBe("b");
   });
 
-  it("waits for those that were expected when it was asked for, whether they come or not", async () => {
+  it("waits for the calls that were announced before it, until each is made or withdrawn", async () => {
     const { begun, work, announce, settled } = rounds();
     const [one, two, three] = [announce(), announce(), announce()];
     const first = work(["a"], "x");
@@ -70,7 +70,7 @@ describe("Work that is gathered", () => {
     late();
   });
 
-  it("of another kind waits for none", () => {
+  it("does not wait for work of another kind", () => {
     const { begun, work } = rounds();
     void work(["a"], "x");
     void work(["b"], "y");

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/backend/tmux/grid.ts";
 import { type LayoutCell, layoutString, readLayout } from "../../../../src/tmux/layout-string.ts";
 
-describe("A window's room", () => {
+describe("capacity of a window", () => {
   test.each([
     [80, 23, 2],
     [80, 24, 2],
@@ -19,7 +19,7 @@ describe("A window's room", () => {
     [39, 50, 0],
     [40, 10, 0],
     [40, 11, 1],
-  ])("of %i×%i is %i panes, names above them counted", (width, height, panes) => {
+  ])("capacity: %i×%i holds %i panes, their title lines included", (width, height, panes) => {
     expect(capacity({ width, height })).toBe(panes);
   });
 
@@ -28,13 +28,13 @@ describe("A window's room", () => {
     [21, 2],
     [20, 1],
     [9, 0],
-  ])("of a stack of %i lines is %i panes", (height, panes) => {
+  ])("stackCapacity: %i lines hold %i panes", (height, panes) => {
     expect(stackCapacity(height)).toBe(panes);
   });
 });
 
-describe("New panes", () => {
-  test("fill what is there, then new windows one by one", () => {
+describe("distribute", () => {
+  test("fills existing windows first, then new windows one after the other", () => {
     expect(distribute(12, [], { width: 80, height: 24 })).toEqual({
       existing: [],
       fresh: [2, 2, 2, 2, 2, 2],
@@ -46,18 +46,18 @@ describe("New panes", () => {
     expect(distribute(3, [9], { width: 80, height: 24 })).toEqual({ existing: [3], fresh: [] });
   });
 
-  test("are one a window where a window has no room for one", () => {
+  test("puts one pane into each window that is too small for any", () => {
     expect(distribute(2, [], { width: 20, height: 5 })).toEqual({ existing: [], fresh: [1, 1] });
   });
 });
 
-describe("A grid", () => {
+describe("gridLayout", () => {
   const windows = fc.record({
     width: fc.integer({ min: 20, max: 600 }),
     height: fc.integer({ min: 8, max: 200 }),
   });
 
-  test("fills its window exactly, whatever its size and number", () => {
+  test("fills its window exactly for any size and number of panes", () => {
     fc.assert(
       fc.property(windows, fc.integer({ min: 1, max: 8 }), (window, count) => {
         const grid = gridLayout(count, window);
@@ -68,20 +68,20 @@ describe("A grid", () => {
     );
   });
 
-  test("keeps every pane at the minimum as long as the window has the room", () => {
+  test("keeps every pane at the minimum size while the window has room", () => {
     fc.assert(
       fc.property(windows, fc.integer({ min: 1, max: 64 }), (window, count) => {
         fc.pre(count <= capacity(window));
         for (const pane of panesOf(gridLayout(count, window))) {
           expect(pane.width).toBeGreaterThanOrEqual(MIN_PANE.width);
-          // The first row gives a line to its names.
+          // The first row loses one line to the pane titles.
           expect(pane.height).toBeGreaterThanOrEqual(MIN_PANE.height);
         }
       }),
     );
   });
 
-  test("is one pane, two beside each other, or two rows of two, as a person would lay it out", () => {
+  test("lays out one pane, two side by side, or two rows of two", () => {
     const shape = (count: number) =>
       panesOf(gridLayout(count, { width: 200, height: 50 })).map(({ width, height }) => `${width}x${height}`);
     expect(shape(1)).toEqual(["200x50"]);
@@ -90,8 +90,8 @@ describe("A grid", () => {
   });
 });
 
-test("A layout string has tmux's own form and checksum", () => {
-  // As tmux 3.3a prints it for a window split in three.
+test("layoutString writes tmux's own format and checksum", () => {
+  // Output of tmux 3.3a for a window split in three.
   const layout: LayoutCell = {
     kind: "columns",
     width: 80,
@@ -112,7 +112,7 @@ test("A layout string has tmux's own form and checksum", () => {
   expect(layoutString(layout)).toBe("d67e,80x24,0,0{40x24,0,0,0,39x24,41,0[39x12,41,0,1,39x11,41,13,2]}");
 });
 
-test("Of a layout as tmux prints it the size and the panes are read, of anything else nothing", () => {
+test("readLayout returns the size and panes of a tmux layout, and undefined for other text", () => {
   const text = "95ca,200x49,0,0{100x49,0,0,0,99x49,101,0[99x24,101,0,11,99x24,101,25,2]}";
   expect(readLayout(text)).toEqual({ width: 200, height: 49, panes: ["%0", "%11", "%2"] });
   expect(readLayout("b25d,80x24,0,0,7")).toEqual({ width: 80, height: 24, panes: ["%7"] });

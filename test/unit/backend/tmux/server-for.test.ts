@@ -6,6 +6,6 @@ test.each([
   [{ TEAMS_TMUX_SOCKET: "x" }, { name: "x" }],
   [{ TMUX: "" }, undefined],
   [{}, undefined],
-])("The server that a caller with %j means is %j", (env, socket) => {
+])("callersSocket: environment %j gives %j", (env, socket) => {
   expect(callersSocket(env)).toEqual(socket);
 });

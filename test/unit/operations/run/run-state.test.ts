@@ -3,15 +3,15 @@ import { isRunOver, type RunState } from "../../../../src/operations/run/run-sta
 import { summarize } from "../../../../src/operations/status.ts";
 import type { Task } from "../../../../src/schema/task.ts";
 
-describe("a run whose lead has nothing left to do", () => {
+describe("isRunOver, when the lead is idle", () => {
   const rest: RunState = { teamExists: true, busy: 0, unsettled: 0, onTheWay: 0, interrupted: 0 };
 
   it.each<[string, RunState, boolean]>([
-    ["is over when nobody works and nothing is on its way", rest, true],
-    ["goes on while a teammate works", { ...rest, busy: 1 }, false],
-    ["goes on while somebody's end is not told yet", { ...rest, unsettled: 1 }, false],
-    ["goes on while a message to the lead is on its way", { ...rest, onTheWay: 1 }, false],
-    ["is over when the lead has deleted its team", { ...rest, teamExists: false }, true],
+    ["is true if no teammate works and no message is under way", rest, true],
+    ["is false while a teammate works", { ...rest, busy: 1 }, false],
+    ["is false while an ending is not reported yet", { ...rest, unsettled: 1 }, false],
+    ["is false while a message to the lead is under way", { ...rest, onTheWay: 1 }, false],
+    ["is true if the lead has deleted its team", { ...rest, teamExists: false }, true],
   ])("%s", (_title, facts, over) => {
     expect(isRunOver(facts)).toBe(over);
   });
@@ -26,8 +26,8 @@ const task = (id: string, status: Task["status"], blockedBy: string[] = []): Tas
   blockedBy,
 });
 
-describe("the summary of tasks", () => {
-  it("counts by state, and of the pending ones those that still wait for another", () => {
+describe("summarize", () => {
+  it("counts tasks by status, and pending tasks that are blocked", () => {
     const list = [
       task("1", "completed"),
       task("2", "in_progress", ["1"]),

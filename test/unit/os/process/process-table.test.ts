@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { pidsShownWith, processTable, rowOfPs, rowOfStat } from "../../../../src/os/process/process-table.ts";
+import { pidsShownWith, rowOfPs, rowOfStat } from "../../../../src/os/process/process-table.ts";
 
-describe("A line of the process table", () => {
-  test("is read from /proc although the name holds brackets and blanks", () => {
+describe("a line of the process table", () => {
+  test("is read from /proc even if the name contains brackets and blanks", () => {
     const stat = `42 (a) b (c) S 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2`;
     expect(rowOfStat(stat)).toEqual({
       pid: 42,
@@ -14,7 +14,7 @@ describe("A line of the process table", () => {
     });
   });
 
-  test("is read from ps as macOS prints it", () => {
+  test("is read from the output of ps on macOS", () => {
     const line = "  501   1   501 ttys003  Ss   Sat Nov  1 09:06:51 2026     /usr/local/bin/tmux new -s x";
     expect(rowOfPs(line)).toEqual({
       pid: 501,
@@ -27,20 +27,20 @@ describe("A line of the process table", () => {
     });
   });
 
-  test("names no terminal where there is none", () => {
+  test("has no terminal if the process has none", () => {
     expect(rowOfPs("  501   1   501 ??       Ss   Sat Nov  1 09:06:51 2026     /bin/sh")).not.toHaveProperty(
       "tty",
     );
   });
 
-  test("is nothing for a zombie or for rubbish", () => {
+  test("is undefined for a zombie and for invalid text", () => {
     expect(rowOfStat("42 (x) Z 7 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2")).toBeUndefined();
     expect(rowOfPs("  501   1   501 ??  Z+   Sat Nov 21 09:06:51 2026 (defunct)")).toBeUndefined();
     expect(rowOfPs("rubbish")).toBeUndefined();
   });
 });
 
-test("What ps shows of environments is searched for whole entries", () => {
+test("pidsShownWith matches whole environment entries in the output of ps", () => {
   const text = [
     "  11 /bin/node agent.js HOME=/root TEAMS_INSTANCE=abc",
     "  12 /bin/cat TEAMS_INSTANCE=abc TERM=xterm",
@@ -48,8 +48,4 @@ test("What ps shows of environments is searched for whole entries", () => {
     "",
   ].join("\n");
   expect([...pidsShownWith(text, "TEAMS_INSTANCE=abc")]).toEqual([11, 12]);
-});
-
-test("This process is in its own table", () => {
-  expect(processTable().find(({ pid }) => pid === process.pid)).toMatchObject({ ppid: process.ppid });
 });

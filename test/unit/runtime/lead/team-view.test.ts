@@ -21,7 +21,7 @@ const agent = (name: string, more: Partial<AgentSummary> = {}): AgentSummary => 
 });
 const TRIO = [agent("ann"), agent("bob", { state: "active", activity: "Bash(make)" }), agent("eve")];
 
-/** Where keys lead, as `at:selected`. */
+/** The views that the keys open, as `at:selected`; a `!` marks an interrupt. */
 function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO): readonly string[] {
   let view: TeamView = LEAD_VIEW;
   return keys.map((key) => {
@@ -31,40 +31,40 @@ function walk(keys: readonly KeyPress[], agents: readonly AgentSummary[] = TRIO)
   });
 }
 
-describe("keys in a lead's pane", () => {
+describe("afterKey", () => {
   test.each<[string, readonly KeyPress[], readonly string[]]>([
     [
-      "down selects from the first on, and around",
+      "down selects from the first and wraps around",
       ["down", "down", "down", "down"],
       ["list:ann", "list:bob", "list:eve", "list:ann"],
     ],
     [
-      "up selects from the last on, and around",
+      "up selects from the last and wraps around",
       ["up", "up", "up", "up"],
       ["list:eve", "list:bob", "list:ann", "list:eve"],
     ],
     [
-      "enter views the selected one, and up and down go on from there",
+      "enter opens the selected agent, and up and down switch between agents",
       ["down", "enter", "down", "up"],
       ["list:ann", "agent:ann", "agent:bob", "agent:ann"],
     ],
     [
-      "escape leaves the list, and the one that was selected still is",
+      "escape closes the list and keeps its selection",
       ["down", "down", "escape", "down"],
       ["list:ann", "list:bob", "lead:bob", "list:bob"],
     ],
     [
-      "escape interrupts one that works, and leaves one that does not",
+      "escape interrupts a working agent and leaves an idle one",
       ["down", "enter", "escape", "down", "down", "enter", "escape"],
       ["list:ann", "agent:ann", "lead:ann", "list:ann", "list:bob", "agent:bob", "agent:bob!"],
     ],
     [
-      "tasks come and go from anywhere",
+      "the tasks key opens and closes the tasks from any view",
       ["tasks", "tasks", "down", "tasks", "escape"],
       ["tasks:", "lead:", "list:ann", "tasks:ann", "list:ann"],
     ],
     [
-      "enter and escape do nothing on the lead's own paper",
+      "enter and escape do nothing in the lead's own view",
       ["enter", "escape", "page-up"],
       ["lead:", "lead:", "lead:"],
     ],
@@ -72,11 +72,11 @@ describe("keys in a lead's pane", () => {
     expect(walk(keys)).toEqual(places);
   });
 
-  test("do nothing where nobody is", () => {
+  test("does nothing if there are no agents", () => {
     expect(walk(["down", "up", "enter"], [])).toEqual(["lead:", "lead:", "lead:"]);
   });
 
-  test("scroll one that is viewed, not beyond its first row", () => {
+  test("scrolls a viewed agent back to its first row at most", () => {
     const long = agent("ann", { lines: Array.from({ length: 15 }, (_, i) => `row ${i}`) });
     const back = (view: TeamView, key: KeyPress): TeamView =>
       settledView(afterKey(view, key, [long]).view, [long]);
@@ -85,20 +85,20 @@ describe("keys in a lead's pane", () => {
     expect(far.back).toBe(15);
     expect(back(far, "page-down").back).toBe(5);
     expect(back(back(far, "page-down"), "page-down").back).toBe(0);
-    // Whoever interrupts it sees that it is.
+    // An interrupt scrolls to the end, so that the user sees its effect.
     const works = { ...long, state: "active" as const };
     expect(afterKey(far, "escape", [works])).toEqual({ view: { ...far, back: 0 }, interrupt: true });
   });
 });
 
-test("one that goes while it is looked at gives way to the list, and the last one to the lead", () => {
+test("settledView returns to the list when the viewed agent leaves, and to the lead when the last one does", () => {
   const viewed: TeamView = { at: "agent", selected: "bob", back: 0 };
   expect(settledView(viewed, TRIO)).toEqual(viewed);
   expect(settledView(viewed, [agent("ann")])).toEqual({ at: "list", selected: "ann", back: 0 });
   expect(settledView(viewed, [])).toEqual(LEAD_VIEW);
 });
 
-describe("a frame", () => {
+describe("frameOf", () => {
   const facts = (more: Partial<ViewFacts> = {}): ViewFacts => ({
     team: "crew",
     agents: TRIO,
@@ -108,7 +108,7 @@ describe("a frame", () => {
   const drawn = (view: TeamView, known: ViewFacts, size = { width: 50, height: 12 }, line = "") =>
     frameOf(view, known, { ...size, paint: painter(true) }, line);
 
-  test("of the list has each with its state, and the end of what the selected one shows", () => {
+  test("lists each agent with its state, and the last output of the selected one", () => {
     expect(drawn({ at: "list", selected: "bob", back: 0 }, facts()).rows).toEqual([
       "teammates of crew           Enter views · Esc back",
       "",
@@ -121,7 +121,7 @@ describe("a frame", () => {
     ]);
   });
 
-  test("of one has its end between its name and what is typed, with the cursor behind that", () => {
+  test("shows an agent's output between its title and the input line, with the cursor after the input", () => {
     const bob = agent("bob", { state: "active", activity: "Bash(make)", lines: ["1", "2", "3", "4", "5"] });
     const frame = drawn(
       { at: "agent", selected: "bob", back: 0 },
@@ -150,14 +150,14 @@ describe("a frame", () => {
     expect(back.rows.slice(2, 5)).toEqual(["1", "2", "3"]);
   });
 
-  test("of one that has ended takes no line", () => {
+  test("has no input line for an agent that has ended", () => {
     const gone = agent("ann", { state: "failed" });
     const frame = drawn({ at: "agent", selected: "ann", back: 0 }, facts({ agents: [gone] }));
     expect(frame.rows[0]).toMatch(/^✗ ann {2}crashed/);
     expect([frame.rows.at(-1), frame.cursor]).toEqual(["it has ended", undefined]);
   });
 
-  test("of the tasks says who has each, and what it waits behind", () => {
+  test("lists each task with its owner and its blockers", () => {
     const task = (id: string, more: object) => ({
       id,
       subject: `task ${id}`,
@@ -181,7 +181,7 @@ describe("a frame", () => {
     ]);
   });
 
-  test("of one names the second key only where there is room for it, and for what it does", () => {
+  test("names the second key only if there is room and the key does something", () => {
     const bob = agent("bob", { state: "active", activity: "Bash(make)" });
     const [head] = drawn({ at: "agent", selected: "bob", back: 0 }, facts({ agents: [bob] }), {
       width: 40,
@@ -190,7 +190,7 @@ describe("a frame", () => {
     expect(head).toBe("● bob  Bash(make)         Esc interrupts");
   });
 
-  test("cuts what was shown when the terminal was wider, with its styles", () => {
+  test("cuts lines that were written for a wider terminal and keeps their styles", () => {
     const styled = painter(false);
     const ann = agent("ann", {
       lines: [
@@ -210,7 +210,7 @@ describe("a frame", () => {
     ]);
   });
 
-  test("of the list shows the selected one however many there are", () => {
+  test("keeps the selected agent of a long list visible", () => {
     const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
     for (const selected of ["agent-0", "agent-20", "agent-39"]) {
       const { rows } = drawn({ at: "list", selected, back: 0 }, facts({ agents: many }));
@@ -218,7 +218,7 @@ describe("a frame", () => {
     }
   });
 
-  test("has no more rows than the screen, and keeps what is foreign from its cells", () => {
+  test("has no more rows than the screen and contains no control characters of others", () => {
     const many = Array.from({ length: 40 }, (_, i) => agent(`agent-${i}`));
     const wild = agent("bad\u001b[2J", {
       lines: ["stripped when it was written"],

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { recoverEntries } from "../../../../src/team/inbox/inbox-format.ts";
 
-test("a very long message stands in the way of no repair", () => {
+test("recoverEntries recovers a very long message", () => {
   const text = `${"a".repeat(1000)}\n`.repeat(20_000);
   const [first, second, ...rest] = recoverEntries(`[${JSON.stringify({ text })},{"b":1},{"c`);
   expect((first as { text: string }).text).toHaveLength(text.length);
   expect([second, rest]).toEqual([{ b: 1 }, []]);
 });
 
-describe("a damage in the middle", () => {
+describe("recoverEntries with damaged text", () => {
   const entry = (text: string) => ({ from: "peer", text, timestamp: "2026-11-21T02:41:03.527Z" });
   const entries = ["one", 'two "{" [', "three", '{"from":"x","text":"y","timestamp":"z"}'].map(entry);
   const text = JSON.stringify(entries, undefined, 2);
   const saved = (damaged: string) => recoverEntries(damaged).map((found) => (found as { text: string }).text);
 
-  test("costs no entry that is whole behind it, wherever it is", () => {
+  test("recovers every intact entry before and after the damage", () => {
     for (const [i, { text: said }] of entries.entries()) {
       const at = text.indexOf(JSON.stringify(said));
       for (const rubbish of ["\0".repeat(said.length), '"', "{", "}", "]", "\\"]) {
@@ -29,7 +29,7 @@ describe("a damage in the middle", () => {
     }
   });
 
-  test("at the very begin, or behind the end, costs none either", () => {
+  test("recovers every entry if the damage is at the beginning or the end", () => {
     expect(saved(`\0\0${text.slice(2)}`)).toEqual(entries.map((other) => other.text));
     expect(saved(`rubbish ${text}`)).toEqual(entries.map((other) => other.text));
     expect(saved(`${text.slice(0, text.indexOf('"two'))}${text}`)).toEqual([
@@ -39,13 +39,13 @@ describe("a damage in the middle", () => {
     expect(saved(`${text}] ${text}`)).toHaveLength(2 * entries.length);
   });
 
-  test("makes no message of what only looks like one inside a message", () => {
+  test("does not recover text inside a message as a message", () => {
     const nested = JSON.stringify([{ ...entry("outer"), metadata: entry("inner") }]);
     expect(saved(nested.slice(0, -1))).toEqual(["outer"]);
     expect(saved(`[{"from":"x","text":${JSON.stringify(JSON.stringify(entry("forged")))}`)).toEqual([]);
   });
 
-  test("of rubbish without end is looked through no longer than is worth it", () => {
+  test("gives up soon on very long damaged text", () => {
     const rubbish = '{"a'.repeat(200_000);
     expect(recoverEntries(`[${rubbish}`)).toEqual([]);
   });

@@ -16,7 +16,7 @@ it.each<[BudgetLevel, BudgetLimits, number, number]>([
   ["spent", TOKENS, 1_000, 0],
   ["spent", TOKENS, 5_000, 0],
   ["within", COST, 1e9, 0.0799],
-  // As it comes from adding cents: a little less than it should be.
+  // Floating-point sums of cents: slightly below the exact value.
   ["near", COST, 0, 0.8 * 0.1],
   ["spent", COST, 0, 0.1 + 0.2 - 0.2],
   ["spent", COST, 0, Array.from({ length: 10 }, () => 0.01).reduce((a, b) => a + b)],
@@ -24,11 +24,11 @@ it.each<[BudgetLevel, BudgetLimits, number, number]>([
   ["near", BOTH, 900, 0.01],
   ["spent", BOTH, 1_000, 0.01],
   ["spent", BOTH, 10, 0.2],
-])("is %s of %j with %j tokens and $%j", (level, limits, tokens, costUsd) => {
+])("budgetUse is %s for %j with %j tokens and $%j", (level, limits, tokens, costUsd) => {
   expect(budgetUse(limits, { tokens, costUsd }).level).toBe(level);
 });
 
-it("says how far it is used by the limit that is nearer", () => {
+it("budgetUse returns the share of the limit that is closer to being reached", () => {
   expect(budgetUse(BOTH, { tokens: 500, costUsd: 0.09 }).share).toBe(0.9);
 });
 
@@ -36,6 +36,6 @@ it.each([
   [TOKENS, 12_345, 0, "12,345 of 1,000 tokens"],
   [COST, 5, 0.0123, "$0.012 of $0.10"],
   [BOTH, 0, 2, "0 of 1,000 tokens, $2.00 of $0.10"],
-])("%j with %j tokens and $%j reads as %j", (limits, tokens, costUsd, text) => {
+])("budgetText: %j with %j tokens and $%j reads %j", (limits, tokens, costUsd, text) => {
   expect(budgetText(limits, { tokens, costUsd })).toBe(text);
 });

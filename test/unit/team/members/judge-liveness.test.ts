@@ -27,68 +27,98 @@ const verdict = (records: Partial<AgentRecords>, liveness: Liveness = "alive", m
 };
 
 test.each([
-  ["nothing known of it", {}, "alive", ["unknown", null, null]],
-  ["put somewhere, not ready", { place: PLACE }, "alive", ["starting", true, null]],
-  ["its place vanished before it was ready", { place: PLACE }, "dead", ["crashed", false, null]],
+  ["unknown if it has no records", {}, "alive", ["unknown", null, null]],
+  ["starting if it has a place and is not ready", { place: PLACE }, "alive", ["starting", true, null]],
+  ["crashed if its place vanished before it was ready", { place: PLACE }, "dead", ["crashed", false, null]],
   [
-    "the backend does not have its place",
+    "crashed if the backend does not list its place",
     { place: PLACE, presentInstances: new Set([]) },
     "alive",
     ["crashed", false, null],
   ],
   [
-    "the backend has it",
+    "starting if the backend lists its place",
     { place: PLACE, presentInstances: new Set(["i"]) },
     "dead",
     ["starting", true, null],
   ],
   [
-    "starting in another pid space, whose places no backend here sees (S77)",
+    "unknown if it starts in another pid space, whose places no local backend sees (S77)",
     { place: PLACE, presentInstances: new Set([]) },
     "unknown",
     ["unknown", null, null],
   ],
-  ["at work", { place: PLACE, status: status("running") }, "alive", ["running", true, null]],
-  ["another machine's", { place: PLACE, status: status() }, "unknown", ["unknown", null, null]],
-  ["gone without a word", { place: PLACE, status: status() }, "dead", ["crashed", false, null]],
-  ["gone as it said it would", { place: PLACE, status: status("stopping") }, "dead", ["exited", false, null]],
-  ["ended well", { place: PLACE, status: status(), exit: exit(0) }, "dead", ["exited", false, 0]],
-  ["failed", { place: PLACE, status: status(), exit: exit(3) }, "dead", ["crashed", false, 3]],
   [
-    "killed",
+    "running if its process lives and its status says so",
+    { place: PLACE, status: status("running") },
+    "alive",
+    ["running", true, null],
+  ],
+  [
+    "unknown if its process is on another machine",
+    { place: PLACE, status: status() },
+    "unknown",
+    ["unknown", null, null],
+  ],
+  [
+    "crashed if its process is gone without an exit record",
+    { place: PLACE, status: status() },
+    "dead",
+    ["crashed", false, null],
+  ],
+  [
+    "exited if its process is gone and its status was stopping",
+    { place: PLACE, status: status("stopping") },
+    "dead",
+    ["exited", false, null],
+  ],
+  [
+    "exited if its exit code is 0",
+    { place: PLACE, status: status(), exit: exit(0) },
+    "dead",
+    ["exited", false, 0],
+  ],
+  [
+    "crashed if its exit code is not 0",
+    { place: PLACE, status: status(), exit: exit(3) },
+    "dead",
+    ["crashed", false, 3],
+  ],
+  [
+    "crashed after SIGKILL",
     { place: PLACE, status: status(), exit: exit(137, "SIGKILL") },
     "dead",
     ["crashed", false, "SIGKILL"],
   ],
   [
-    "its pane was closed",
+    "exited after SIGHUP, when its pane was closed",
     { place: PLACE, status: status(), exit: exit(129, "SIGHUP") },
     "dead",
     ["exited", false, "SIGHUP"],
   ],
   [
-    "a person's Ctrl-C, also of a program that says nothing of its end",
+    "exited after SIGINT, even if its status still says running",
     { place: PLACE, status: status("running"), exit: exit(130, "SIGINT") },
     "dead",
     ["exited", false, "SIGINT"],
   ],
   [
-    "a plain kill",
+    "exited after SIGTERM",
     { place: PLACE, status: status("running"), exit: exit(143, "SIGTERM") },
     "dead",
     ["exited", false, "SIGTERM"],
   ],
   [
-    "started again since",
+    "starting again if its place belongs to a newer start than its exit record",
     { place: { ...PLACE, instance: "j" }, status: status(), exit: exit(137, "SIGKILL") },
     "alive",
     ["starting", true, null],
   ],
-] as const)("%s", (_what, records, liveness, expected) => {
+] as const)("judgeLiveness: a member is %s", (_what, records, liveness, expected) => {
   expect(verdict(records as Partial<AgentRecords>, liveness)).toEqual(expected);
 });
 
-test("an agent inside its lead's process ends without it", () => {
+test("judgeLiveness: a member inside the lead's process can exit while that process lives", () => {
   const inside = { ...MEMBER, backendType: "in-process" };
   expect(verdict({ status: status("exited") }, "alive", inside)).toEqual(["exited", false, null]);
 });

@@ -6,7 +6,7 @@ function task(id: string, blockedBy: string[] = [], blocks: string[] = []): Task
   return { id, subject: id, description: "", status: "pending", blocks, blockedBy };
 }
 
-/** The lists as they are after the repair: `1 > 2` says that 1 blocks 2, `2 < 1` that 2 waits for 1. */
+/** Lists the links after the repair: `1 > 2` means that 1 blocks 2, `2 < 1` that 2 waits for 1. */
 function repaired(tasks: readonly Task[], isThere?: (id: string) => boolean): string[] {
   const repairs = new Map(repairLinks(tasks, isThere).map((repair) => [repair.id, repair]));
   return tasks.flatMap((one) => {
@@ -15,12 +15,12 @@ function repaired(tasks: readonly Task[], isThere?: (id: string) => boolean): st
   });
 }
 
-test("links in step need nothing, circles neither: a person decides which link is wrong", () => {
+test("repairLinks changes neither consistent links nor cycles, since a user must decide which link is wrong", () => {
   expect(repairLinks([task("1", [], ["2"]), task("2", ["1"])])).toEqual([]);
   expect(repairLinks([task("1", ["2"], ["2"]), task("2", ["1"], ["1"])])).toEqual([]);
 });
 
-test("a link that stands at one end gets the other", () => {
+test("repairLinks adds the missing other end of a link", () => {
   expect(repaired([task("1"), task("2", ["1"])])).toEqual(["1 > 2", "2 < 1"]);
   expect(repaired([task("1", [], ["2"]), task("2")])).toEqual(["1 > 2", "2 < 1"]);
   expect(repairLinks([task("1"), task("2", ["1"])])).toMatchObject([
@@ -28,22 +28,22 @@ test("a link that stands at one end gets the other", () => {
   ]);
 });
 
-test("one that would close a circle goes, however long the way", () => {
+test("repairLinks drops a one-sided link that would close a cycle", () => {
   const tasks = [task("1", [], ["2"]), task("2", ["1"], ["3"]), task("3", ["2"], ["1"])];
   expect(repaired(tasks)).toEqual(["1 > 2", "2 > 3", "2 < 1", "3 < 2"]);
 });
 
-test("links to what is not there go, to what only cannot be read they stay", () => {
+test("repairLinks drops links to missing tasks and keeps links to unreadable ones", () => {
   const tasks = [task("1", ["8"], ["9"])];
   expect(repaired(tasks)).toEqual([]);
   expect(repaired(tasks, (id) => id === "8")).toEqual(["1 < 8"]);
 });
 
-test("a link to itself goes", () => {
+test("repairLinks drops a link from a task to itself", () => {
   expect(repaired([task("1", ["1"], ["1"])])).toEqual([]);
 });
 
-test("what was repaired needs no second repair", () => {
+test("repairLinks is idempotent", () => {
   const tasks = [task("1", ["3", "1"], ["2", "7"]), task("2", [], ["3"]), task("3", ["9"], [])];
   const fixed = repairLinks(tasks).reduce(
     (all, { id, blocks, blockedBy }) =>

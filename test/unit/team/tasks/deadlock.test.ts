@@ -7,22 +7,22 @@ function task(id: string, blockedBy: string[] = [], more: Partial<Task> = {}): T
 }
 
 const living = (owner: string): boolean => owner !== "dead";
-const found = (...tasks: Task[]): unknown => deadlockOf(tasks, living) ?? "goes on";
+const found = (...tasks: Task[]): unknown => deadlockOf(tasks, living) ?? "can continue";
 const active = { status: "in_progress", owner: "ada" } as const;
 
 test.each<[string, Task[]]>([
-  ["there is nothing to do", []],
-  ["everything is done", [task("1", [], { status: "completed", owner: "dead" })]],
-  ["a task is free", [task("1"), task("2", ["3"]), task("3", ["2"])]],
-  ["somebody works, though behind a blocker that came later", [task("1", ["2"], active), task("2", ["1"])]],
-  ["somebody living has a task that waits for nothing", [task("1", [], { owner: "ada" })]],
-  ["what it waits for is missing", [task("1", ["9"])]],
-  ["what it waits for is done", [task("1", ["2"]), task("2", [], { status: "completed" })]],
-])("a team goes on where %s", (_title, tasks) => {
-  expect(found(...tasks)).toBe("goes on");
+  ["there are no tasks", []],
+  ["all tasks are completed", [task("1", [], { status: "completed", owner: "dead" })]],
+  ["a task is unassigned and unblocked", [task("1"), task("2", ["3"]), task("3", ["2"])]],
+  ["a task was started before its blocker was added", [task("1", ["2"], active), task("2", ["1"])]],
+  ["a living owner has an unblocked task", [task("1", [], { owner: "ada" })]],
+  ["a blocker is missing", [task("1", ["9"])]],
+  ["the blocker is completed", [task("1", ["2"]), task("2", [], { status: "completed" })]],
+])("deadlockOf reports nothing if %s", (_title, tasks) => {
+  expect(found(...tasks)).toBe("can continue");
 });
 
-test("a circle is named in the order of waiting, without what only hangs on it", () => {
+test("deadlockOf names the tasks of a cycle in order, without tasks that only wait for it", () => {
   const hanging = task("1", ["2"]);
   expect(found(hanging, task("2", ["4"]), task("4", ["3"]), task("3", ["2"]))).toEqual({
     kind: "cycle",
@@ -31,24 +31,28 @@ test("a circle is named in the order of waiting, without what only hangs on it",
   expect(found(task("1", ["1"]))).toEqual({ kind: "cycle", tasks: ["1"] });
 });
 
-test("an owner that will not come is named with all that it keeps", () => {
-  const his = { owner: "dead" };
-  const tasks = [task("1", [], his), task("2", ["1"]), task("3", [], { ...his, status: "in_progress" })];
-  expect(found(...tasks, task("4", ["1"], his))).toEqual({
+test("deadlockOf names a dead owner and all its unblocked tasks", () => {
+  const deadOwner = { owner: "dead" };
+  const tasks = [
+    task("1", [], deadOwner),
+    task("2", ["1"]),
+    task("3", [], { ...deadOwner, status: "in_progress" }),
+  ];
+  expect(found(...tasks, task("4", ["1"], deadOwner))).toEqual({
     kind: "dead-owner",
     owner: "dead",
     tasks: ["1", "3"],
   });
 });
 
-test("an owner is known by the name in its id", () => {
+test("deadlockOf recognises an owner by the name in its agent id", () => {
   expect(found(task("1", [], { owner: "dead@crew" }))).toMatchObject({ owner: "dead" });
 });
 
-test("the report is a sentence", () => {
-  const said = (...tasks: string[]): string => deadlockSentence({ kind: "cycle", tasks });
-  expect(said("1")).toBe("#1 waits for itself");
-  expect(said("1", "2", "3")).toBe("#1 waits for #2, #2 for #3, #3 for #1");
+test("deadlockSentence describes the deadlock", () => {
+  const sentence = (...tasks: string[]): string => deadlockSentence({ kind: "cycle", tasks });
+  expect(sentence("1")).toBe("#1 waits for itself");
+  expect(sentence("1", "2", "3")).toBe("#1 waits for #2, #2 for #3, #3 for #1");
   expect(deadlockSentence({ kind: "dead-owner", owner: "ghost", tasks: ["1"], isStranger: true })).toBe(
     "#1 belongs to ghost, who is not in this team",
   );
@@ -57,7 +61,7 @@ test("the report is a sentence", () => {
   );
 });
 
-test("ten thousand tasks in a row behind a circle take no time that anybody sees", () => {
+test("deadlockOf handles ten thousand tasks that wait for a cycle", () => {
   const row = Array.from({ length: 10_000 }, (_, i) => task(String(i + 1), [String(i + 2)]));
   expect(found(...row, task("10001", ["10001"]))).toEqual({ kind: "cycle", tasks: ["10001"] });
 });

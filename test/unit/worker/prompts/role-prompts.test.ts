@@ -19,36 +19,39 @@ const lead = (given: Partial<LeadFacts> = {}) =>
     ...given,
   });
 
-describe("a teammate is told (protocol.md section 8)", () => {
+describe("teammateSection (protocol.md section 8)", () => {
   test.each<[string, RegExp]>([
-    ["who it is", /You are kim, a teammate in the team "crew"/],
-    ["who else is there", /which team-lead leads\. The others: team-lead, bo\b/],
-    ["to speak of them by name", /Use their names/],
+    ["names the teammate and its team", /You are kim, a teammate in the team "crew"/],
+    ["names the other members", /which team-lead leads\. The others: team-lead, bo\b/],
+    ["asks to use names for them", /Use their names/],
     [
-      "where config and tasks are",
+      "names the config file and the task directory",
       /\/teams\/crew\/config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
     ],
-    ["that messages come by themselves", /come to you by themselves.*Never wait or poll/],
-    ["that its plain text is seen by nobody else", /Your plain text reaches no other agent.*SendMessage/s],
-    ["to look at the task list after each task", /After each task look at the task list/],
-    ["to take the lowest id", /unblocked tasks.*the one with the lowest id.*owner "kim".*in_progress/s],
-    ["to add what it finds", /add tasks for what you found/],
-    ["what it does with a task that it cannot finish", /Give back a task.*status pending, an empty owner/],
-    ["that idle is normal", /idle is normal/],
+    ["says that messages arrive without polling", /come to you by themselves.*Never wait or poll/],
+    ["says that plain text reaches no other agent", /Your plain text reaches no other agent.*SendMessage/s],
+    ["asks to read the task list after each task", /After each task look at the task list/],
     [
-      "how a shutdown is answered",
+      "asks to claim the unblocked task with the lowest id",
+      /unblocked tasks.*the one with the lowest id.*owner "kim".*in_progress/s,
+    ],
+    ["asks to add tasks for findings", /add tasks for what you found/],
+    ["says how to unassign a task that it cannot finish", /Give back a task.*status pending, an empty owner/],
+    ["says that idle is normal", /idle is normal/],
+    [
+      "says how to answer a shutdown request",
       /shutdown request with SendMessage of type shutdown_response: approve.*refuse it and say why/s,
     ],
   ])("%s", (_, words) => {
     expect(teammate()).toMatch(words);
   });
 
-  test("nobody's id, but names", () => {
+  test("sections for teammate and lead contain names but no agent ids", () => {
     expect(teammate()).not.toMatch(/\w@crew/);
     expect(lead()).not.toMatch(/\w@crew/);
   });
 
-  test("how a plan is made, while it plans and only then", () => {
+  test("explains planning only in plan mode", () => {
     const planning = teammate("/home/ada/.claude/plans/kim.md");
     expect(planning).toMatch(
       /# You are in plan mode.*\/plans\/kim\.md.*ExitPlanMode.*rejection says what to change/s,
@@ -57,34 +60,37 @@ describe("a teammate is told (protocol.md section 8)", () => {
   });
 });
 
-describe("a lead is told (protocol.md section 8)", () => {
+describe("leadSection (protocol.md section 8)", () => {
   test.each<[string, RegExp]>([
-    ["who it is", /You are team-lead, the lead of the team "crew"/],
-    ["who is there already", /Your teammates now: kim\..*start nobody twice/],
-    ["where config and tasks are", /config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/],
-    ["three to five teammates", /Three to five teammates/],
-    ["tasks that fit one context", /tasks that each fit one agent's context/],
-    ["a message rather than a broadcast", /Prefer a message.*over a broadcast/],
+    ["names the lead and its team", /You are team-lead, the lead of the team "crew"/],
+    ["names the existing teammates", /Your teammates now: kim\..*start nobody twice/],
     [
-      "a subagent where only the result matters",
+      "names the config file and the task directory",
+      /config\.json, its tasks in \/home\/ada\/\.claude\/tasks\/crew/,
+    ],
+    ["recommends three to five teammates", /Three to five teammates/],
+    ["recommends tasks that fit one context", /tasks that each fit one agent's context/],
+    ["recommends messages over broadcasts", /Prefer a message.*over a broadcast/],
+    [
+      "recommends a subagent if only the result matters",
       /where only the result matters.*subagent \(Agent without a name\)/,
     ],
-    ["that idle is normal", /idle is normal for a teammate/],
-    ["how a plan is answered", /plan_approval_response, and say in a rejection what to change/],
-    ["who answers a permission", /Only the person and their rules answer a teammate's request/],
-    ["shutdown of all before delete", /shutdown_request, all of them before TeamDelete/],
+    ["says that idle is normal", /idle is normal for a teammate/],
+    ["says how to answer a plan", /plan_approval_response, and say in a rejection what to change/],
+    ["says who answers a permission request", /Only the person and their rules answer a teammate's request/],
+    ["asks to shut down all teammates before TeamDelete", /shutdown_request, all of them before TeamDelete/],
   ])("%s", (_, words) => {
     expect(lead()).toMatch(words);
   });
 
-  test("without a person, that its team ends before its result", () => {
+  test("without a user, asks to delete the team before the result", () => {
     expect(lead({ run: "alone" })).toMatch(
       /nobody answers questions.*Before that turn, shut every teammate down.*TeamDelete/s,
     );
     for (const run of ["goal", "open"] as const) expect(lead({ run })).not.toContain("without a person");
   });
 
-  test("in delegate mode, that it only coordinates, and where the task list is; not to do the work", () => {
+  test("in delegate mode, says that the lead only coordinates, and where the task list is", () => {
     const coordinating = lead({ delegate: true });
     expect(coordinating).toMatch(
       /# You only coordinate.*task list \(TaskList; the files are in \/home\/ada\/\.claude\/tasks\/crew\)/s,
@@ -93,7 +99,7 @@ describe("a lead is told (protocol.md section 8)", () => {
     expect(lead()).not.toContain("only coordinate");
   });
 
-  test("in plan mode, that it only reads; and of nobody where nobody is there yet", () => {
+  test("in plan mode, says that the lead only reads; without teammates, says so", () => {
     expect(lead({ plans: true })).toContain("# You are in plan mode");
     expect(lead()).not.toContain("# You are in plan mode");
     expect(lead({ others: [] })).toContain("You have no teammates yet.");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TeamRoster } from "../../../../src/worker/prompts/roster.ts";
 
-test("A roster is the same for as long as a conversation, and each change of it is news once", () => {
+test("TeamRoster keeps its names for a conversation and reports each change once", () => {
   let now = ["team-lead", "ada"];
   const roster = new TeamRoster(() => now);
   expect(roster.news()).toBeUndefined();
@@ -17,7 +17,7 @@ test("A roster is the same for as long as a conversation, and each change of it 
   expect(roster.news()).toContain("With you in it now: nobody.");
 });
 
-test("A roster is told anew with a new conversation, and what came before is no news then", () => {
+test("TeamRoster takes the current names when a new conversation begins, without a report", () => {
   let now = ["ada"];
   const roster = new TeamRoster(() => now);
   expect(roster.names).toEqual(["ada"]);

@@ -14,39 +14,44 @@ const turn = (fields: Partial<TurnSummary> = {}): TurnSummary => ({
   ...fields,
 });
 
-describe("a turn's end is told to the lead", () => {
+describe("worthNotice", () => {
   it.each<[string, TurnSummary, string | undefined, boolean]>([
-    ["when a tool was called", turn({ toolCalls: 1 }), undefined, true],
-    ["when a tool was called and the same was said", turn({ toolCalls: 1, text: "done" }), "done", true],
-    ["when something was said", turn({ text: "hello" }), undefined, true],
-    ["when something else was said than last time", turn({ text: "hello" }), "done", true],
-    ["when it is the first, also of one that said nothing", turn(), undefined, true],
-    ["not when nothing was done or said since the last notice (S32)", turn(), "done", false],
-    ["not when only the last notice was said again (S32)", turn({ text: "thanks" }), "thanks", false],
-    ["when it failed", turn({ outcome: "failed", failure: "no key" }), undefined, true],
-    ["not when it failed as before", turn({ outcome: "failed", failure: "no key" }), "no key", false],
+    ["yes, if a tool was called", turn({ toolCalls: 1 }), undefined, true],
     [
-      "when it failed as before, behind a call",
+      "yes, if a tool was called and the same text was repeated",
+      turn({ toolCalls: 1, text: "done" }),
+      "done",
+      true,
+    ],
+    ["yes, if the turn had a text", turn({ text: "hello" }), undefined, true],
+    ["yes, if the text differs from the last notice", turn({ text: "hello" }), "done", true],
+    ["yes, for a first turn, even without text", turn(), undefined, true],
+    ["no, without calls and text since the last notice (S32)", turn(), "done", false],
+    ["no, if only the last notice was repeated (S32)", turn({ text: "thanks" }), "thanks", false],
+    ["yes, if the turn failed", turn({ outcome: "failed", failure: "no key" }), undefined, true],
+    ["no, if it failed as before", turn({ outcome: "failed", failure: "no key" }), "no key", false],
+    [
+      "yes, if it failed as before after a call",
       turn({ outcome: "failed", failure: "no key", toolCalls: 1 }),
       "no key",
       true,
     ],
-    ["when it failed in another way", turn({ outcome: "failed", failure: "429" }), "no key", true],
-  ])("%s", (_title, summary, last, told) => {
-    expect(worthNotice(summary, last)).toBe(told);
+    ["yes, if it failed in another way", turn({ outcome: "failed", failure: "429" }), "no key", true],
+  ])("%s", (_title, summary, last, expected) => {
+    expect(worthNotice(summary, last)).toBe(expected);
   });
 });
 
-describe("an idle notice", () => {
+describe("noticeOf", () => {
   it.each([
     ["completed", "available"],
     ["interrupted", "interrupted"],
     ["failed", "failed"],
-  ] as const)("of a turn that %s says %s", (outcome, idleReason) => {
+  ] as const)("of a turn that %s gives the reason %s", (outcome, idleReason) => {
     expect(noticeOf(turn({ outcome }))).toEqual({ idleReason, toolCalls: 0 });
   });
 
-  it("carries the last words, why it failed, and what was last written to a peer, and the task that was completed", () => {
+  it("contains the last text, the failure, the summary of the last message and the completed task", () => {
     const summary = turn({ outcome: "failed", text: "I tried", failure: "no key", toolCalls: 2 });
     expect(noticeOf(summary, { peerSummary: "[to ada] found it", completedTaskId: "3" })).toEqual({
       idleReason: "failed",
@@ -59,13 +64,13 @@ describe("an idle notice", () => {
     });
   });
 
-  it("is cut where a long text would fill the lead's context", () => {
+  it("cuts a long text", () => {
     const { result } = noticeOf(turn({ text: "x".repeat(MAX_NOTICE_RESULT + 1) }));
     expect(result).toBe(`${"x".repeat(MAX_NOTICE_RESULT)}…`);
   });
 });
 
-describe("several turns before one rest", () => {
+describe("WorkSinceIdle over several turns", () => {
   const workOf = (...turns: readonly TurnSummary[]) => {
     const work = new WorkSinceIdle();
     for (const one of turns) work.add(one);
@@ -73,13 +78,13 @@ describe("several turns before one rest", () => {
   };
   const failed = turn({ outcome: "failed", failure: "no key", toolCalls: 1 });
 
-  it("are one notice of all that was done and the last that was said", () => {
+  it("sums up the tool calls and keeps the last text", () => {
     const work = workOf(turn({ toolCalls: 2, text: "I begin" }), turn({ toolCalls: 1 }));
     expect(work.notice()).toEqual({ idleReason: "available", result: "I begin", toolCalls: 3 });
     expect(work.notice()).toBeUndefined();
   });
 
-  it("tell of a failure that others stand behind", () => {
+  it("reports a failure even if later turns completed", () => {
     expect(workOf(failed, turn({ text: "ok" })).notice()).toEqual({
       idleReason: "failed",
       failureReason: "no key",
@@ -88,7 +93,7 @@ describe("several turns before one rest", () => {
     });
   });
 
-  it("tell of the interrupt that was last, and of no failure twice", () => {
+  it("reports the last interrupt, and no failure twice", () => {
     const work = workOf(failed, turn({ outcome: "interrupted" }));
     expect(work.notice()).toMatchObject({ idleReason: "interrupted", failureReason: "no key" });
     work.add(turn({ text: "ok" }));

@@ -10,14 +10,14 @@ const answered = (isError: boolean): ConversationMessage => ({
   role: "user",
   content: [{ type: "tool_result", toolUseId: "1", content: "", isError }],
 });
-const said: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "hm" }] };
+const text: ConversationMessage = { role: "assistant", content: [{ type: "text", text: "hm" }] };
 
 it.each<[string, boolean, readonly ConversationMessage[]]>([
-  ["a plan that was sent", true, [said, called("ExitPlanMode"), answered(false)]],
-  ["one that was refused, or lost with its process", false, [called("ExitPlanMode"), answered(true)]],
+  ["a sent plan", true, [text, called("ExitPlanMode"), answered(false)]],
+  ["a plan that was refused, or lost with its process", false, [called("ExitPlanMode"), answered(true)]],
   ["another call", false, [called("Read"), answered(false)]],
-  ["a plan, and words after it", false, [called("ExitPlanMode"), answered(false), said]],
-  ["nothing", false, []],
-])("a conversation that ends with %s waits for a verdict: %j", (_what, waits, messages) => {
+  ["a plan and text after it", false, [called("ExitPlanMode"), answered(false), text]],
+  ["no message", false, []],
+])("endsWithPlan: a conversation that ends with %s: %j", (_what, waits, messages) => {
   expect(endsWithPlan(messages)).toBe(waits);
 });

@@ -1,0 +1,25 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { checkModelOnline } from "../../../src/doctor/model-access.ts";
+
+describe("model access", () => {
+  it("checkModelOnline judges the answer of the server", async () => {
+    const server = createServer((request, response) => {
+      const good = request.headers["x-api-key"] === "good";
+      response.writeHead(good ? 200 : 401).end("{}");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = (key: string): ReturnType<typeof checkModelOnline> =>
+      checkModelOnline({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: `${base}/` });
+    expect(await ask("good")).toMatchObject({ level: "ok" });
+    expect(await ask("bad")).toMatchObject({ level: "fail", text: expect.stringContaining("401") });
+    const unreachable = await checkModelOnline({
+      ANTHROPIC_API_KEY: "x",
+      ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+    });
+    expect(unreachable).toMatchObject({ level: "fail", text: expect.stringContaining("cannot be reached") });
+  });
+});

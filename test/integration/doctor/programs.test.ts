@@ -1,0 +1,29 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkGit, checkShell, checkTmux } from "../../../src/doctor/programs.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+describe("required programs", () => {
+  it("reports a missing program and says how to install it", async () => {
+    const env = { PATH: temporaryDirectory() };
+    expect(await checkTmux(env)).toMatchObject({
+      level: "fail",
+      remedy: expect.stringContaining("install tmux"),
+    });
+    expect(await checkGit(env)).toMatchObject({ level: "warn" });
+  });
+
+  it("warns about a missing shell and about a shell that it cannot take a snapshot of", () => {
+    const directory = temporaryDirectory();
+    const shell = (name: string): string => {
+      writeFileSync(join(directory, name), "");
+      chmodSync(join(directory, name), 0o755);
+      return join(directory, name);
+    };
+    expect(checkShell({ SHELL: shell("zsh") }).level).toBe("ok");
+    expect(checkShell({ SHELL: shell("nu") })).toMatchObject({ level: "warn" });
+    expect(checkShell({ SHELL: join(directory, "gone") })).toMatchObject({ level: "warn" });
+    expect(checkShell({}).level).toBe("warn");
+  });
+});

@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isSystemError, systemCode, systemHint, systemRefusal, TeamError } from "../../src/errors.ts";
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not throw.");
+}
+
+test("systemCode returns the code of a system error, and undefined for a TeamError", () => {
+  const missing = thrownBy(() => readFileSync("/nowhere/at/all"));
+  expect([systemCode(missing), isSystemError(missing)]).toEqual(["ENOENT", true]);
+  const ours = new TeamError("TIMEOUT", "It took too long.", { cause: missing });
+  expect([systemCode(ours), isSystemError(ours)]).toEqual([undefined, false]);
+  for (const other of [undefined, "ENOENT", new Error("ENOENT"), { code: 2 }]) {
+    expect([systemCode(other), isSystemError(other)]).toEqual([undefined, false]);
+  }
+});
+
+test("systemHint explains a file in place of a directory and the reverse", () => {
+  const file = thrownBy(() => readFileSync(`${import.meta.filename}/below`));
+  const directory = thrownBy(() => readFileSync(import.meta.dirname));
+  expect([systemCode(file), systemHint(file)]).toEqual(["ENOTDIR", expect.stringContaining("TEAMS_HOME")]);
+  expect([systemCode(directory), systemHint(directory)]).toEqual([
+    "EISDIR",
+    expect.stringContaining("There is a directory where a file belongs"),
+  ]);
+});
+
+test("systemRefusal names only the path that the user knows", () => {
+  const directory = mkdtempSync(join(tmpdir(), "tt-errors-"));
+  writeFileSync(join(directory, "file"), "");
+  const refused = thrownBy(() => symlinkSync("123.abc", join(directory, "file", "x.q")));
+  rmSync(directory, { recursive: true });
+  const { message } = systemRefusal("/team/inboxes/a.json", "written", refused, "; it is as it was");
+  expect(message).toBe("/team/inboxes/a.json cannot be written (ENOTDIR: not a directory); it is as it was.");
+});

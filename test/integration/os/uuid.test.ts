@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { newUuid } from "../../../src/os/uuid.ts";
+
+test("newUuid returns different random UUIDs", () => {
+  const made = Array.from({ length: 50 }, newUuid);
+  expect(new Set(made).size).toBe(50);
+  for (const uuid of made)
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});

@@ -1,0 +1,47 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { loadPlaybook } from "../../../../src/runtime/agent/models.ts";
+
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "teams-playbook-"));
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+it("loadPlaybook rejects an unknown tool and suggests the nearest", () => {
+  const file = join(place, "play.json");
+  const tools = [{ name: "TaskCraete", input: {} }];
+  writeFileSync(file, JSON.stringify({ version: 1, agents: { ada: [{ tools }] } }));
+  expect(() => loadPlaybook(file)).toThrow("did you mean TaskCreate?");
+});
+
+it("loadPlaybook reports that the path is a directory", () => {
+  expect(() => loadPlaybook(place)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: `${place} is a directory, not a playbook.`,
+    }),
+  );
+});
+
+it.skipIf(process.getuid?.() === 0)("loadPlaybook reports that the file is not readable", () => {
+  const file = join(place, "secret.json");
+  writeFileSync(file, "{}");
+  chmodSync(file, 0);
+  expect(() => loadPlaybook(file)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: `You may not read the playbook ${file}.`,
+    }),
+  );
+});
+
+it("loadPlaybook rejects a path through a file and a path that is too long", () => {
+  const file = join(place, "plain");
+  writeFileSync(file, "");
+  for (const path of [join(file, "play.json"), join(place, "x".repeat(5000))]) {
+    expect(() => loadPlaybook(path)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+  }
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { TeamError } from "../../../src/errors.ts";
+import { openTeam, resolveTarget } from "../../../src/runtime/select-team.ts";
+import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { teamsHome } from "../../../src/team/ref.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+
+async function homeWith(teams: Readonly<Record<string, readonly string[]>>): Promise<Record<string, string>> {
+  const directory = temporaryDirectory();
+  const env = { HOME: directory, TEAMS_HOME: directory, XDG_RUNTIME_DIR: directory };
+  const home = teamsHome(env);
+  for (const [name, members] of Object.entries(teams)) {
+    const ref = await createTeamFiles(home, { name, leadSessionId: "s", leadCwd: directory, now: 1 });
+    await addMembers(
+      ref,
+      members.map((member) => ({ name: member, cwd: directory })),
+    );
+  }
+  return env;
+}
+
+function codeOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof TeamError) return error.code;
+    throw error;
+  }
+}
+
+describe("openTeam", () => {
+  it("acts as the lead, as --as says, or as the agent whose shell runs the command and no other", async () => {
+    const env = await homeWith({ alpha: ["dev", "rev"], beta: ["dev"] });
+    const actor = (as: string | undefined, agent?: string, team = "alpha"): string =>
+      openTeam(agent === undefined ? env : { ...env, TEAMS_AGENT: agent }, { team, as }).actor;
+    expect(actor(undefined)).toBe("team-lead");
+    expect(actor("dev")).toBe("dev");
+    expect(actor("DEV@alpha")).toBe("dev");
+    expect(actor(undefined, "rev@alpha")).toBe("rev");
+    expect(actor("rev", "rev@alpha")).toBe("rev");
+    expect(codeOf(() => actor("nobody"))).toBe("AGENT_NOT_FOUND");
+    expect(codeOf(() => actor("dev@beta"))).toBe("INVALID_INPUT");
+    expect(codeOf(() => actor("dev", "rev@alpha"))).toBe("NOT_LEAD");
+    expect(codeOf(() => actor("team-lead", "rev@alpha"))).toBe("NOT_LEAD");
+    expect(codeOf(() => actor(undefined, "dev@alpha", "beta"))).toBe("NOT_LEAD");
+    expect(codeOf(() => actor(undefined, "gone@alpha"))).toBe("AGENT_NOT_FOUND");
+  });
+});
+
+describe("resolveTarget", () => {
+  it("resolves a word to the existing team or member with that name", async () => {
+    const env = await homeWith({ alpha: ["dev"] });
+    const kindOf = (word: string | undefined, team?: string): string => {
+      const target = resolveTarget(env, { team }, word);
+      return target.kind === "team" ? `team ${target.open.ref.team}` : `member ${target.member.name}`;
+    };
+    expect(kindOf(undefined)).toBe("team alpha");
+    expect(kindOf("alpha")).toBe("team alpha");
+    expect(kindOf("dev")).toBe("member dev");
+    expect(kindOf("dev@alpha")).toBe("member dev");
+    expect(kindOf("dev", "alpha")).toBe("member dev");
+    expect(codeOf(() => kindOf("nobody"))).toBe("AGENT_NOT_FOUND");
+    expect(codeOf(() => kindOf("alpha", "alpha"))).toBe("AGENT_NOT_FOUND");
+  });
+
+  it("rejects a word that names both a team and a member, and says how to name each", async () => {
+    const env = await homeWith({ dev: ["dev"] });
+    try {
+      resolveTarget(env, {}, "dev");
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ code: "INVALID_INPUT", hint: expect.stringContaining("dev@dev") });
+      expect((error as TeamError).hint).toContain("--team dev");
+    }
+    expect(resolveTarget(env, {}, "dev@dev").kind).toBe("member");
+    expect(resolveTarget(env, { team: "dev" }, undefined).kind).toBe("team");
+  });
+
+  it("resolves a team's name among several teams without --team", async () => {
+    const env = await homeWith({ alpha: ["dev"], beta: ["dev"] });
+    expect(resolveTarget(env, {}, "beta")).toMatchObject({ kind: "team", open: { ref: { team: "beta" } } });
+    expect(codeOf(() => resolveTarget(env, {}, "dev"))).toBe("INVALID_INPUT");
+    expect(codeOf(() => resolveTarget(env, {}, "nobody"))).toBe("AGENT_NOT_FOUND");
+  });
+});

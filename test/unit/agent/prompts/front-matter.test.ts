@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { readDocument, textOfField } from "../../../../src/agent/prompts/front-matter.ts";
+
+test.each([
+  [
+    "fields and a text",
+    "---\nname: x\ntools: [A, B]\n---\n\nDo it.\n",
+    { name: "x", tools: ["A", "B"] },
+    "Do it.",
+  ],
+  [
+    "Windows' line ends, and a byte order mark",
+    "\uFEFF---\r\nname: x\r\n---\r\nDo it.",
+    { name: "x" },
+    "Do it.",
+  ],
+  ["no front matter", "# Title\n\n---\n\nText", {}, "# Title\n\n---\n\nText"],
+  ["empty front matter", "---\n---\nText", {}, "Text"],
+  ["no text after it", "---\nname: x\n---", { name: "x" }, ""],
+])("readDocument reads %s", (_, text, matter, body) => {
+  expect(readDocument(text)).toEqual({ matter, body });
+});
+
+test.each([
+  ["a list", "---\n- a\n---\n"],
+  ["invalid YAML", "---\nname: [x\n---\n"],
+  ["aliases, which could expand to more than memory holds", "---\na: &a [x]\nb: *a\n---\n"],
+  ["more front matter than fields need", `---\na: ${"x".repeat(20_000)}\n---\n`],
+])("readDocument rejects %s", (_, text) => {
+  expect(() => readDocument(text)).toThrow(/./);
+});
+
+test("textOfField returns a trimmed text, and undefined for other values", () => {
+  expect([textOfField(" a "), textOfField(" "), textOfField(3)]).toEqual(["a", undefined, undefined]);
+});

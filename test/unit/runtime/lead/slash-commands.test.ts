@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { readTypedLine } from "../../../../src/runtime/lead/slash-commands.ts";
+
+const read = (line: string) => readTypedLine(line, (path) => path === "/tmp");
+
+test.each([
+  ["plain words", "look at src"],
+  ["a slash in the middle", "either/or"],
+  ["a path", "/etc/hosts is wrong"],
+  ["an absolute path", "/notes.md is old"],
+  ["an existing path of one part", "/tmp is full"],
+  ["a lone slash", "/ is the root"],
+  ["a number", "/2 of them"],
+])("readTypedLine treats %s as a message", (_, line) => {
+  expect(read(line)).toEqual({ kind: "message" });
+});
+
+test.each([
+  ["/status", "status"],
+  ["  /tasks ", "tasks"],
+  ["/Delegate", "delegate"],
+  ["/help", "help"],
+  ["/exit", "exit"],
+])("readTypedLine treats %j as a command", (line, command) => {
+  expect(read(line)).toEqual({ kind: "command", command });
+});
+
+test.each([
+  ["/statu", "there is no /statu"],
+  ["/compact now", "there is no /compact"],
+  ["/constructor", "there is no /constructor"],
+  ["/delegate the rest", "/delegate takes nothing after it"],
+])("readTypedLine rejects %j and says why", (line, why) => {
+  expect(read(line)).toEqual({ kind: "unknown", why: expect.stringContaining(why) });
+});
