@@ -103,7 +103,7 @@ ${typesOf(own)
 
 /** @throws TeamError PERMISSION_DENIED in a lead that only coordinates: what a subagent does is its own work (S53) */
 function requireHands({ role, worker }: TeamToolContext): void {
-  if (role !== "lead" || worker.plan.mode !== "delegate") return;
+  if (role !== "lead" || worker.planApproval.mode !== "delegate") return;
   throw new TeamError(
     "PERMISSION_DENIED",
     "In delegate mode the lead only coordinates; nothing was started.",
@@ -127,7 +127,7 @@ function typeLine({ name, description }: AgentType): string {
 
 /** The most that it can give to others: its own mode, and of a lead that only coordinates the one from before. */
 function mostOf({ ctx, worker }: TeamToolContext): PermissionMode {
-  const { mode } = worker.plan;
+  const { mode } = worker.planApproval;
   return mode === "delegate" ? leadsMode(readTeam(ctx.ref)) : mode;
 }
 

@@ -3,7 +3,7 @@ import { paletteIndex, TONE } from "../text/colors.ts";
 import { operand } from "../text/shell-quote.ts";
 import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
 import { wrapRow } from "../text/word-wrap.ts";
-import type { ShownAsk, WorkerView } from "../worker/view.ts";
+import type { PermissionPrompt, WorkerView } from "../worker/view.ts";
 import type { TypingRow } from "./input-row.ts";
 import { eventWriter } from "./pane-events.ts";
 import { excerpt, type Page, type PageOptions, pageOf } from "./pane-writer.ts";
@@ -112,7 +112,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
 /** Puts a question for a permission: what would run, what that changes, why it asks, and how it is answered. */
 function askOn(
   page: Page,
-  { id, tool, summary, whose, reason, rules, change }: ShownAsk,
+  { id, tool, summary, subagent: whose, reason, rules, change }: PermissionPrompt,
   deaf: boolean,
 ): void {
   const { paint } = page;

@@ -15,12 +15,12 @@ export class LazyAgent {
   }
 
   /** The agent, if there is one by now. */
-  get made(): Agent | undefined {
+  get current(): Agent | undefined {
     return this.#made;
   }
 
   /** How much it runs in the background. */
-  get inBackground(): number {
+  get backgroundCount(): number {
     return this.#made?.inBackground ?? 0;
   }
 
@@ -40,7 +40,7 @@ export class LazyAgent {
   }
 
   /** Without a model or its tools there is nothing to wait for. @throws why it could not be made */
-  assertPossible(): void {
+  throwIfFailed(): void {
     if (this.#flaw !== undefined) throw this.#flaw.error;
   }
 }

@@ -12,22 +12,22 @@ export interface StatusKeeper {
   /** Where it stands in its work, whatever permissions are open beside that. */
   readonly state: WorkerState;
   /** @param messages how many a turn that starts begins with */
-  happened(event: WorkerEvent, activity?: string, messages?: number): void;
-  doing(activity: string): void;
+  report(event: WorkerEvent, activity?: string, messages?: number): void;
+  setActivity(activity: string): void;
   /** @param open what waits for a person's yes or no now, oldest first: told instead of what goes on, as long as there is any */
-  asks(open: readonly string[]): void;
+  setOpenRequests(open: readonly string[]): void;
   /** A turn is over, with so much still at work in the background. */
-  leaves(background: number): void;
+  setBackgroundCount(background: number): void;
   /** @param costUsd in US dollars */
-  spent(tokens: TokenCount, costUsd: number): void;
+  addSpent(tokens: TokenCount, costUsd: number): void;
   /** What its conversation took in earlier processes, whose status is gone when it is started anew; a lesser count is no news. */
-  hadSpent(tokens: TokenCount, costUsd: number): void;
+  restoreSpent(tokens: TokenCount, costUsd: number): void;
   /** A task of this agent's was begun, ended or given away. */
-  holds(taskId: string, mine: boolean): void;
+  setTaskHeld(taskId: string, mine: boolean): void;
   /** Its team, which was gone, is there again: what it says of itself is written once more. */
-  again(): void;
+  teamRestored(): void;
   /** Which tmux servers this process watches. */
-  watches(serverWatches: readonly ServerWatchRecord[]): void;
+  setServerWatches(serverWatches: readonly ServerWatchRecord[]): void;
 }
 
 type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
@@ -100,38 +100,38 @@ export function createStatusKeeper(
     get state() {
       return own.state;
     },
-    happened(event, activity, messages) {
+    report(event, activity, messages) {
       own.state = nextState(own.state, event);
       if (activity !== undefined) own.activity = activity;
       const agreed = event === "stop_agreed" ? { agreedToStop: true } : {};
       write({ ...told(), ...agreed, ...inTurn(event, messages) });
     },
-    doing(activity) {
+    setActivity(activity) {
       own.activity = activity;
       write(told());
     },
-    asks(now) {
+    setOpenRequests(now) {
       open = now;
       write(told());
     },
-    leaves(background) {
+    setBackgroundCount(background) {
       if (background !== (record.background ?? 0)) write({ background });
     },
-    spent(tokens, costUsd) {
+    addSpent(tokens, costUsd) {
       write({ tokens: addTokens(record.tokens, tokens), costUsd: record.costUsd + costUsd });
     },
-    hadSpent(tokens, costUsd) {
+    restoreSpent(tokens, costUsd) {
       if (sumOf(tokens) > sumOf(record.tokens)) write({ tokens, costUsd });
     },
-    holds(taskId, mine) {
+    setTaskHeld(taskId, mine) {
       const others = record.taskIds.filter((id) => id !== taskId);
       write({ taskIds: mine ? [...others, taskId] : others });
     },
-    again() {
+    teamRestored() {
       teamGone = false;
       write({});
     },
-    watches(serverWatches) {
+    setServerWatches(serverWatches) {
       write({ serverWatches: [...serverWatches] });
     },
   };

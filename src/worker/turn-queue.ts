@@ -12,9 +12,9 @@ const MAX_TURN = 200_000;
 export interface TurnMaterial {
   readonly entries: readonly InboxEntry[];
   /** What hooks said that sent the agent on. */
-  readonly remarks: readonly string[];
+  readonly instructions: readonly string[];
   /** What ended in the background. */
-  readonly ended: readonly TaskNotice[];
+  readonly taskEnds: readonly TaskNotice[];
 }
 
 /**
@@ -22,7 +22,7 @@ export interface TurnMaterial {
  * more, then all that wait make one turn, once until somebody has called a tool again (protocol.md, Idle). News of the system
  * in plain words (a budget) makes no turn at all: it is read with the next.
  */
-export class Queue {
+export class TurnQueue {
   readonly #role: "teammate" | "lead";
   #entries: InboxEntry[] = [];
   #held: InboxEntry[] = [];
@@ -36,7 +36,7 @@ export class Queue {
   }
 
   add(entry: InboxEntry): void {
-    if (this.#role === "lead" && isNews(entry)) {
+    if (this.#role === "lead" && isSystemNotice(entry)) {
       this.#news.push(entry);
       return;
     }
@@ -51,12 +51,12 @@ export class Queue {
     this.#held = this.#held.filter(({ message }) => message.from !== ended);
   }
 
-  remark(text: string): void {
+  addInstruction(text: string): void {
     this.#remarks.push(text);
   }
 
   /** Something ended in the background. */
-  taskEnded(notice: TaskNotice): void {
+  addTaskEnd(notice: TaskNotice): void {
     this.#ended.push(notice);
   }
 
@@ -75,12 +75,12 @@ export class Queue {
   }
 
   /** How many messages are held back. */
-  get held(): number {
+  get heldCount(): number {
     return this.#held.length + this.#news.length;
   }
 
   /** Whether idle notices wait for the moment when nobody works. */
-  get holdsNotices(): boolean {
+  get hasHeldNotices(): boolean {
     return this.#held.length > 0 && !this.#heldTurnTaken;
   }
 
@@ -92,13 +92,13 @@ export class Queue {
     if (planOpen) {
       const urgent = this.#entries.filter(countsDuringPlan);
       this.#entries = this.#entries.filter((entry) => !countsDuringPlan(entry));
-      return urgent.length === 0 ? undefined : { entries: urgent, remarks: [], ended: [] };
+      return urgent.length === 0 ? undefined : { entries: urgent, instructions: [], taskEnds: [] };
     }
-    if (this.isEmpty) return othersWork || !this.holdsNotices ? undefined : this.#takeHeld();
+    if (this.isEmpty) return othersWork || !this.hasHeldNotices ? undefined : this.#takeHeld();
     const material = {
       entries: [...this.#takeNews(), ...this.#takeEntries()],
-      remarks: this.#remarks,
-      ended: this.#endings,
+      instructions: this.#remarks,
+      taskEnds: this.#endings,
     };
     this.#remarks = [];
     this.#ended = [];
@@ -127,12 +127,12 @@ export class Queue {
     const entries = [...this.#takeNews(), ...this.#held];
     this.#held = [];
     this.#heldTurnTaken = true;
-    return { entries, remarks: [], ended: [] };
+    return { entries, instructions: [], taskEnds: [] };
   }
 }
 
 /** Whether the system says something in plain words. */
-export function isNews({ protocol, message }: InboxEntry): boolean {
+export function isSystemNotice({ protocol, message }: InboxEntry): boolean {
   return protocol === undefined && message.from === SYSTEM_NAME;
 }
 
@@ -148,7 +148,7 @@ function countsDuringPlan({ protocol }: InboxEntry): boolean {
 export class ShutdownRequests {
   readonly #open = new Set<string>();
 
-  asked(requestId: string): void {
+  add(requestId: string): void {
     this.#open.add(requestId);
   }
 
@@ -157,7 +157,7 @@ export class ShutdownRequests {
   }
 
   /** The answer has been sent. */
-  answered(requestId: string): void {
+  close(requestId: string): void {
     this.#open.delete(requestId);
   }
 }

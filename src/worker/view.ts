@@ -1,12 +1,12 @@
 import type { AgentEvent } from "../agent/events.ts";
 
 /** A call that waits for a person's yes or no. */
-export interface ShownAsk {
+export interface PermissionPrompt {
   readonly id: string;
   readonly tool: string;
   readonly summary: string;
   /** What the subagent does that makes it; the agent itself without it. */
-  readonly whose?: string | undefined;
+  readonly subagent?: string | undefined;
   /** Why it asks. */
   readonly reason: string;
   /** The rules that an “always” makes; none where it would make none. */
@@ -30,7 +30,7 @@ export interface WorkerView {
    * @param whom `lead` where that is the lead's side, a running lead or else the person; the person without it
    */
   waiting(what: string, whom?: "lead" | "person"): void;
-  permission(ask: ShownAsk): void;
+  permission(ask: PermissionPrompt): void;
   /** One line of news that belongs to no turn. */
   note(text: string): void;
   error(text: string): void;

@@ -50,7 +50,7 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
       // As the lead's own process has it.
       wrap: (options) => ({
         ...options,
-        onSilent: async ({ message, protocol }) => {
+        handleCodeOnlyMessage: async ({ message, protocol }) => {
           if (protocol?.type === "permission_request" || protocol?.type === "sandbox_permission_request")
             await answerPermission(ctx, message.from, protocol, rights);
         },
@@ -87,7 +87,7 @@ async function toldAgent(ref: TeamRef, input: WorkerInput): Promise<ToldAgent> {
   const heard = (): readonly WireMessage[] => api.requests.at(-1)?.body.messages ?? [];
   const begins = async (...calls: readonly ToolCall[]): Promise<void> => {
     told.push(calls);
-    await running.worker.typed(`order ${told.length - 1} of the test`);
+    await running.worker.handleTypedLine(`order ${told.length - 1} of the test`);
   };
   return {
     running,

@@ -135,7 +135,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     name,
     color: input.color,
     role,
-    mode,
+    initialMode: mode,
     modeAfterPlan: input.modeAfterPlan ?? mode,
     planFile: join(ref.home.root, "plans", `${name}.md`),
     transcript,
@@ -144,7 +144,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
     view: viewOf(show),
     clock: systemClock,
     signal: stopping.signal,
-    agent: async (worker) => {
+    createAgent: async (worker) => {
       const lists = Object.entries({ ...input.subagents, [name]: input.turns ?? [] });
       const agents = Object.fromEntries(lists.map(([list, turns]) => [list, [...turns]]));
       const playbook = { version: 1 as const, agents };
@@ -208,7 +208,7 @@ function viewOf(show: (line: string) => void): WorkerView {
     typed: (line) => show(`typed: ${line}`),
     idle: () => show("idle"),
     waiting: (what) => show(`waiting: ${what}`),
-    permission: ({ id, tool, summary, whose, rules, change }) => {
+    permission: ({ id, tool, summary, subagent: whose, rules, change }) => {
       show(`permission ${id}: ${whose === undefined ? "" : `${whose}: `}${tool}(${summary})`);
       for (const line of change) show(`change: ${line}`);
       show(`always: ${rules.join(", ")}`);

@@ -90,7 +90,7 @@ async function residents({ ref }: BenchTeam, names: readonly string[]): Promise<
       undefined,
       systemClock,
     );
-    keeper.happened("turn_started");
+    keeper.report("turn_started");
     return keeper;
   });
 }
@@ -103,7 +103,7 @@ async function happen(team: BenchTeam, keepers: readonly StatusKeeper[], ms: num
     if (due >= ms) return;
     await delay(Math.max(0, begin + due - performance.now()));
     if (event % MESSAGE_EVERY === 0) await sendOne(team.ref);
-    else keepers[event % keepers.length]?.doing(`Read src/part-${event}.ts`);
+    else keepers[event % keepers.length]?.setActivity(`Read src/part-${event}.ts`);
   }
 }
 

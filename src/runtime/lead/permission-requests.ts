@@ -27,7 +27,7 @@ export function notifyUnansweredPlans({ ctx, view }: Lead): () => void {
 /** What the lead's side does by code alone: its mode and rules answer a permission request, or a person is told of it. */
 export async function handleCodeOnlyMessage(
   { ctx, view, settings, screen }: Lead,
-  { plan, desk }: Worker,
+  { planApproval: plan, permissionRequests: desk }: Worker,
   { message, protocol }: InboxEntry,
 ): Promise<void> {
   const asked = protocol === undefined ? undefined : askedFor(protocol);
@@ -35,7 +35,7 @@ export async function handleCodeOnlyMessage(
   const { permissions } = settings();
   const how = await answerPermission(ctx, message.from, asked.request, {
     mode: plan.mode,
-    rules: { ...permissions, allow: [...permissions.allow, ...desk.allowedHere] },
+    rules: { ...permissions, allow: [...permissions.allow, ...desk.sessionRules] },
     directories: furtherDirectories(settings(), ctx),
   });
   if (how === "person") {

@@ -11,7 +11,10 @@ import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
-function modeFollower({ ctx, view, mode }: Lead, { plan, desk }: Worker): () => void {
+function modeFollower(
+  { ctx, view, mode }: Lead,
+  { planApproval: plan, permissionRequests: desk }: Worker,
+): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
@@ -55,7 +58,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
       onChange: () => {
         followMode();
         inside.lookForWishes();
-        worker.lookAgain();
+        worker.recheck();
       },
       onProblem: (text) => view.error(text),
       servers: {
@@ -64,7 +67,7 @@ export function watchTeam(lead: Lead, worker: Worker, status: StatusKeeper): Tea
           if (isMissed(ctx.ref, socket))
             view.note(`the tmux server of the teammates' panes has ended: ${socket}`);
         },
-        onWatches: (watches) => status.watches(watches),
+        onWatches: (watches) => status.setServerWatches(watches),
       },
     }).catch((error: unknown) => view.error(messageOf(error)));
     return async () => {

@@ -25,12 +25,12 @@ export class IdleHook {
   }
 
   /** A turn begins. @param byHook it has nothing to read but what a hook said */
-  began(byHook: boolean): void {
+  startTurn(byHook: boolean): void {
     if (!byHook) this.#sentOn = 0;
   }
 
   /** What a hook says that sends it on; undefined when it may rest. */
-  async ask(signal: AbortSignal): Promise<string | undefined> {
+  async run(signal: AbortSignal): Promise<string | undefined> {
     const { hooks, maxContinuations, notice } = this.#options;
     for (const [event, input] of this.#questions()) {
       if (!hooks.has(event)) continue;

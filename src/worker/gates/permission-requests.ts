@@ -1,17 +1,15 @@
 import type { PermissionDecision } from "../../agent/permissions/question.ts";
 import type { PermissionAnswer, PermissionAsk } from "../../agent/turn/permitted-call.ts";
-import type { Clock } from "../../os/clock.ts";
 import { formatProtocol } from "../../protocol/messages.ts";
 import { addRules, type PermissionResponse, verdictOf } from "../../protocol/permission-messages.ts";
 import { permissionRequestId } from "../../protocol/request-ids.ts";
 import { defined } from "../../schema/defined.ts";
 import { LEAD_NAME } from "../../schema/names.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import { shownChange } from "../../team/requests/change-preview.ts";
 import { answerRequest, closeRequest, openRequest, readAnswer } from "../../team/requests/requests.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { ShownAsk, WorkerView } from "../view.ts";
+import type { WorkerContext } from "../context.ts";
+import type { PermissionPrompt } from "../view.ts";
 
 /** What a person's line says to a call that waits for a permission. */
 interface TypedAnswer {
@@ -34,22 +32,11 @@ export function readTypedAnswer(line: string): TypedAnswer | undefined {
   return word && { word, note: (marked === undefined ? rest : (note ?? "")).trim() };
 }
 
-interface DeskOptions {
-  readonly ref: TeamRef;
-  readonly agent: string;
-  readonly color?: string | undefined;
-  /** The lead's own asks go to nobody's inbox: they wait for the person alone. */
-  readonly isLead: boolean;
-  readonly view: WorkerView;
-  readonly status: StatusKeeper;
-  readonly clock: Clock;
-}
-
 interface Open {
   readonly id: string;
   /** One line of whose call it is, and what it does. */
   readonly summary: string;
-  readonly shown: ShownAsk;
+  readonly shown: PermissionPrompt;
   /** What would be decided on it now. */
   again(): PermissionDecision;
   settle(answer: PermissionAnswer): void;
@@ -63,16 +50,16 @@ const MAX_WHOSE = 60;
  * answer counts (protocol.md section 4).
  */
 export class PermissionRequests {
-  readonly #options: DeskOptions;
+  readonly #context: WorkerContext;
   readonly #open: Open[] = [];
   readonly #always: string[] = [];
 
-  constructor(options: DeskOptions) {
-    this.#options = options;
+  constructor(context: WorkerContext) {
+    this.#context = context;
   }
 
   async ask(request: PermissionAsk, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { ref, agent, clock } = this.#options;
+    const { ref, name, clock } = this.#context;
     const now = clock.now();
     const id = permissionRequestId(now);
     const whose = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_WHOSE)}: `;
@@ -80,7 +67,7 @@ export class PermissionRequests {
     openRequest(ref, {
       id,
       kind: "permission",
-      from: agent,
+      from: name,
       summary,
       payload: { ...request },
       at: now,
@@ -93,7 +80,7 @@ export class PermissionRequests {
   }
 
   /** Rules that a person made with “always”, for as long as this agent runs. */
-  get allowedHere(): readonly string[] {
+  get sessionRules(): readonly string[] {
     return this.#always;
   }
 
@@ -111,22 +98,22 @@ export class PermissionRequests {
    * A line typed in the pane: the answer to the call that is shown, which is the oldest that waits.
    * @returns false when it is no answer; the pane says so, and where it is one that cannot be had
    */
-  async typed(line: string): Promise<boolean> {
+  async answerFromLine(line: string): Promise<boolean> {
     const open = this.#open[0];
     if (open === undefined) return false;
     const said = readTypedAnswer(line);
     if (said === undefined) {
-      this.#options.view.note(`no answer, and kept for later; ${open.summary} still waits for y, n or a`);
+      this.#context.view.note(`no answer, and kept for later; ${open.summary} still waits for y, n or a`);
       return false;
     }
     const { word, note } = said;
     if (word === "always" && open.shown.rules.length === 0) {
-      this.#options.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
+      this.#context.view.note(`no rule can allow ${open.summary} from now on; answer y or n`);
       return true;
     }
     const approve = word !== "no";
-    const answer = { approve, note, by: "pane", at: this.#options.clock.now() };
-    if ((await answerRequest(this.#options.ref, open.id, answer)) === "answered") {
+    const answer = { approve, note, by: "pane", at: this.#context.clock.now() };
+    if ((await answerRequest(this.#context.ref, open.id, answer)) === "answered") {
       if (word === "always") this.allow(open.shown.rules);
       open.settle({ allowed: approve, ...(note === "" ? {} : { note }) });
     }
@@ -136,7 +123,7 @@ export class PermissionRequests {
 
   /** The agent's mode or rules have changed: what they allow or refuse by now waits for nobody any more. */
   async reconsider(): Promise<void> {
-    const { ref, clock } = this.#options;
+    const { ref, clock } = this.#context;
     for (const open of [...this.#open]) {
       const { behavior, reason } = open.again();
       if (behavior === "ask" || !this.#open.includes(open)) continue;
@@ -153,7 +140,7 @@ export class PermissionRequests {
   }
 
   /** The lead side's answer; one for a request that is not open is late and counts for nothing. */
-  answered(message: PermissionResponse): void {
+  handleResponse(message: PermissionResponse): void {
     const { requestId, allowed, note, rules, input } = verdictOf(message);
     const open = this.#open.find(({ id }) => id === requestId);
     if (open === undefined) return;
@@ -165,9 +152,9 @@ export class PermissionRequests {
    * The lead's own questions are answered beside its pane too, and nobody writes it a message of that: the file says it. So
    * it does where the one who answered a teammate ended before the message was written.
    */
-  lookForAnswers(): void {
+  readAnswers(): void {
     for (const open of [...this.#open]) {
-      const answer = readAnswer(this.#options.ref, open.id);
+      const answer = readAnswer(this.#context.ref, open.id);
       if (answer === undefined) continue;
       if (answer.approve) this.allow(answer.always ?? []);
       open.settle({ allowed: answer.approve, ...(answer.note ? { note: answer.note } : {}) });
@@ -176,8 +163,8 @@ export class PermissionRequests {
 
   /** What waits has changed: the state says so, and the pane asks for one thing at a time, so that an answer is to what it shows. */
   #changed(before: Open | undefined): void {
-    const { view, status } = this.#options;
-    status.asks(this.#open.map(({ summary }) => summary));
+    const { view, status } = this.#context;
+    status.setOpenRequests(this.#open.map(({ summary }) => summary));
     const next = this.#open[0];
     if (next !== undefined && next !== before) view.permission(next.shown);
   }
@@ -224,19 +211,22 @@ export class PermissionRequests {
   }
 
   async #tellLead(id: string, request: PermissionAsk, now: number): Promise<void> {
-    const { ref, agent, color, isLead } = this.#options;
-    if (isLead) return;
-    const text = formatProtocol(requestMessage(id, agent, request), new Date(now));
-    await sendMessage(ref, { from: agent, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
+    const { ref, name, color, role } = this.#context;
+    if (role === "lead") return;
+    const text = formatProtocol(requestMessage(id, name, request), new Date(now));
+    await sendMessage(ref, { from: name, to: LEAD_NAME, text, ...(color === undefined ? {} : { color }) });
   }
 }
 
-function shownOf(id: string, { tool, summary, whose, reason, rules, input }: PermissionAsk): ShownAsk {
+function shownOf(
+  id: string,
+  { tool, summary, whose, reason, rules, input }: PermissionAsk,
+): PermissionPrompt {
   return {
     id,
     tool,
     summary,
-    whose: whose?.slice(0, MAX_WHOSE),
+    subagent: whose?.slice(0, MAX_WHOSE),
     reason,
     rules,
     change: shownChange(tool, input),

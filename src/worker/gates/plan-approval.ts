@@ -1,4 +1,3 @@
-import type { Clock } from "../../os/clock.ts";
 import { readText } from "../../os/files/fs.ts";
 import { formatProtocol, type MessageOf } from "../../protocol/messages.ts";
 import { planRequestId } from "../../protocol/request-ids.ts";
@@ -8,7 +7,6 @@ import { LEAD_NAME } from "../../schema/names.ts";
 import type { PermissionMode } from "../../schema/permission-modes.ts";
 import { planTitle } from "../../team/config/plan-files.ts";
 import { sendMessage } from "../../team/mailbox/send.ts";
-import type { TeamRef } from "../../team/ref.ts";
 import {
   answerRequest,
   closeRequest,
@@ -18,24 +16,7 @@ import {
   readAnswer,
   requestsOf,
 } from "../../team/requests/requests.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { WorkerView } from "../view.ts";
-
-interface PlanGateOptions {
-  readonly ref: TeamRef;
-  readonly name: string;
-  readonly color?: string | undefined;
-  readonly mode: PermissionMode;
-  readonly modeAfterPlan: PermissionMode;
-  readonly planFile: string;
-  readonly status: StatusKeeper;
-  readonly view: WorkerView;
-  readonly clock: Clock;
-  /** Told when the plan that waited needs no verdict any more. @param words what the agent is to read then */
-  onRelease?(words: string): void;
-  /** Told of each change of the mode. */
-  onMode?(mode: PermissionMode, before: PermissionMode): void;
-}
+import type { WorkerContext } from "../context.ts";
 
 const RELEASED =
   "[said by the system]\nYour permission mode was changed: your plan no longer needs approval. Carry it out.";
@@ -43,21 +24,21 @@ const RELEASED =
 /** The agent's permission mode, and the plan that it waits with: nothing of a plan runs before the matching approval (S64). */
 export class PlanApproval {
   readonly planFile: string;
-  readonly #options: PlanGateOptions;
+  readonly #context: WorkerContext;
   #mode: PermissionMode;
-  #given: PermissionMode | undefined;
+  #changedMode: PermissionMode | undefined;
   /** What an approval without a mode gives: the mode that it had before it was to plan. */
-  #afterPlan: PermissionMode;
+  #modeAfterPlan: PermissionMode;
   #request: string | undefined;
   /** The message with the verdict that counts, until the conversation holds it. */
   #verdict: { readonly key: string; readonly requestId: string } | undefined;
   #forbidden: (mode: PermissionMode) => string | undefined = () => undefined;
 
-  constructor(options: PlanGateOptions) {
-    this.#options = options;
-    this.#mode = options.mode;
-    this.#afterPlan = options.modeAfterPlan;
-    this.planFile = options.planFile;
+  constructor(context: WorkerContext) {
+    this.#context = context;
+    this.#mode = context.initialMode;
+    this.#modeAfterPlan = context.modeAfterPlan;
+    this.planFile = context.planFile;
   }
 
   get mode(): PermissionMode {
@@ -65,13 +46,13 @@ export class PlanApproval {
   }
 
   /** @param forbidden why a mode is not to be had here: it is none then, whoever gave it and however long ago */
-  forbid(forbidden: (mode: PermissionMode) => string | undefined): void {
+  restrictModes(forbidden: (mode: PermissionMode) => string | undefined): void {
     this.#forbidden = forbidden;
   }
 
   /** The mode, where it was changed in this process, also back to the one that it began with. */
-  get modeGiven(): PermissionMode | undefined {
-    return this.#given;
+  get changedMode(): PermissionMode | undefined {
+    return this.#changedMode;
   }
 
   /** The request for a plan that is with the lead, its verdict still out. */
@@ -87,7 +68,7 @@ export class PlanApproval {
   setMode(mode: PermissionMode): string | undefined {
     const why = this.#forbidden(mode);
     if (why !== undefined) return why;
-    if (mode === "plan" && this.#mode !== "plan") this.#afterPlan = this.#mode;
+    if (mode === "plan" && this.#mode !== "plan") this.#modeAfterPlan = this.#mode;
     this.#change(mode);
     if (mode !== "plan") this.#release();
     return undefined;
@@ -96,10 +77,15 @@ export class PlanApproval {
   /** Whoever takes plan mode away from an agent that waits with its plan has answered it. */
   #release(): void {
     if (this.#request === undefined) return;
-    closeRequest(this.#options.ref, this.#request);
+    closeRequest(this.#context.ref, this.#request);
     this.#request = undefined;
-    this.#options.status.happened("plan_answered");
-    this.#options.onRelease?.(RELEASED);
+    this.#context.status.report("plan_answered");
+    this.#tellReleased();
+  }
+
+  #tellReleased(): void {
+    this.#context.queue.addInstruction(RELEASED);
+    this.#context.wake.set();
   }
 
   /**
@@ -112,7 +98,7 @@ export class PlanApproval {
       return { refusal: `Your plan (${this.#request}) already waits for its approval.` };
     const plan = readText(this.planFile)?.trim();
     if (!plan) return { refusal: `There is no written plan: write it to ${this.planFile} first.` };
-    const { ref, name, color, status, view, clock } = this.#options;
+    const { ref, name, color, status, view, clock } = this.#context;
     const now = clock.now();
     const requestId = planRequestId(name, ref.team, now);
     const payload = { planFilePath: this.planFile, planContent: plan };
@@ -133,7 +119,7 @@ export class PlanApproval {
       throw error;
     }
     if (this.#request === requestId) {
-      status.happened("plan_sent", "waits for approval of its plan");
+      status.report("plan_sent", "waits for approval of its plan");
       view.waiting("waits for the lead's word on its plan", "lead");
     }
     return { requestId };
@@ -143,30 +129,30 @@ export class PlanApproval {
    * Waits on for what an earlier process of this agent had waited for, if that was answered: the verdict is in the inbox, or is
    * sent at the next look. What nobody had answered ended with that process.
    */
-  takeUp(): void {
-    const answered = this.#ownRequests().filter(({ id }) => readAnswer(this.#options.ref, id) !== undefined);
+  restoreAnsweredRequest(): void {
+    const answered = this.#ownRequests().filter(({ id }) => readAnswer(this.#context.ref, id) !== undefined);
     this.#request = answered.at(-1)?.id;
   }
 
   /**
-   * Ends what {@link takeUp} found and the conversation does not wait for.
+   * Ends what {@link restoreAnsweredRequest} found and the conversation does not wait for.
    * @param waits whether the conversation ends with a plan that was sent: without a verdict it is sent once more, or needs none
    * where the agent has another mode by now
    */
-  async goOn(waits: boolean): Promise<void> {
-    const { ref, view, onRelease } = this.#options;
+  async resume(waits: boolean): Promise<void> {
+    const { ref, view } = this.#context;
     if (!waits) this.#request = undefined;
     for (const { id } of this.#ownRequests()) {
       if (id !== this.#request && id !== this.#verdict?.requestId) closeRequest(ref, id);
     }
     if (!waits || this.isWaiting || this.#verdict !== undefined) return;
-    if (this.#mode !== "plan") return onRelease?.(RELEASED);
+    if (this.#mode !== "plan") return this.#tellReleased();
     const sent = await this.submit();
     if ("refusal" in sent) view.note(sent.refusal);
   }
 
   #ownRequests(): readonly RequestRecord[] {
-    const { ref, name } = this.#options;
+    const { ref, name } = this.#context;
     return requestsOf(ref, name).filter(({ kind }) => kind === "plan");
   }
 
@@ -176,7 +162,7 @@ export class PlanApproval {
    * @param key of the message that it came in
    * @returns false for one that names no open request: it does nothing
    */
-  async answered(message: MessageOf<"plan_approval_response">, key: string): Promise<boolean> {
+  async handleVerdict(message: MessageOf<"plan_approval_response">, key: string): Promise<boolean> {
     if (this.#request === undefined || message.requestId !== this.#request) return false;
     const requestId = this.#request;
     this.#request = undefined;
@@ -187,15 +173,15 @@ export class PlanApproval {
   }
 
   /** Told of the messages that the conversation holds by now. */
-  recorded(keys: readonly string[]): void {
+  closeRecordedVerdict(keys: readonly string[]): void {
     if (this.#verdict === undefined || !keys.includes(this.#verdict.key)) return;
-    closeRequest(this.#options.ref, this.#verdict.requestId);
+    closeRequest(this.#context.ref, this.#verdict.requestId);
     this.#verdict = undefined;
   }
 
   /** A peer answers with a message alone: what it answered is to leave the list all the same. */
   async #writeDown({ requestId, approved, feedback }: MessageOf<"plan_approval_response">): Promise<void> {
-    const { ref, name, clock } = this.#options;
+    const { ref, name, clock } = this.#context;
     if (!isAwaitingAnswer(ref, requestId, name)) return;
     const answer = defined({ approve: approved, by: LEAD_NAME, note: feedback, at: clock.now() });
     await answerRequest(ref, requestId, answer);
@@ -204,14 +190,14 @@ export class PlanApproval {
   #change(mode: PermissionMode): void {
     const before = this.#mode;
     this.#mode = mode;
-    this.#given = mode;
-    if (mode !== before) this.#options.onMode?.(mode, before);
+    this.#changedMode = mode;
+    if (mode !== before) this.#context.events.record({ type: "mode_changed", mode, before });
   }
 
   /** An approval without a mode gives the one from before the plan; `plan` and `delegate` become `default`. */
   #approvedMode(named: string | undefined): PermissionMode {
     const parsed = permissionMode.safeParse(named);
-    const mode = parsed.success ? parsed.data : this.#afterPlan;
+    const mode = parsed.success ? parsed.data : this.#modeAfterPlan;
     return mode === "plan" || mode === "delegate" ? "default" : mode;
   }
 }

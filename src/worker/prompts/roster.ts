@@ -12,7 +12,7 @@ export class TeamRoster {
     this.#read = read;
   }
 
-  /** For the system prompt: the same until {@link renew}. */
+  /** For the system prompt: the same until {@link reset}. */
   get names(): readonly string[] {
     if (this.#inPrompt === undefined) {
       this.#inPrompt = this.#read();
@@ -22,7 +22,7 @@ export class TeamRoster {
   }
 
   /** What has changed since it was told last, in a sentence; undefined without a change, and before anything was told. */
-  news(): string | undefined {
+  takeChanges(): string | undefined {
     if (this.#inPrompt === undefined) return undefined;
     const now = this.#read();
     const joined = now.filter((name) => !this.#known.includes(name));
@@ -34,7 +34,7 @@ export class TeamRoster {
   }
 
   /** The conversation begins anew, and with it the prompt. */
-  renew(): void {
+  reset(): void {
     this.#inPrompt = undefined;
   }
 }

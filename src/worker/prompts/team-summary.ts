@@ -16,7 +16,7 @@ const MAX_LINE = 300;
  * How the team stands now, as its files tell it: for an agent whose conversation was compacted and may have lost it
  * (S49). Text of others stands in it on one line each, as what it is.
  */
-export function teamNews(ref: TeamRef, name: string): string {
+export function teamSummary(ref: TeamRef, name: string): string {
   try {
     return [membersOf(ref, name), tasksOf(ref, name), requestsOf(ref, name)].join("\n\n");
   } catch (error) {

@@ -1,10 +1,5 @@
 import type { AgentEvent } from "../../agent/events.ts";
-import type { EventFacts, EventOf } from "../../schema/event.ts";
-import { eventOfNow } from "../../team/members/members.ts";
-import type { TeamRef } from "../../team/ref.ts";
-import { recordEvent } from "../../telemetry/event-log.ts";
-import type { StatusKeeper } from "../status-record.ts";
-import type { WorkerView } from "../view.ts";
+import type { WorkerContext } from "../context.ts";
 
 /** Milliseconds of one wait that nobody overlooks; a shorter one counts once it is not the only one. */
 const LONG_WAIT_MS = 5_000;
@@ -35,56 +30,6 @@ class ThrottleNotice {
   }
 }
 
-/** Writes down what one agent does, in its own name. */
-export class EventRecorder {
-  readonly #ref: TeamRef;
-  readonly #name: string;
-  #who: EventOf | undefined;
-
-  constructor(ref: TeamRef, name: string) {
-    this.#ref = ref;
-    this.#name = name;
-  }
-
-  /** Of what its agent does, what is for the record. */
-  ofAgent(event: AgentEvent): void {
-    const facts = factsOf(event);
-    if (facts !== undefined) this.record(facts);
-  }
-
-  record(facts: EventFacts): void {
-    this.#who ??= eventOfNow(this.#ref, this.#name);
-    recordEvent(this.#ref, { ...this.#who, ...facts });
-  }
-}
-
-function factsOf(event: AgentEvent): EventFacts | undefined {
-  switch (event.type) {
-    case "model_called": {
-      const { model, outcome, stopReason, usage: tokens, costUsd, ms } = event;
-      return { type: "model", model, outcome, stopReason, tokens, costUsd, ms };
-    }
-    case "permission_decided": {
-      const { tool, allowed, asked } = event;
-      return { type: "permission", tool, allowed, asked };
-    }
-    case "hook_ran": {
-      const { event: name, result, ms } = event;
-      return { type: "hook", event: name, result, ms };
-    }
-    default:
-      return undefined;
-  }
-}
-
-interface AgentNewsOptions {
-  readonly status: StatusKeeper;
-  readonly events: EventRecorder;
-  readonly view: WorkerView;
-  /** The model's server lets the agent wait, and the lead has not heard of it. */
-  throttled(reason: string): void;
-}
-
 /** One that works for the agent inside of its turn, or behind it. */
 export interface SubagentName {
   readonly id: string;
@@ -94,50 +39,50 @@ export interface SubagentName {
 
 /** Keeps status, events and screen true to what an agent does, and those that work for it. */
 export class AgentActivity {
-  readonly #options: AgentNewsOptions;
+  readonly #context: WorkerContext;
   readonly #notice = new ThrottleNotice();
   /** Why, of each call that a model's server lets wait; by the subagent, "" is the agent itself. */
   readonly #waits = new Map<string, string>();
 
-  constructor(options: AgentNewsOptions) {
-    this.#options = options;
+  constructor(context: WorkerContext) {
+    this.#context = context;
   }
 
-  hear(event: AgentEvent): void {
+  handleEvent(event: AgentEvent): void {
     this.#follow("", event);
     this.#tell(event);
   }
 
   /** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */
-  hearSubagent({ id, what }: SubagentName, event: AgentEvent): void {
+  handleSubagentEvent({ id, what }: SubagentName, event: AgentEvent): void {
     this.#follow(id, event);
     const told = reportedActivity(what, event);
     if (told !== undefined) this.#tell(told);
   }
 
   #tell(event: AgentEvent): void {
-    const { status, events, view } = this.#options;
-    if (event.type === "tool_started") status.doing(`${event.tool}(${event.summary})`);
-    if (event.type === "subagent") status.doing(`${event.what}: ${event.doing}`);
-    if (event.type === "compacting") status.doing("summarises its conversation");
-    if (event.type === "compacted") status.doing("continues after its summary");
-    if (event.type === "spent") status.spent(event.usage, event.costUsd);
-    events.ofAgent(event);
+    const { status, events, view } = this.#context;
+    if (event.type === "tool_started") status.setActivity(`${event.tool}(${event.summary})`);
+    if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
+    if (event.type === "compacting") status.setActivity("summarises its conversation");
+    if (event.type === "compacted") status.setActivity("continues after its summary");
+    if (event.type === "spent") status.addSpent(event.usage, event.costUsd);
+    events.recordAgentEvent(event);
     view.event(event);
   }
 
   /** A call goes on with the next thing that is heard of whoever made it; until all do, the agent is throttled. */
   #follow(who: string, event: AgentEvent): void {
-    const { status, throttled } = this.#options;
+    const { status, role, notifications } = this.#context;
     if (event.type === "throttled") this.#waits.set(who, event.reason);
     else this.#waits.delete(who);
     const [reason] = this.#waits.values();
     if (reason === undefined) {
-      if (status.state === "throttled") status.happened("went_on");
-    } else if (event.type === "throttled") status.happened("throttled", event.reason);
-    else if (status.state === "running") status.happened("throttled", reason);
-    const news = this.#notice.hear(event, this.#waits.size);
-    if (news !== undefined) throttled(news);
+      if (status.state === "throttled") status.report("went_on");
+    } else if (event.type === "throttled") status.report("throttled", event.reason);
+    else if (status.state === "running") status.report("throttled", reason);
+    const newReason = this.#notice.hear(event, this.#waits.size);
+    if (newReason !== undefined && role === "teammate") void notifications.notifyThrottled(newReason);
   }
 }
 

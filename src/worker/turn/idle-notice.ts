@@ -16,7 +16,7 @@ export const MAX_NOTICE_RESULT = 4_000;
  * is, also of one that said nothing: a lead that waits for it would wait for ever.
  * @param lastResult of the last notice; undefined where there was none
  */
-export function worthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
+export function isWorthNotice(turn: TurnSummary, lastResult: string | undefined): boolean {
   if (lastResult === undefined || turn.toolCalls > 0) return true;
   if (turn.outcome === "failed") return turn.failure !== lastResult;
   return turn.text !== "" && turn.text !== lastResult;
@@ -36,7 +36,7 @@ interface WorkDone {
 }
 
 /** The fields of `idle_notification` that tell of a turn. `toolCalls` is ours: a lead's model is not woken by plain words. */
-export function noticeOf(
+export function idleNoticeFields(
   turn: TurnSummary,
   { peerSummary, completedTaskId }: WorkDone = {},
 ): Record<string, unknown> {
@@ -60,15 +60,15 @@ export class WorkSinceIdle {
   #done: WorkDone = {};
 
   /** A message went to a peer: the lead reads its summary in the next notice, not the message. */
-  talkedTo(peer: string, summary: string): void {
+  addPeerMessage(peer: string, summary: string): void {
     this.#done = { ...this.#done, peerSummary: `[to ${peer}] ${summary}` };
   }
 
-  completed(taskId: string): void {
+  addCompletedTask(taskId: string): void {
     this.#done = { ...this.#done, completedTaskId: taskId };
   }
 
-  add(turn: TurnSummary): void {
+  addTurn(turn: TurnSummary): void {
     const before = this.#turn;
     // What went well behind a failure does not make it good: the lead hears of it all the same.
     const hadFailed = turn.outcome === "completed" && before?.outcome === "failed";
@@ -81,12 +81,12 @@ export class WorkSinceIdle {
   }
 
   /** The fields of the notice of all that was added; undefined where it is worth none. */
-  notice(): Record<string, unknown> | undefined {
+  takeNotice(): Record<string, unknown> | undefined {
     const turn = this.#turn;
     this.#turn = undefined;
-    if (turn === undefined || !worthNotice(turn, this.#lastResult)) return undefined;
+    if (turn === undefined || !isWorthNotice(turn, this.#lastResult)) return undefined;
     this.#lastResult = turn.outcome === "failed" ? turn.failure : turn.text;
-    const fields = noticeOf(turn, this.#done);
+    const fields = idleNoticeFields(turn, this.#done);
     this.#done = {};
     return fields;
   }

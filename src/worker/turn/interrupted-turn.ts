@@ -11,7 +11,7 @@ import type { TeamRef } from "../../team/ref.ts";
  * Times that one turn is begun in all. Its process was killed in each, and it may have been the turn that did it: a third
  * try tells chance from habit.
  */
-const MAX_BEGUN = 3;
+const MAX_STARTS = 3;
 
 /** Whether an earlier process left a conversation; where there is none, nothing was cut off, and no agent need be loaded to see it. */
 export function hasConversation(transcript: string): boolean {
@@ -39,7 +39,7 @@ export function interruptedTurn(
       : undefined;
   }
   if (turns.isOver) return undefined;
-  return turns.begun < MAX_BEGUN ? "again" : "given-up";
+  return turns.begun < MAX_STARTS ? "again" : "given-up";
 }
 
 /** Whether the last thing in a conversation is a plan that was sent: its verdict would have been the next turn. */
@@ -53,10 +53,10 @@ export function endsWithPlan(messages: readonly ConversationMessage[]): boolean 
 const EXIT_PLAN_MODE = "ExitPlanMode";
 
 /** The id of the shutdown request that the newest turn of a conversation began with, if it did. */
-export function shutdownReadIn(messages: readonly ConversationMessage[]): string | undefined {
+export function shutdownRequestIn(messages: readonly ConversationMessage[]): string | undefined {
   const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return opening?.role === "user" ? opening.origin?.shutdown?.requestId : undefined;
 }
 
 /** Why a turn that was cut off too often is not tried again, for people. */
-export const GIVEN_UP = `The agent's process ended ${MAX_BEGUN} times in the middle of this turn; it was not tried again.`;
+export const GIVEN_UP = `The agent's process ended ${MAX_STARTS} times in the middle of this turn; it was not tried again.`;

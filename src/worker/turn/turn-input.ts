@@ -17,7 +17,7 @@ export const TYPED_MARK = "[typed by the user]\n";
  * What waits as one user turn: messages in their tags, joined by blank lines; what a person typed as it is, behind them,
  * marked as the person's (protocol.md section 3). What ended in the background and what hooks said stands between the two.
  */
-export function composeTurn({ entries, remarks, ended }: TurnMaterial): TurnInput {
+export function composeTurn({ entries, instructions: remarks, taskEnds: ended }: TurnMaterial): TurnInput {
   const typed = entries.flatMap(({ message }) => (isTyped(message) ? [message.text] : []));
   const messages = entries.filter(({ message }) => !isTyped(message));
   const envelopes = messages.map(envelopeOf);

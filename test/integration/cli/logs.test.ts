@@ -67,7 +67,7 @@ describe("logs", () => {
       { say: "You typed." },
     ]);
     await say('find "a < b" & tell <me>');
-    await dev.worker.typed("thank you");
+    await dev.worker.handleTypedLine("thank you");
     await eventually("the typed turn", () => dev.inputs.length === 2);
     await eventually("its end", async () => (await teams(["logs", "dev"])).out.includes("You typed."));
     const { out } = await teams(["logs", "dev"]);

@@ -117,7 +117,7 @@ describe("settings changed while an agent runs", () => {
     user({ permissions: { disableBypassPermissionsMode: "disable" } });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: "go on" });
     await eventually("the question", () => listApprovals(ref).length === 1);
-    expect(dev.worker.plan.mode).toBe("default");
+    expect(dev.worker.planApproval.mode).toBe("default");
     expect(["a", "b"].map(made)).toEqual([true, false]);
   });
 

@@ -604,7 +604,7 @@ describe("ExitPlanMode", () => {
     const ref = await testTeam(["dev"]);
     const dev = await handsOf(ref, "dev", { mode: "plan" });
     expect(await dev.use("ExitPlanMode", {})).toMatchObject({ isError: true });
-    const { planFile } = dev.running.worker.plan;
+    const { planFile } = dev.running.worker.planApproval;
     mkdirSync(dirname(planFile), { recursive: true });
     writeFileSync(planFile, "# It\n");
     const sent = await dev.use("ExitPlanMode", {});

@@ -10,7 +10,7 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { createTask } from "../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../src/team/tasks/update-task.ts";
-import { teamNews } from "../../../src/worker/prompts/team-summary.ts";
+import { teamSummary } from "../../../src/worker/prompts/team-summary.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { testTeam } from "../../support/team.ts";
@@ -31,7 +31,7 @@ describe("compacted conversation of a member", () => {
     await updateTask(ref, LEAD_NAME, "3", { status: "completed" });
     const request = { id: "r1", kind: "question", summary: "Which one?", payload: {}, at: 1 } as const;
     openRequest(ref, { ...request, from: "ada" });
-    expect(teamNews(ref, "dev")).toBe(
+    expect(teamSummary(ref, "dev")).toBe(
       [
         "Members of the team:",
         "- team-lead",
@@ -45,7 +45,7 @@ describe("compacted conversation of a member", () => {
         "Nothing waits for an answer.",
       ].join("\n"),
     );
-    expect(teamNews(ref, LEAD_NAME)).toContain(
+    expect(teamSummary(ref, LEAD_NAME)).toContain(
       "What waits for an answer:\n- question of ada, r1: Which one?",
     );
   });

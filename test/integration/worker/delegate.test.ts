@@ -44,7 +44,7 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
   const { ref, running, requests, said } = await leadOf("delegate", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   const first = requests[0] as ModelRequest;
   expect(toolNames(first)).toEqual(
@@ -56,8 +56,8 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
   expect(first.system).toContain(`the files are in ${ref.paths.tasks}`);
   for (const word of ["do the work yourself", "search and read", "Grep", "Bash"])
     expect(first.system).not.toContain(word);
-  running.worker.plan.setMode("acceptEdits");
-  await running.worker.typed("go on");
+  running.worker.planApproval.setMode("acceptEdits");
+  await running.worker.handleTypedLine("go on");
   await said("two");
   expect(toolNames(requests[1] as ModelRequest)).toEqual(expect.arrayContaining(["Agent", "Bash", "Write"]));
   expect(requests[1]?.system).not.toContain("You only coordinate");
@@ -73,7 +73,7 @@ it("lead in delegate mode › cannot write files or start subagents, and reads w
     ],
   };
   const { running, said } = await leadOf("delegate", [turn, { say: "done" }]);
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("done");
   const seen = running.shown.filter((shown) => shown.startsWith("ended "));
   expect(seen).toEqual([
@@ -88,10 +88,10 @@ it("lead › reads of a new teammate with its next turn, while its cached system
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }, { say: "two" }], {
     members: ["ada"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   await addMembers(ref, [{ name: "ben", cwd: "/" }]);
-  await running.worker.typed("go on");
+  await running.worker.handleTypedLine("go on");
   await said("two");
   expect(requests[1]?.system).toBe(requests[0]?.system);
   expect(requests[0]?.system).toContain("Your teammates now: ada.");
@@ -105,7 +105,7 @@ it("lead › finds its existing teammates in the system prompt of a new session 
   const { ref, running, requests, said } = await leadOf("default", [{ say: "one" }], {
     members: ["ada", "bob"],
   });
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   expect(requests[0]?.system).toContain("Your teammates now: ada, bob.");
   expect(readTeam(ref).members.map(({ name }) => name)).toEqual([LEAD_NAME, "ada", "bob"]);
@@ -115,7 +115,7 @@ it("lead › finds its existing teammates in the system prompt of a new session 
 it("lead without a user › is not offered AskUserQuestion, and reads when its run ends", async () => {
   const systems = async (alone: boolean): Promise<readonly [string, readonly string[]]> => {
     const { running, requests, said } = await leadOf("default", [{ say: "one" }], { alone });
-    await running.worker.typed("go");
+    await running.worker.handleTypedLine("go");
     await said("one");
     await running.stop();
     return [requests[0]?.system ?? "", toolNames(requests[0] as ModelRequest)];
@@ -132,7 +132,7 @@ it("lead without a user › is not offered AskUserQuestion, and reads when its r
 
 it("lead in plan mode › reads that it writes and runs nothing", async () => {
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
-  await running.worker.typed("go");
+  await running.worker.handleTypedLine("go");
   await said("one");
   expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou read and search;");
   await running.stop();

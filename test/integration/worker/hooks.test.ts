@@ -136,7 +136,7 @@ describe("Stop hook", () => {
       { Stop: "[ -e one ] || { touch one; echo 'end your team' >&2; exit 2; }", TeammateIdle: "touch idle" },
       { name: LEAD_NAME, role: "lead", turns: [{ say: "ok", repeat: true }] },
     );
-    await dev.worker.typed("begin");
+    await dev.worker.handleTypedLine("begin");
     await eventually("both turns", () => dev.inputs.length === 2 && isIdle(ref, LEAD_NAME));
     expect(dev.inputs[1]).toContain("end your team");
     expect(made("idle")).toBe(false);

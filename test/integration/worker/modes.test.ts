@@ -81,7 +81,7 @@ describe("permission mode of a running member", () => {
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the work", () => dev.inputs.length === 3 && isIdle(ref));
-    expect(dev.worker.plan.mode).toBe("acceptEdits");
+    expect(dev.worker.planApproval.mode).toBe("acceptEdits");
   });
 
   it("is shown in the status while planning and after each approval", async () => {
@@ -114,7 +114,7 @@ describe("permission mode of a running member", () => {
     const { ref, dev } = await working({ mode: "plan", turns: [...planned, { say: "heard" }] });
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
-    await dev.worker.typed("hurry");
+    await dev.worker.handleTypedLine("hurry");
     const kept = `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
     await eventually("the pane's note", () => dev.shown.includes(kept));
     await answerApproval(contextOf(ref), id, { approve: true });
@@ -134,7 +134,7 @@ describe("permission mode of a running member", () => {
         permissionUpdate: { type: "addRules", rules: [rule], behavior: "allow", destination: "session" },
       });
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(ls:*)") });
-    await eventually("both", () => dev.worker.desk.allowedHere.length === 1);
+    await eventually("both", () => dev.worker.permissionRequests.sessionRules.length === 1);
     expect([made("ran"), listApprovals(ref).length]).toEqual([false, 1]);
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: update("Bash(touch:*)") });
     await eventually("the end", () => isIdle(ref) && made("ran"));
@@ -154,7 +154,7 @@ describe("permission mode of a running member", () => {
         /is forbidden by permissions\.disableBypass.*not bypassPermissions/.test(line),
       ),
     );
-    expect([made("ran"), dev.worker.plan.mode]).toEqual([false, "default"]);
+    expect([made("ran"), dev.worker.planApproval.mode]).toEqual([false, "default"]);
   });
 
   it("allows reading additional directories, given relative to home or to its own", async () => {
@@ -176,6 +176,6 @@ describe("permission mode of a running member", () => {
     const text = JSON.stringify({ type: "mode_set_request", mode: "bypassPermissions", from: "dev" });
     await sendMessage(ref, { from: "dev", to: "dev", text });
     await eventually("its turn", () => dev.inputs.join().includes("mode_set_request") && isIdle(ref));
-    expect(dev.worker.plan.mode).toBe("default");
+    expect(dev.worker.planApproval.mode).toBe("default");
   });
 });

@@ -13,7 +13,7 @@ test("status record › contains no part of a secret that truncation would cut (
   const { sessionId, transcript, process: own } = statusOf();
   const facts = { sessionId, transcript, process: own };
   const status = createStatusKeeper(ref, "dev", facts, undefined, systemClock);
-  status.doing(`${"x".repeat(190)} sesame-7f3a9c1e-open`);
+  status.setActivity(`${"x".repeat(190)} sesame-7f3a9c1e-open`);
   const written = readFileSync(ref.paths.agent("dev").status, "utf8");
   expect(written).toContain("xxx");
   expect(written).not.toContain("sesame");

@@ -223,14 +223,14 @@ describe("budget of a team", () => {
         turns: [turn(tokens, { say: sessionId })],
       });
     const before = await lead("one", 900);
-    await before.worker.typed("begin");
+    await before.worker.handleTypedLine("begin");
     await eventually("its answer", () => before.worker.lastText === "one");
     await before.stop();
     const after = await lead("two", 150);
-    await after.worker.typed("begin");
+    await after.worker.handleTypedLine("begin");
     await eventually("its answer", () => after.worker.lastText === "two");
     expect(spentByTeam(ref, readTeam(ref))).toMatchObject({ tokens: 1_050 });
-    await after.worker.typed("and now");
+    await after.worker.handleTypedLine("and now");
     await eventually("the pause", () => isPaused(ref, LEAD_NAME));
   });
 
@@ -242,7 +242,7 @@ describe("budget of a team", () => {
       role: "lead",
       turns: [turn(850, { say: "the goal is reached" }), turn(1, { say: "and this" })],
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     const warning = "The team has used 85 % of its budget: 850 of 1,000 tokens.";
     await eventually("the warning", () => lead.shown.includes(`waiting: ${warning}`));
     // The message after the warning starts a turn, so the warning has been read too.
@@ -267,7 +267,7 @@ describe("budget of a team", () => {
       turns: [turn(1_200, { say: "the goal is reached" })],
       wrap: (options) => ({
         ...options,
-        idle: async (held) =>
+        decideWhenIdle: async (held) =>
           options.status.state === "idle" &&
           lead.worker.lastText !== "" &&
           unreadCount(ref, LEAD_NAME) <= held
@@ -275,7 +275,7 @@ describe("budget of a team", () => {
             : "wait",
       }),
     });
-    await lead.worker.typed("begin");
+    await lead.worker.handleTypedLine("begin");
     expect(await lead.ended).toBe("over");
     expect(lead.worker.lastText).toBe("the goal is reached");
     expect(await notices(ref)).toEqual([expect.stringContaining("has used up its budget")]);

@@ -107,7 +107,7 @@ describe("request for an unknown host", () => {
     const { ref, dev, asked } = await fetching();
     const { id } = await request(ref);
     await eventually("the pane", () => dev.shown.includes("always: WebFetch(domain:127.0.0.1)"));
-    await dev.worker.typed("a");
+    await dev.worker.handleTypedLine("a");
     await ended(ref, dev);
     expect(asked()).toBe(2);
     await expect(answerApproval(contextOf(ref), id, { approve: false })).rejects.toThrow();
@@ -141,7 +141,7 @@ describe("request for an unknown host", () => {
     const { ref, dev, asked } = await fetching({ settings: { permissions: { ask: ["WebFetch"] } } });
     const message = await requestToLead(ref);
     expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("person");
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     await eventually("the result", () => results(dev).length > 0);
     expect(asked()).toBe(1);
   });
@@ -153,7 +153,7 @@ describe("request for an unknown host", () => {
     const no = { approve: false, note: "", by: "sidebar", at: 0 };
     expect(await answerRequest(ref, message.requestId, no)).toBe("answered");
     expect(await leadSide(ref, message, {}, "bypassPermissions")).toBe("answered");
-    await dev.worker.typed("y");
+    await dev.worker.handleTypedLine("y");
     expect([asked(), await answerOf(ref)]).toEqual([0, undefined]);
   });
 
@@ -167,7 +167,7 @@ describe("request for an unknown host", () => {
     await sendMessage(ref, { from: LEAD_NAME, to: "dev", text: '{"type":"sandbox_permission_response"}' });
     await eventually("all are read", async () => (await unreadMessages(ref, "dev")).length <= 1);
     expect([asked(), listApprovals(ref).length]).toEqual([0, 1]);
-    await dev.worker.typed("n");
+    await dev.worker.handleTypedLine("n");
     await request(ref, id);
     expect(asked()).toBe(0);
   });

@@ -4,7 +4,8 @@ import type { InboxEntry } from "../../../../src/team/mailbox/receive.ts";
 import { composeTurn } from "../../../../src/worker/turn/turn-input.ts";
 import { entry, idleNotice, shutdownRequest, typed } from "../../../support/entries.ts";
 
-const inputOf = (...entries: readonly InboxEntry[]) => composeTurn({ entries, remarks: [], ended: [] });
+const inputOf = (...entries: readonly InboxEntry[]) =>
+  composeTurn({ entries, instructions: [], taskEnds: [] });
 
 describe("composeTurn", () => {
   it("tags each message in order and separates them by a blank line (S28)", () => {

@@ -10,22 +10,23 @@ import { sendMessage } from "../../team/mailbox/send.ts";
 import { patchMember } from "../../team/members/members.ts";
 import { recordTurnStart } from "../../team/members/permission-mode.ts";
 import type { TeamRef } from "../../team/ref.ts";
+import type { WorkerLifecycle } from "../lifecycle.ts";
+import type { WorkerView } from "../view.ts";
 
-interface TeamReportsOptions {
+interface TeamNotificationsOptions {
   readonly ref: TeamRef;
   readonly name: string;
   readonly color?: string | undefined;
   readonly clock: Clock;
-  /** The team was deleted. */
-  teamGone(): void;
-  problem(text: string): void;
+  readonly lifecycle: WorkerLifecycle;
+  readonly view: WorkerView;
 }
 
 /** What a worker tells its team of itself. None of it rejects: a worker ends for want of its team, and for nothing else. */
 export class TeamNotifications {
-  readonly #options: TeamReportsOptions;
+  readonly #options: TeamNotificationsOptions;
 
-  constructor(options: TeamReportsOptions) {
+  constructor(options: TeamNotificationsOptions) {
     this.#options = options;
   }
 
@@ -33,44 +34,44 @@ export class TeamNotifications {
    * Does something in the team. One that is deleted in the middle of a turn ends the worker; what cannot be written just
    * then (a lock that somebody holds) is said, and ends nothing.
    */
-  async guarded(tell: () => Promise<unknown>): Promise<void> {
+  async attempt(tell: () => Promise<unknown>): Promise<void> {
     try {
       await tell();
     } catch (error) {
-      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.teamGone();
-      else this.#options.problem(messageOf(error));
+      if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.lifecycle.teamGone();
+      else this.#options.view.error(messageOf(error));
     }
   }
 
   /** @param mode one that it was given while it worked */
-  works(mode: PermissionMode | undefined): Promise<void> {
+  setActive(mode: PermissionMode | undefined): Promise<void> {
     const { ref, name } = this.#options;
-    return this.guarded(() => recordTurnStart(ref, name, mode));
+    return this.attempt(() => recordTurnStart(ref, name, mode));
   }
 
-  rests(): Promise<void> {
+  setInactive(): Promise<void> {
     const { ref, name } = this.#options;
-    return this.guarded(() => patchMember(ref, name, { isActive: false }));
+    return this.attempt(() => patchMember(ref, name, { isActive: false }));
   }
 
   /** How far the messages of a turn are. */
-  progress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
+  recordProgress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
     const { ref, name } = this.#options;
-    return this.guarded(() => recordProgress(ref, name, keys, state));
+    return this.attempt(() => recordProgress(ref, name, keys, state));
   }
 
   /**
    * @param notice the fields of the idle notice
    * @param keys of the turn's messages: told once of one turn, whichever process of this agent does it
    */
-  idle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
+  notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
     const { name: from, clock } = this.#options;
     const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
     const messageId = keys.length === 0 ? undefined : eventId("idle", from, ...keys);
     return this.#tellLead({ text, messageId });
   }
 
-  throttled(reason: string): Promise<void> {
+  notifyThrottled(reason: string): Promise<void> {
     const { name } = this.#options;
     return this.#tellLead({
       text: `The model's server makes ${name} wait (${reason}). It continues by itself as soon as it may; there is nothing to do.`,
@@ -80,7 +81,7 @@ export class TeamNotifications {
 
   #tellLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
     const { ref, name: from, color } = this.#options;
-    return this.guarded(() =>
+    return this.attempt(() =>
       sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),
     );
   }
