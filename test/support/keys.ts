@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { screenOf } from "../../src/adapter/native/type-message.ts";
+import { readPaneScreen } from "../../src/adapter/native/type-message.ts";
 import { TAG } from "../../src/backend/tmux/pane-tags.ts";
 import type { PlaceRecord } from "../../src/schema/status.ts";
 import type { Screen } from "../../src/tmux/screen.ts";
@@ -31,7 +31,7 @@ export async function keyReader(t: PrivateTmux, ...habits: string[]): Promise<Ke
   const place = placeIn(t, pane);
   const shows = (): string => t.tmux("capture-pane", "-p", "-t", pane);
   await eventually("its prompt", () => shows().includes("sent 0"));
-  const idleScreen = await screenOf(t.server, place);
+  const idleScreen = await readPaneScreen(t.server, place);
   if (idleScreen === undefined) throw new Error("no screen");
   return {
     pane,

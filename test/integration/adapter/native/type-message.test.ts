@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { enter, screenOf, talk } from "../../../../src/adapter/native/type-message.ts";
+import { readPaneScreen, submitTyped, typeMessage } from "../../../../src/adapter/native/type-message.ts";
 import { run as runProgram } from "../../../../src/os/process/run.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -46,11 +46,11 @@ describe("Talking to a program that reads keys (S29)", () => {
     const call = async (command: readonly string[]) =>
       (await t.server.call(command)).replace("\t\t", "\t0\t");
     const server = { ...t.server, call };
-    expect(await talk(server, reader.place, FORTY, options(reader))).toEqual({
+    expect(await typeMessage(server, reader.place, FORTY, options(reader))).toEqual({
       kind: "held",
       why: "unbracketed",
     });
-    expect(await talk(server, reader.place, "one line", options(reader))).toEqual({ kind: "sent" });
+    expect(await typeMessage(server, reader.place, "one line", options(reader))).toEqual({ kind: "sent" });
     expect(reader.submitted()).toEqual(["one line"]);
   });
 
@@ -128,7 +128,7 @@ describe("Nothing is typed (S29)", () => {
     // Also when it dies between look and paste: the check is part of the very command that types.
     const idleScreen = { ...(await screenNow(t, reader)), dead: false };
     const stale = { ...t.server, call: () => Promise.resolve(screenText(idleScreen)) };
-    expect(await talk(stale, reader.place, "hello", { ...options(reader), idleScreen })).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", { ...options(reader), idleScreen })).toEqual({
       kind: "held",
       why: "gone",
     });
@@ -139,7 +139,10 @@ describe("Nothing is typed (S29)", () => {
     const { t, reader } = await start();
     for (const other of [{ instance: "another" }, { panePid: 1 }, { paneId: "%0" }, { paneId: "%999" }]) {
       const place = { ...reader.place, ...other };
-      expect(await talk(t.server, place, "hello", options(reader))).toEqual({ kind: "held", why: "gone" });
+      expect(await typeMessage(t.server, place, "hello", options(reader))).toEqual({
+        kind: "held",
+        why: "gone",
+      });
     }
     t.tmux("respawn-pane", "-k", "-t", reader.pane, "--", "env", "cat");
     expect(await say(t, reader, "hello")).toEqual({ kind: "held", why: "gone" });
@@ -153,12 +156,12 @@ describe("Nothing is typed (S29)", () => {
     t.tmux("send-keys", "-t", reader.pane, "-l", "x");
     await eventually("the draft", () => reader.shows().includes("| x"));
     const stale = { ...t.server, call: () => Promise.resolve(screenText(reader.idleScreen)) };
-    expect(await talk(stale, reader.place, "hello", options(reader))).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", options(reader))).toEqual({
       kind: "held",
       why: "screen-changed",
     });
     await copyMode(t, reader);
-    expect(await talk(stale, reader.place, "hello", options(reader))).toEqual({
+    expect(await typeMessage(stale, reader.place, "hello", options(reader))).toEqual({
       kind: "held",
       why: "in-mode",
     });
@@ -166,7 +169,7 @@ describe("Nothing is typed (S29)", () => {
   });
 });
 
-describe("A talk that is killed", () => {
+describe("typeMessage in a process that is killed", () => {
   test("has typed all or nothing, and leaves no buffer behind", async () => {
     const { t, reader } = await start();
     const sent: string[] = [];
@@ -175,7 +178,7 @@ describe("A talk that is killed", () => {
       return runProgram(file, args, options);
     };
     const server = tmuxServer({ socket: t.server.socket, env: t.env, run });
-    expect((await talk(server, reader.place, "all or nothing", options(reader))).kind).toBe("sent");
+    expect((await typeMessage(server, reader.place, "all or nothing", options(reader))).kind).toBe("sent");
     const [batch = ""] = sent;
     expect(batch).toContain("all or nothing");
     // What reaches tmux of a process that dies while it hands over its commands.
@@ -188,7 +191,7 @@ describe("A talk that is killed", () => {
     }
     expect(reader.submitted()).toEqual(["all or nothing"]);
     expect(reader.shows()).not.toContain("all");
-    // Whatever left one behind all the same: the next talk takes it away.
+    // A leftover of any other cause is replaced by the next paste.
     t.tmux("set-buffer", "-b", `teams-${reader.place.instance}`, "left behind");
     const idleScreen = await screenNow(t, reader);
     expect(await say(t, reader, "next", { idleScreen })).toEqual({ kind: "sent" });
@@ -200,28 +203,30 @@ describe("A talk that is killed", () => {
 describe("Enter", () => {
   test("is not pressed where nothing shows that the text arrived", async () => {
     const { t, reader } = await start("deaf");
-    expect(await say(t, reader, "hello", { bounds: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
+    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unsent", why: "unseen" });
     expect(reader.submitted()).toEqual([]);
     expect(t.tmux("list-buffers")).toBe("");
   });
 
   test("that shows nothing is said to be unconfirmed", async () => {
     const { t, reader } = await start("still");
-    expect(await say(t, reader, "hello", { bounds: SHORT })).toEqual({ kind: "unconfirmed" });
+    expect(await say(t, reader, "hello", { timeouts: SHORT })).toEqual({ kind: "unconfirmed" });
     expect(reader.submitted()).toEqual(["hello"]);
   });
 
   test("waits for a person who has scrolled up meanwhile, and is pressed when the screen is back", async () => {
     const { t, reader } = await start();
     const server = beforeEnter(t, () => copyMode(t, reader));
-    const unsent = await talk(server, reader.place, FORTY, options(reader));
+    const unsent = await typeMessage(server, reader.place, FORTY, options(reader));
     expect(unsent).toMatchObject({ kind: "unsent", why: "in-mode" });
     if (unsent.kind !== "unsent" || unsent.typed === undefined) throw new Error("no screen");
-    expect(await enter(t.server, reader.place, unsent.typed, options(reader))).toMatchObject({
+    expect(await submitTyped(t.server, reader.place, unsent.typed, options(reader))).toMatchObject({
       why: "in-mode",
     });
     t.tmux("send-keys", "-t", reader.pane, "-X", "cancel");
-    expect(await enter(t.server, reader.place, unsent.typed, options(reader))).toEqual({ kind: "sent" });
+    expect(await submitTyped(t.server, reader.place, unsent.typed, options(reader))).toEqual({
+      kind: "sent",
+    });
     expect(reader.submitted()).toEqual([FORTY]);
   });
 
@@ -231,14 +236,14 @@ describe("Enter", () => {
       t.tmux("send-keys", "-t", reader.pane, "-l", " and more");
       await eventually("the person's words", () => reader.shows().includes("and more"));
     });
-    const unsent = await talk(server, reader.place, "hello", options(reader));
+    const unsent = await typeMessage(server, reader.place, "hello", options(reader));
     expect(unsent).toMatchObject({ kind: "unsent", why: "screen-changed" });
     expect(reader.submitted()).toEqual([]);
   });
 });
 
 describe("A person who types at the same time", () => {
-  // Before each call of a talk in turn: two looks at least, the paste, looks for its echo and its rest, Enter, its echo.
+  // Before each tmux call in turn: at least two reads, the paste, reads until the echo is stable, Enter, reads for its effect.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "has the text said once or not at all (before call %i)",
     async (nth) => {
@@ -252,7 +257,10 @@ describe("A person who types at the same time", () => {
         await eventually("the key", async () => (await screenNow(t, reader)).cursor.x !== x);
       };
       const server = beforeEachCall(t, (call) => (call === nth ? types() : Promise.resolve()));
-      const { kind } = await talk(server, reader.place, "said once", { ...options(reader), idleScreen });
+      const { kind } = await typeMessage(server, reader.place, "said once", {
+        ...options(reader),
+        idleScreen,
+      });
       const submitted = reader.submitted();
       if (kind === "sent") expect(submitted).toEqual([expect.stringMatching(/^said oncex?$/)]);
       else expect([kind, submitted]).toEqual([kind === "held" ? "held" : "unsent", []]);
@@ -262,7 +270,7 @@ describe("A person who types at the same time", () => {
   );
 });
 
-describe("Two that talk at once", () => {
+describe("Two senders at once", () => {
   test("take turns, also before the program shows anything; who comes later keeps his words", async () => {
     const { t, reader } = await start("late");
     const outcomes = await Promise.all(["first", "second", "third"].map((text) => say(t, reader, text)));
@@ -289,13 +297,13 @@ function say(
   t: PrivateTmux,
   reader: KeyReader,
   text: string,
-  more: Partial<Parameters<typeof talk>[3]> = {},
+  more: Partial<Parameters<typeof typeMessage>[3]> = {},
 ) {
-  return talk(t.server, reader.place, text, { ...options(reader), ...more });
+  return typeMessage(t.server, reader.place, text, { ...options(reader), ...more });
 }
 
 async function screenNow(t: PrivateTmux, reader: KeyReader) {
-  const screen = await screenOf(t.server, reader.place);
+  const screen = await readPaneScreen(t.server, reader.place);
   if (screen === undefined) throw new Error("no screen");
   return screen;
 }
