@@ -1,7 +1,7 @@
 import { ProcessEndingAbort } from "../agent/turn/turn-abort.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
 
-/** Why a worker ended by itself. */
+/** Why the loop of a worker ended. */
 export type WorkerEnd = "shutdown" | "team-gone" | "over" | "stopped";
 
 interface LifecycleOptions {

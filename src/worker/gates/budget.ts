@@ -14,32 +14,33 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** A budget of which nothing is left. */
+/** A budget that is used up. */
 interface SpentBudget {
   /** `10,120 of 10,000 tokens` */
   readonly text: string;
-  /** What a person is to know, and how it goes on. */
+  /** For the person: what is used up, and the command that raises it. */
   readonly sentence: string;
 }
 
-/** Looks after the budgets that bind an agent, and tells lead and person of each of the two marks once. */
+/** Checks the budgets of an agent, and notifies lead and person once when one is nearly and once when it is fully used up. */
 class BudgetLimit {
   readonly #ref: TeamRef;
   readonly #name: string;
-  readonly #tell: (text: string) => void;
-  readonly #told = new Set<string>();
+  readonly #show: (text: string) => void;
+  /** Message ids of the notifications that were shown. */
+  readonly #shown = new Set<string>();
 
-  /** @param tell shows a line to the person who looks at the agent */
-  constructor(ref: TeamRef, name: string, tell: (text: string) => void) {
+  /** @param show shows a line in the agent's pane */
+  constructor(ref: TeamRef, name: string, show: (text: string) => void) {
     this.#ref = ref;
     this.#name = name;
-    this.#tell = tell;
+    this.#show = show;
   }
 
   /**
-   * Looks at what was spent by now.
-   * @returns the first budget of which nothing is left
-   * @throws TeamError TEAM_NOT_FOUND, and what the lead's inbox throws; the next look tells what this one could not
+   * Checks what was spent so far.
+   * @returns the first budget that is used up
+   * @throws TeamError TEAM_NOT_FOUND, and errors of the lead's inbox; the next check repeats a notification that failed
    */
   async check(): Promise<SpentBudget | undefined> {
     let spent: SpentBudget | undefined;
@@ -49,28 +50,29 @@ class BudgetLimit {
       const text = budgetText(budget.limits, budget.spent);
       const sentence = sentenceOf(this.#ref, budget, level, share, text);
       if (level === "spent") spent ??= { text, sentence };
-      await this.#tellOnce(budget, level, sentence);
+      await this.#notifyOnce(budget, level, sentence);
     }
     return spent;
   }
 
-  /** Another agent has told of a mark: the person who looks at this one hears of it once. @param event the message's id */
+  /** Shows a notification of this or another agent once in this agent's pane. @param event the message's id */
   showOnce(event: string, text: string): void {
-    if (this.#told.has(event)) return;
-    this.#told.add(event);
-    this.#tell(text);
+    if (this.#shown.has(event)) return;
+    this.#shown.add(event);
+    this.#show(text);
   }
 
   /**
-   * Of a team's budget many notice the same: the message's id stands for that. A member that stands says so itself, since the
-   * lead has to go on without it; everything else is the system's news, which starts no turn.
+   * Several members may notice the same of the team's budget: the message's id makes it one message. A member without budget is
+   * the sender itself, since the lead has to continue without it; any other notification comes from the system and starts no
+   * turn.
    */
-  async #tellOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
+  async #notifyOnce({ member, limits }: Budget, level: BudgetLevel, text: string): Promise<void> {
     const event = eventId("budget", member ?? "", level, JSON.stringify(defined(limits)));
-    if (this.#told.has(event)) return;
-    const stands = level === "spent" && member !== undefined && member !== LEAD_NAME;
+    if (this.#shown.has(event)) return;
+    const isStopped = level === "spent" && member !== undefined && member !== LEAD_NAME;
     await sendMessage(this.#ref, {
-      from: stands ? member : SYSTEM_NAME,
+      from: isStopped ? member : SYSTEM_NAME,
       to: LEAD_NAME,
       text,
       messageId: event,
@@ -89,8 +91,8 @@ function sentenceOf(
   const whose = member === undefined ? "The team" : member;
   if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of its budget: ${text}.`;
   const target = member === undefined ? optionWords("--team", team) : operand(`${member}@${team}`);
-  const who = member === undefined ? "all of it stops" : "it stops";
-  return `${whose} has used up its budget (${text}): ${who} until there is more. A person gives it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
+  const effect = member === undefined ? "all members stop" : "it stops";
+  return `${whose} has used up its budget (${text}): ${effect} until a person raises it: teams budget ${target} --max-tokens <tokens> or --max-cost <dollars>`;
 }
 
 /** Model calls that an agent without budget may make to answer a shutdown request: the tool call, and its last text. */
@@ -193,7 +195,7 @@ export class BudgetWait {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
     const { status, events, view, runningTurn } = this.#context;
-    status.report(runningTurn.isActive ? "went_on" : "turn_ended", "");
+    status.report(runningTurn.isActive ? "resumed" : "turn_ended", "");
     events.record({ type: "agent", what: "went_on" });
     view.note("there is budget again");
   }

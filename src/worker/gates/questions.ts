@@ -5,8 +5,8 @@ import type { WorkerContext } from "../context.ts";
 import type { PlanApproval } from "./plan-approval.ts";
 
 /**
- * The plan and the questions of an agent whose answers come as messages. Whoever answered may have been killed before the
- * message was written: the agent then sends it to itself, under the id that it would have had, so that it has one.
+ * Delivers lost answers to the agent's plan and questions. A process that answered may have been killed before it wrote the
+ * message: the agent then sends the message to itself, under the same id, so that it exists once.
  */
 export class UndeliveredAnswers {
   readonly #context: WorkerContext;
@@ -22,12 +22,11 @@ export class UndeliveredAnswers {
     this.#questions.add(question);
   }
 
-  /** It is here. */
   received(question: string): void {
     this.#questions.delete(question);
   }
 
-  /** @throws TeamError where the own inbox cannot be written; the next look tries again */
+  /** Sends the lost answers. @throws TeamError if the agent's inbox cannot be written; the next call tries again */
   async deliver(): Promise<void> {
     const { ref, clock } = this.#context;
     const { request } = this.#planApproval;
@@ -38,7 +37,7 @@ export class UndeliveredAnswers {
   }
 }
 
-/** What an agent has asked a person: it shows in its pane, and what is typed there answers it. */
+/** The open questions of an agent to a person: shown in its pane, and answered by a typed line. */
 export class Questions {
   readonly #context: WorkerContext;
   readonly #answers: UndeliveredAnswers;
@@ -62,17 +61,17 @@ export class Questions {
   }
 
   /**
-   * Whoever speaks to it here answers what it has asked by now: a choice may be named by its number.
-   * @returns what the line says, and what closes those questions once that is written down
+   * Takes a typed line as the answer to all open questions; the line may be the number of a choice.
+   * @returns the text of the answer, and a function that closes the questions, to be called once the text is saved
    */
   answerFromLine(line: string): { readonly text: string; close(): void } {
     const { ref, name } = this.#context;
-    const asked = questionsOf(ref, name);
-    const newest = asked.at(-1);
+    const open = questionsOf(ref, name);
+    const newest = open.at(-1);
     return {
       text: newest === undefined ? line : chosen(choicesOf(newest), line),
       close: () => {
-        for (const { id } of asked) {
+        for (const { id } of open) {
           closeRequest(ref, id);
           this.#answers.received(id);
         }

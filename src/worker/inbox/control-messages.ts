@@ -49,6 +49,9 @@ function setMode(wanted: string, { view }: WorkerContext, { planApproval }: Work
     return;
   }
   const refusal = planApproval.setMode(mode.data);
-  const outcome = refusal === undefined ? "is now" : `is forbidden by ${refusal}: it is not`;
-  view.note(`permission mode ${outcome} ${mode.data}`);
+  view.note(
+    refusal === undefined
+      ? `permission mode is now ${mode.data}`
+      : `permission mode ${mode.data} is forbidden by ${refusal}: not changed`,
+  );
 }

@@ -8,7 +8,7 @@ import { handleControlMessage } from "./control-messages.ts";
 import { InboxReader } from "./inbox-reader.ts";
 
 /** Note of the refusal of every open permission request when a shutdown request arrives. */
-export const SHUTDOWN_REQUESTED = "A shutdown was asked for.";
+export const SHUTDOWN_REQUESTED = "A shutdown was requested.";
 
 /** All input from outside: handles or queues each message once, and reacts to rings without a message. */
 export class InboundMessages {
@@ -83,5 +83,5 @@ export class InboundMessages {
 /** Shown for a line that is typed while a plan waits for its verdict. */
 function keptFor(plan: string): string {
   const id = operand(plan);
-  return `kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
+  return `kept until the plan is answered: teams approve ${id}, or teams reject ${id} --note "…"`;
 }

@@ -1,47 +1,47 @@
 import type { AgentEvent } from "../../agent/events.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** Milliseconds of one wait that nobody overlooks; a shorter one counts once it is not the only one. */
+/** Milliseconds of a wait that is worth a notification; a shorter one is if it is not the only one. */
 const LONG_WAIT_MS = 5_000;
-/** Statuses by which a server says that it has too much to do, or that its caller asks too much. */
-const BUSY: ReadonlySet<number | undefined> = new Set([429, 529]);
+/** HTTP statuses for an overloaded server and a rate limit. */
+const THROTTLING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 529]);
 
-/** When the lead is to hear that a model's server lets an agent wait: once for each time that it does (S36). */
+/** Decides when the lead is notified that a model's server throttles an agent: once for each period (S36). */
 class ThrottleNotice {
   #waits = 0;
-  #told = false;
+  #isNotified = false;
 
   /**
-   * @param waiting how many calls the server lets wait now, of the agent and those that work for it
-   * @returns why the agent waits, when that is news for the lead
+   * @param waiting number of calls that the server throttles now, of the agent and its subagents
+   * @returns why the agent waits, if the lead is to be notified
    */
-  hear(event: AgentEvent, waiting: number): string | undefined {
-    // A whole answer, and no other call waits: the server lets it go on.
+  handleEvent(event: AgentEvent, waiting: number): string | undefined {
+    // After a complete answer, with no other call waiting, the throttling is over.
     if (event.type === "message" && waiting === 0) {
       this.#waits = 0;
-      this.#told = false;
+      this.#isNotified = false;
     }
-    if (event.type !== "throttled" || !BUSY.has(event.status)) return undefined;
+    if (event.type !== "throttled" || !THROTTLING_STATUSES.has(event.status)) return undefined;
     this.#waits += 1;
-    // One that is over before anybody has read of it is no news.
-    if (this.#told || (this.#waits === 1 && event.delayMs < LONG_WAIT_MS)) return undefined;
-    this.#told = true;
+    // A single short wait is over before the lead could read of it.
+    if (this.#isNotified || (this.#waits === 1 && event.delayMs < LONG_WAIT_MS)) return undefined;
+    this.#isNotified = true;
     return event.reason;
   }
 }
 
-/** One that works for the agent inside of its turn, or behind it. */
+/** A subagent, which works during its agent's turn or in the background. */
 export interface SubagentName {
   readonly id: string;
-  /** What it does, in the words of the call. */
+  /** Description of its work, from the call that started it. */
   readonly what: string;
 }
 
-/** Keeps status, events and screen true to what an agent does, and those that work for it. */
+/** Keeps status, event log and pane up to date with the agent and its subagents. */
 export class AgentActivity {
   readonly #context: WorkerContext;
-  readonly #notice = new ThrottleNotice();
-  /** Why, of each call that a model's server lets wait; by the subagent, "" is the agent itself. */
+  readonly #throttleNotice = new ThrottleNotice();
+  /** Reasons of the calls that a model's server throttles, by the subagent's id; "" is the agent itself. */
   readonly #waits = new Map<string, string>();
 
   constructor(context: WorkerContext) {
@@ -49,18 +49,18 @@ export class AgentActivity {
   }
 
   handleEvent(event: AgentEvent): void {
-    this.#follow("", event);
-    this.#tell(event);
+    this.#trackThrottling("", event);
+    this.#report(event);
   }
 
-  /** Of what it does its agent's pane shows what concerns a person, and its account counts all of it. */
+  /** The pane shows only events that concern a person; all costs are counted. */
   handleSubagentEvent({ id, what }: SubagentName, event: AgentEvent): void {
-    this.#follow(id, event);
-    const told = reportedActivity(what, event);
-    if (told !== undefined) this.#tell(told);
+    this.#trackThrottling(id, event);
+    const reported = reportedActivity(what, event);
+    if (reported !== undefined) this.#report(reported);
   }
 
-  #tell(event: AgentEvent): void {
+  #report(event: AgentEvent): void {
     const { status, events, view } = this.#context;
     if (event.type === "tool_started") status.setActivity(`${event.tool}(${event.summary})`);
     if (event.type === "subagent") status.setActivity(`${event.what}: ${event.doing}`);
@@ -71,22 +71,22 @@ export class AgentActivity {
     view.event(event);
   }
 
-  /** A call goes on with the next thing that is heard of whoever made it; until all do, the agent is throttled. */
-  #follow(who: string, event: AgentEvent): void {
+  /** Any other event of the same caller ends its wait; the agent counts as throttled until no call waits. */
+  #trackThrottling(who: string, event: AgentEvent): void {
     const { status, role, notifications } = this.#context;
     if (event.type === "throttled") this.#waits.set(who, event.reason);
     else this.#waits.delete(who);
     const [reason] = this.#waits.values();
     if (reason === undefined) {
-      if (status.state === "throttled") status.report("went_on");
+      if (status.state === "throttled") status.report("resumed");
     } else if (event.type === "throttled") status.report("throttled", event.reason);
     else if (status.state === "running") status.report("throttled", reason);
-    const newReason = this.#notice.hear(event, this.#waits.size);
+    const newReason = this.#throttleNotice.handleEvent(event, this.#waits.size);
     if (newReason !== undefined && role === "teammate") void notifications.notifyThrottled(newReason);
   }
 }
 
-/** Its words and results are its own: the result comes back as that of the call. */
+/** Returns the event to report for a subagent's event; its texts and results reach the agent as the result of its call. */
 function reportedActivity(what: string, event: AgentEvent): AgentEvent | undefined {
   switch (event.type) {
     case "spent":

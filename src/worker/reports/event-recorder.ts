@@ -4,26 +4,26 @@ import { eventOfNow } from "../../team/members/members.ts";
 import type { TeamRef } from "../../team/ref.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
 
-/** Writes down what one agent does, in its own name. */
+/** Records the events of one agent in the event log. */
 export class EventRecorder {
   readonly #ref: TeamRef;
   readonly #name: string;
-  #who: EventOf | undefined;
+  #subject: EventOf | undefined;
 
   constructor(ref: TeamRef, name: string) {
     this.#ref = ref;
     this.#name = name;
   }
 
-  /** Of what its agent does, what is for the record. */
+  /** Records an agent's event if the log has a type for it. */
   recordAgentEvent(event: AgentEvent): void {
     const facts = factsOf(event);
     if (facts !== undefined) this.record(facts);
   }
 
   record(facts: EventFacts): void {
-    this.#who ??= eventOfNow(this.#ref, this.#name);
-    recordEvent(this.#ref, { ...this.#who, ...facts });
+    this.#subject ??= eventOfNow(this.#ref, this.#name);
+    recordEvent(this.#ref, { ...this.#subject, ...facts });
   }
 }
 

@@ -22,7 +22,7 @@ interface TeamNotificationsOptions {
   readonly view: WorkerView;
 }
 
-/** What a worker tells its team of itself. None of it rejects: a worker ends for want of its team, and for nothing else. */
+/** Notifications of a worker to its team. They never reject: only a deleted team ends the worker. */
 export class TeamNotifications {
   readonly #options: TeamNotificationsOptions;
 
@@ -30,20 +30,17 @@ export class TeamNotifications {
     this.#options = options;
   }
 
-  /**
-   * Does something in the team. One that is deleted in the middle of a turn ends the worker; what cannot be written just
-   * then (a lock that somebody holds) is said, and ends nothing.
-   */
-  async attempt(tell: () => Promise<unknown>): Promise<void> {
+  /** Runs an operation on the team. A deleted team ends the worker; any other failure (a held lock) is only shown. */
+  async attempt(operation: () => Promise<unknown>): Promise<void> {
     try {
-      await tell();
+      await operation();
     } catch (error) {
       if (error instanceof TeamError && error.code === "TEAM_NOT_FOUND") this.#options.lifecycle.teamGone();
       else this.#options.view.error(messageOf(error));
     }
   }
 
-  /** @param mode one that it was given while it worked */
+  /** Records that a turn starts. @param mode the mode that was set while the agent was running */
   setActive(mode: PermissionMode | undefined): Promise<void> {
     const { ref, name } = this.#options;
     return this.attempt(() => recordTurnStart(ref, name, mode));
@@ -54,7 +51,7 @@ export class TeamNotifications {
     return this.attempt(() => patchMember(ref, name, { isActive: false }));
   }
 
-  /** How far the messages of a turn are. */
+  /** Records the progress of a turn's messages in the journal. */
   recordProgress(keys: readonly string[], state: "turn_started" | "done"): Promise<void> {
     const { ref, name } = this.#options;
     return this.attempt(() => recordProgress(ref, name, keys, state));
@@ -62,24 +59,24 @@ export class TeamNotifications {
 
   /**
    * @param notice the fields of the idle notice
-   * @param keys of the turn's messages: told once of one turn, whichever process of this agent does it
+   * @param keys of the turn's messages: the lead is notified once for a turn, even by several processes of this agent
    */
   notifyIdle(notice: Readonly<Record<string, unknown>>, keys: readonly string[]): Promise<void> {
     const { name: from, clock } = this.#options;
     const text = formatProtocol({ type: "idle_notification", from, ...notice }, new Date(clock.now()));
     const messageId = keys.length === 0 ? undefined : eventId("idle", from, ...keys);
-    return this.#tellLead({ text, messageId });
+    return this.#notifyLead({ text, messageId });
   }
 
   notifyThrottled(reason: string): Promise<void> {
     const { name } = this.#options;
-    return this.#tellLead({
-      text: `The model's server makes ${name} wait (${reason}). It continues by itself as soon as it may; there is nothing to do.`,
+    return this.#notifyLead({
+      text: `The model's server makes ${name} wait (${reason}). ${name} continues as soon as the server allows it; there is nothing to do.`,
       summary: `${name} waits for the model's server`,
     });
   }
 
-  #tellLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
+  #notifyLead(mail: { text: string; summary?: string; messageId?: string | undefined }): Promise<void> {
     const { ref, name: from, color } = this.#options;
     return this.attempt(() =>
       sendMessage(ref, { to: LEAD_NAME, from, ...defined({ ...mail, color }), text: mail.text }),

@@ -40,7 +40,7 @@ export class Turns {
     // Before the inbox is read: it may hold the verdict.
     planApproval.restoreAnsweredRequest();
     // Until the conversation is read, the agent must not be reported as idle.
-    status.report("turn_started", "looks at what it was doing");
+    status.report("turn_started", "checks for an interrupted turn");
     const agent = await this.#context.agent.get();
     const interrupted = interruptedTurn(ref, name, agent);
     const waitsForVerdict = endsWithPlan(agent.messages);
@@ -52,8 +52,8 @@ export class Turns {
     const shutdownRequest = shutdownRequestIn(agent.messages);
     if (shutdownRequest !== undefined) shutdownRequests.add(shutdownRequest);
     budget.startTurn(shutdownRequest !== undefined);
-    view.note("continues the turn in which its process ended");
-    status.report("turn_started", "continues what it was doing", keys.length);
+    view.note("resumes the turn in which its process ended");
+    status.report("turn_started", "resumes its turn", keys.length);
     await this.#inTurn({ keys, messages: keys.length }, async (signal) => {
       // The plan was sent: nothing was left to do in this turn.
       if (waitsForVerdict) return { outcome: "completed", text: "", toolCalls: 0 };
@@ -70,7 +70,7 @@ export class Turns {
     const { view, status } = this.#context;
     const { entries, taskEnds } = material;
     const composed = composeTurn(material);
-    // A turn without messages gets a key of its own, so that it can be resumed like any other.
+    // A turn without messages gets a new key, so that it can be resumed like any other.
     const input = composed.keys.length > 0 ? composed : { ...composed, keys: [newUuid()] };
     this.#gates.budget.startTurn(entries.some(({ protocol }) => protocol?.type === "shutdown_request"));
     this.end.idleHook?.startTurn(entries.length === 0 && taskEnds.length === 0);

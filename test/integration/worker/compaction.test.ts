@@ -42,11 +42,11 @@ describe("compacted conversation of a member", () => {
         "- #1 (pending; yours): Read the <code> and more",
         "- #2 (pending; free; waits for #1): Write it up",
         "",
-        "Nothing waits for an answer.",
+        "Nothing is waiting for an answer.",
       ].join("\n"),
     );
     expect(teamSummary(ref, LEAD_NAME)).toContain(
-      "What waits for an answer:\n- question of ada, r1: Which one?",
+      "Waiting for an answer:\n- question of ada, r1: Which one?",
     );
   });
 

@@ -96,7 +96,7 @@ it("lead › reads of a new teammate with its next turn, while its cached system
   expect(requests[1]?.system).toBe(requests[0]?.system);
   expect(requests[0]?.system).toContain("Your teammates now: ada.");
   expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain(
-    "[The team has changed: ben joined. With you in it now: ada, ben.]",
+    "[The team has changed: ben joined. Other members now: ada, ben.]",
   );
   await running.stop();
 });
@@ -123,17 +123,19 @@ it("lead without a user › is not offered AskUserQuestion, and reads when its r
   const [alone, asked] = [await systems(true), await systems(false)];
   expect(alone[1]).not.toContain("AskUserQuestion");
   expect(alone[0]).not.toMatch(/AskUserQuestion|Ask, or/);
-  expect(alone[0]).toMatch(/nobody answers questions.*call TeamDelete\./s);
+  expect(alone[0]).toMatch(/questions get no answer.*call TeamDelete\./s);
   expect(asked[1]).toContain("AskUserQuestion");
   expect(asked[0]).toContain("To ask the person something before that, use AskUserQuestion.");
   for (const [system] of [alone, asked])
-    expect(system).toContain("The run ends with the first turn in which you call no tool while nobody works");
+    expect(system).toContain(
+      "The run ends with the first turn in which you call no tool while no teammate works",
+    );
 });
 
 it("lead in plan mode › reads that it writes and runs nothing", async () => {
   const { running, requests, said } = await leadOf("plan", [{ say: "one" }]);
   await running.worker.handleTypedLine("go");
   await said("one");
-  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou read and search;");
+  expect(requests[0]?.system).toContain("# You are in plan mode\n\nYou can read and search,");
   await running.stop();
 });

@@ -115,7 +115,7 @@ describe("permission mode of a running member", () => {
     const { id } = await eventually("the plan", () => listApprovals(ref)[0]);
     await eventually("the turn's end", () => dev.shown.includes("turn_ended"));
     await dev.worker.handleTypedLine("hurry");
-    const kept = `note: kept until its plan has its answer: teams approve ${id}, or teams reject ${id} --note "…"`;
+    const kept = `note: kept until the plan is answered: teams approve ${id}, or teams reject ${id} --note "…"`;
     await eventually("the pane's note", () => dev.shown.includes(kept));
     await answerApproval(contextOf(ref), id, { approve: true });
     await eventually("the line's turn", () => dev.inputs.some((input) => input.includes("hurry")));
@@ -151,7 +151,7 @@ describe("permission mode of a running member", () => {
     await changeMode(ref, "bypassPermissions");
     await eventually("its note", () =>
       dev.shown.some((line) =>
-        /is forbidden by permissions\.disableBypass.*not bypassPermissions/.test(line),
+        /bypassPermissions is forbidden by permissions\.disableBypass.*not changed/.test(line),
       ),
     );
     expect([made("ran"), dev.worker.planApproval.mode]).toEqual([false, "default"]);

@@ -56,7 +56,7 @@ describe("recordedCondition", () => {
           content: [
             {
               type: "text" as const,
-              text: `[The team has changed: bob joined. With you in it now: bob.]\n\n${formatEnvelopes([{ from: "bob", body: "One." }])}`,
+              text: `[The team has changed: bob joined. Other members now: bob.]\n\n${formatEnvelopes([{ from: "bob", body: "One." }])}`,
             },
           ],
           origin: { text: "One.", from: "bob" },

@@ -9,12 +9,12 @@ test("TeamRoster keeps its names for a conversation and reports each change once
   expect(roster.takeChanges()).toBeUndefined();
   now = ["team-lead", "ben", "cy"];
   expect(roster.takeChanges()).toBe(
-    "[The team has changed: ben, cy joined; ada left. With you in it now: team-lead, ben, cy.]",
+    "[The team has changed: ben, cy joined; ada left. Other members now: team-lead, ben, cy.]",
   );
   expect(roster.takeChanges()).toBeUndefined();
   expect(roster.names).toEqual(["team-lead", "ada"]);
   now = [];
-  expect(roster.takeChanges()).toContain("With you in it now: nobody.");
+  expect(roster.takeChanges()).toContain("Other members now: none.");
 });
 
 test("TeamRoster takes the current names when a new conversation begins, without a report", () => {
