@@ -38,7 +38,7 @@ type StatusFacts = Pick<StatusRecord, "sessionId" | "transcript" | "process"> &
     >
   >;
 
-/** Maximum of characters of an activity: more than one line of a sidebar. */
+/** Maximum length of an activity in characters: more than one line of a sidebar. */
 const MAX_ACTIVITY = 200;
 
 /**

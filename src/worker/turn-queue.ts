@@ -4,7 +4,7 @@ import { SYSTEM_NAME } from "../schema/names.ts";
 import type { InboxEntry } from "../team/mailbox/receive.ts";
 
 /**
- * Maximum of characters of several messages in one turn: two of the longest messages, and less than half of the smallest
+ * Maximum length of several messages in one turn, in characters: two of the longest messages, and less than half of the smallest
  * context window. The next turn takes the rest.
  */
 const MAX_TURN_CHARACTERS = 200_000;

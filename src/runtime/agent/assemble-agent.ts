@@ -155,14 +155,14 @@ function isOffered(parts: AgentParts, { name, whilePlanning }: AnyTool): boolean
  * one file.
  */
 function withPlanTools(
-  { role, tools: only, worker: { planApproval: plan } }: AgentParts,
+  { role, tools: only, worker: { planApproval } }: AgentParts,
   had: readonly AnyTool[],
   deny: readonly string[],
 ): readonly AnyTool[] {
   if (role === "lead") return had;
-  const plans = (): boolean => plan.mode === "plan";
+  const plans = (): boolean => planApproval.mode === "plan";
   const isPlan = (paths: readonly string[]): boolean =>
-    plans() && paths.every((path) => path === realPathOf(plan.planFile));
+    plans() && paths.every((path) => path === realPathOf(planApproval.planFile));
   const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
   const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
   const writing = lent(writeTool) ? [onlyFor(writeTool, "your plan alone", isPlan)] : [];

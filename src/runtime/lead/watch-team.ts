@@ -11,20 +11,17 @@ import type { Worker } from "../../worker/worker.ts";
 import type { Lead } from "./lead.ts";
 
 /** Whoever changes the lead's own mode does so in the team's file: nobody may send it a message about that. */
-function modeFollower(
-  { ctx, view, mode }: Lead,
-  { planApproval: plan, permissionRequests: desk }: Worker,
-): () => void {
+function modeFollower({ ctx, view, mode }: Lead, { planApproval, permissionRequests }: Worker): () => void {
   let seen: string | undefined = mode;
   return () => {
     const wanted = modeInFile(ctx.ref);
     if (wanted === undefined || wanted === seen) return;
     seen = wanted;
-    const why = plan.setMode(wanted);
+    const why = planApproval.setMode(wanted);
     view.note(
       `permission mode ${why === undefined ? "is now" : `is forbidden by ${why}, and not`} ${wanted}`,
     );
-    desk.reconsider().catch((error: unknown) => view.error(messageOf(error)));
+    permissionRequests.reconsider().catch((error: unknown) => view.error(messageOf(error)));
   };
 }
 

@@ -14,14 +14,6 @@ import { operand, optionWords } from "../../text/shell-quote.ts";
 import { ManualBell } from "../../wakeup/manual-bell.ts";
 import type { WorkerContext } from "../context.ts";
 
-/** A budget that is used up. */
-interface SpentBudget {
-  /** `10,120 of 10,000 tokens` */
-  readonly text: string;
-  /** For the person: what is used up, and the command that raises it. */
-  readonly sentence: string;
-}
-
 /** Checks the budgets of an agent, and notifies lead and person once when one is nearly and once when it is fully used up. */
 class BudgetLimit {
   readonly #ref: TeamRef;
@@ -39,20 +31,18 @@ class BudgetLimit {
 
   /**
    * Checks what was spent so far.
-   * @returns the first budget that is used up
+   * @returns whether a budget is used up
    * @throws TeamError TEAM_NOT_FOUND, and errors of the lead's inbox; the next check repeats a notification that failed
    */
-  async check(): Promise<SpentBudget | undefined> {
-    let spent: SpentBudget | undefined;
+  async check(): Promise<boolean> {
+    let isUsedUp = false;
     for (const budget of budgetsOf(this.#ref, this.#name)) {
       const { level, share } = budgetUse(budget.limits, budget.spent);
       if (level === "within") continue;
-      const text = budgetText(budget.limits, budget.spent);
-      const sentence = sentenceOf(this.#ref, budget, level, share, text);
-      if (level === "spent") spent ??= { text, sentence };
-      await this.#notifyOnce(budget, level, sentence);
+      if (level === "spent") isUsedUp = true;
+      await this.#notifyOnce(budget, level, budgetSentence(this.#ref, budget, level, share));
     }
-    return spent;
+    return isUsedUp;
   }
 
   /** Shows a notification of this or another agent once in this agent's pane. @param event the message's id */
@@ -81,13 +71,13 @@ class BudgetLimit {
   }
 }
 
-function sentenceOf(
+function budgetSentence(
   { team }: TeamRef,
-  { member }: Budget,
+  { member, limits, spent }: Budget,
   level: BudgetLevel,
   share: number,
-  text: string,
 ): string {
+  const text = budgetText(limits, spent);
   const whose = member === undefined ? "The team" : member;
   if (level === "near") return `${whose} has used ${Math.floor(share * 100)} % of its budget: ${text}.`;
   const target = member === undefined ? optionWords("--team", team) : operand(`${member}@${team}`);
@@ -130,7 +120,7 @@ export class BudgetWait {
   async check(): Promise<boolean> {
     let isUsedUp = false;
     await this.#context.notifications.attempt(async () => {
-      isUsedUp = (await this.#limit.check()) !== undefined;
+      isUsedUp = await this.#limit.check();
     });
     return isUsedUp;
   }
@@ -184,7 +174,7 @@ export class BudgetWait {
 
   #pause(): void {
     const { status, events } = this.#context;
-    // Reported again when the agent and its subagents stop one after another.
+    // Reported again for a second caller: the agent and its subagents may stop one after another.
     if (status.state !== "paused") status.report("budget_spent", "its budget is spent");
     if (this.#isWaiting) return;
     this.#isWaiting = true;

@@ -32,7 +32,7 @@ export function readTypedAnswer(line: string): TypedAnswer | undefined {
   return verdict && { verdict, note: (withMark === undefined ? rest : (note ?? "")).trim() };
 }
 
-interface Open {
+interface OpenRequest {
   readonly id: string;
   /** One line: the caller if it is a subagent, and the call. */
   readonly summary: string;
@@ -42,7 +42,7 @@ interface Open {
   settle(answer: PermissionAnswer): void;
 }
 
-/** Maximum of characters of a subagent's description before its call. */
+/** Maximum length of a subagent's description, in characters. */
 const MAX_SUBAGENT = 60;
 
 /**
@@ -51,7 +51,7 @@ const MAX_SUBAGENT = 60;
  */
 export class PermissionRequests {
   readonly #context: WorkerContext;
-  readonly #open: Open[] = [];
+  readonly #open: OpenRequest[] = [];
   readonly #sessionRules: string[] = [];
 
   constructor(context: WorkerContext) {
@@ -81,7 +81,7 @@ export class PermissionRequests {
     }
   }
 
-  /** Rules that a person added with “always”, for this process only. */
+  /** Rules that a person added with “always”, valid while this agent runs. */
   get sessionRules(): readonly string[] {
     return this.#sessionRules;
   }
@@ -164,7 +164,7 @@ export class PermissionRequests {
   }
 
   /** Updates the status, and shows one request at a time, so that an answer is for the request in the pane. */
-  #onOpenChanged(before: Open | undefined): void {
+  #onOpenChanged(before: OpenRequest | undefined): void {
     const { view, status } = this.#context;
     status.setOpenRequests(this.#open.map(({ summary }) => summary));
     const next = this.#open[0];
@@ -193,7 +193,7 @@ export class PermissionRequests {
         leave();
       };
       const onAbort = (): void => fail(signal.reason);
-      const entry: Open = {
+      const entry: OpenRequest = {
         id,
         summary,
         prompt: promptOf(id, request),

@@ -7,7 +7,7 @@ import type { TeamRef } from "../../team/ref.ts";
 import { listRequests } from "../../team/requests/requests.ts";
 import { listTasks, ownerName } from "../../team/tasks/tasks.ts";
 
-/** Maximum of listed tasks: the lowest ids, which are claimed first. */
+/** Maximum number of listed tasks: those with the lowest ids, which are claimed first. */
 const MAX_TASKS = 100;
 const MAX_LINE_CHARACTERS = 300;
 
