@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/{unit,contract,integration,fuzz}/**/*.test.ts"],
-          setupFiles: ["test/support/isolate.ts"],
+          setupFiles: ["test/support/setup/isolate-environment.ts"],
         },
       },
       {
@@ -28,8 +28,8 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          setupFiles: ["test/support/isolate.ts"],
-          globalSetup: ["test/support/build.ts"],
+          setupFiles: ["test/support/setup/isolate-environment.ts"],
+          globalSetup: ["test/support/setup/global-build.ts"],
         },
       },
     ],

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { processTable, signalProcess, startedWith } from "../../src/os/process/process-table.ts";
 import { statusRecord } from "../../src/schema/status.ts";
-import { TEAMS } from "../support/built.ts";
-import { eventually } from "../support/eventually.ts";
-import { GIT_IDENTITY } from "../support/git.ts";
-import { type PrivateTmux, privateTmux } from "../support/tmux-server.ts";
+import { GIT_IDENTITY } from "../support/files/git.ts";
+import { TEAMS } from "../support/processes/built-program.ts";
+import { eventually } from "../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../support/tmux/private-tmux.ts";
 
 const DEMO = fileURLToPath(new URL("../../scripts/demo", import.meta.url));
 const QUICK = { TEAMS_PLAYBOOK_SPEED: "5" };

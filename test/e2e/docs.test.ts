@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { BUILTIN_AGENT_TYPES } from "../../src/agent/prompts/agent-types.ts";
-import { teamsIn } from "../support/built.ts";
-import { privateTmux } from "../support/tmux-server.ts";
+import { teamsIn } from "../support/processes/built-program.ts";
+import { privateTmux } from "../support/tmux/private-tmux.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { personInside, personOutside } from "../../support/person.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
-import { watchedPane } from "../../support/watched.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
+import { watchedPane } from "../../support/tmux/watched-pane.ts";
 
 it("attach attaches a terminal at the agent's pane, and ends when it is detached", async () => {
   const t = privateTmux();

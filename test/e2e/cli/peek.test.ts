@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
-import { startTeams, TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { countForks } from "../../support/forks.ts";
-import { markedProcesses } from "../../support/leftovers.ts";
-import { personOutside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { watchedPane } from "../../support/watched.ts";
+import { markedProcesses } from "../../support/assertions/leftovers.ts";
+import { startTeams, TEAMS } from "../../support/processes/built-program.ts";
+import { countForks } from "../../support/processes/count-forks.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personOutside } from "../../support/tmux/terminal-user.ts";
+import { watchedPane } from "../../support/tmux/watched-pane.ts";
 
 it("peek -f draws in place on a terminal, fits it, and gives it back at Ctrl-C", async () => {
   const t = privateTmux();

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/built.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { startTeams, TEAMS, TEAMS_AGENT, teamsIn } from "../../support/processes/built-program.ts";
 
 function home(): {
   readonly directory: string;

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { startOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 /** A team with one teammate, and the commands of somebody who has another runtime directory by now. */
 async function moved(runtime: (home: string) => string) {

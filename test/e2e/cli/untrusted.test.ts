@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-const serverFile = scriptFile("mcp-server");
+const serverFile = scriptFile("mcp/server");
 
 it("a cloned repository's hooks, env, allow rules, servers and agent files count only once it is trusted, its denials at once (S70)", async () => {
   const t = privateTmux();

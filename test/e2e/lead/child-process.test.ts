@@ -6,9 +6,9 @@ import { startOf } from "../../../src/os/process/identity.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
-import { TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 it("a child's shell commands have neither its socketpair nor the variables of its start", async () => {
   const command = "ls -l /proc/$$/fd > fds; env > variables";

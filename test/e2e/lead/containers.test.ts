@@ -6,10 +6,10 @@ import { livenessOf } from "../../../src/os/process/identity.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { getTask } from "../../../src/team/tasks/tasks.ts";
-import { TEAMS } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import type { PrivateTmux } from "../../support/tmux-server.ts";
+import { TEAMS } from "../../support/processes/built-program.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import type { PrivateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** A command in a pid namespace of its own, as in another container that shares the home. */
 const CONTAINER = [

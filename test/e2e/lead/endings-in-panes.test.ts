@@ -16,10 +16,10 @@ import { history } from "../../../src/team/mailbox/history.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../support/led-team.ts";
-import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Promise<void> {
   const behind: Promise<unknown>[] = [];

@@ -9,10 +9,10 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { homeOf } from "../../../src/team/home.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const AGENTS = {
   ada: [{ tools: [{ name: "Bash", input: { command: "touch working; sleep 300" } }] }, { say: "it is done" }],

@@ -22,10 +22,10 @@ import { readPlace, readStatus } from "../../../src/team/records/read-records.ts
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import { refusesShutdown } from "../../support/turns.ts";
-import { contextOf } from "../../support/worker.ts";
+import { refusesShutdown } from "../../support/model/playbook-turns.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];

@@ -8,13 +8,13 @@ import { homeOf } from "../../../src/team/home.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { livenessOfAgent, readStatus } from "../../../src/team/records/read-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
-import { personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { personInside } from "../../support/tmux/terminal-user.ts";
 
 const uses = (name: string, input: object) => ({ name, input });
 const says = (content: string) =>

@@ -9,14 +9,14 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { agentsOf } from "../../support/agents.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { eventually } from "../../support/eventually.ts";
-import { ledTeam } from "../../support/led-team.ts";
-import { script } from "../../support/run-ts.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { agentsOf } from "../../support/processes/agent-processes.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const resume = script("resume");
+const resume = script("team/resume-team");
 
 it("a resume that is killed at any step is gone on with by the next: one process, one conversation, every message once", async () => {
   const outcomes = new Map<string, number>();

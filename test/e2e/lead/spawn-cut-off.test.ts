@@ -10,15 +10,15 @@ import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { agentsOf } from "../../support/agents.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { startTeams } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../support/led-team.ts";
-import { script } from "../../support/run-ts.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { agentsOf } from "../../support/processes/agent-processes.ts";
+import { startTeams } from "../../support/processes/built-program.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const spawn = script("spawn");
+const spawn = script("team/spawn-member");
 
 describe("a spawn that is killed at any step", () => {
   it("leaves a member that resume starts with its prompt, or a name that is free again (S13)", async () => {

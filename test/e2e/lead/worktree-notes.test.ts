@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/fake-messages-api.ts";
-import { git } from "../../support/git.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { git } from "../../support/files/git.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SCRIBE = `---
 name: scribe

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { type FakeOptions, type FakeReply, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { filesWith, leaves, leftoversOf, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { filesWith, leaves, leftoversOf, nothing } from "../../support/assertions/leftovers.ts";
+import {
+  type FakeOptions,
+  type FakeReply,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const KEY = "sk-ant-test-0f9e8d7c6b5a43210";
 

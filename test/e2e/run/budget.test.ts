@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { startTeams, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 function home(agents: Readonly<Record<string, readonly Turn[]>>) {
   const own = privateTmux();

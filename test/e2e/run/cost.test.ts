@@ -1,9 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
-import { doneIn, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeReply, type FakeUsage, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import {
+  type FakeReply,
+  type FakeUsage,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
+import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** Of each call of a teammate's model, by its model's id: haiku's prompt is a long one by what it has in the cache. */
 const USAGE: Readonly<Record<string, FakeUsage>> = {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { startTeams, TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, markedProcesses, nothing } from "../../support/leftovers.ts";
-import { type Person, personInside } from "../../support/person.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, markedProcesses, nothing } from "../../support/assertions/leftovers.ts";
+import { startTeams, TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { type Person, personInside } from "../../support/tmux/terminal-user.ts";
 
 const spawn = (name: string): object => ({ name: "Agent", input: { name, prompt: `begin, ${name}` } });
 const PLAYBOOK = {

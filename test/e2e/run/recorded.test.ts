@@ -8,11 +8,11 @@ import { parsePlaybook } from "../../../src/schema/playbook.ts";
 import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { teamsIn } from "../../support/built.ts";
-import { type Line, played } from "../../support/cast.ts";
-import { startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { type Line, played } from "../../support/model/scripted-team.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const DOCS = fileURLToPath(new URL("../../../docs/playbooks.md", import.meta.url));
 const KEY = "sk-ant-test-1a2b3c4d5e6f70819";

@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import { realPathOf } from "../../../src/os/files/real-path.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
-import { unpacked } from "../../support/archive.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { scriptFile } from "../../support/run-ts.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { unpacked } from "../../support/files/archive-files.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { scriptFile } from "../../support/processes/script-process.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** Of variables that are secrets by their names; neither has a part that stands anywhere else. */
 const SECRETS = {
@@ -21,7 +21,7 @@ const SECRETS = {
 const SETTING = "settings-9b2d-sesame";
 const TOKEN = SECRETS.DEPLOY_TOKEN;
 
-const mcpServer = scriptFile("mcp-server");
+const mcpServer = scriptFile("mcp/server");
 const bash = (command: string, more = {}) => ({ name: "Bash", input: { command, ...more } });
 const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY"';
 /** In two writes, between which a reader has the first. */

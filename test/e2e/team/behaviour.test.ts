@@ -12,10 +12,10 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { markedProcesses } from "../../support/leftovers.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { markedProcesses } from "../../support/assertions/leftovers.ts";
+import { teamsIn } from "../../support/processes/built-program.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
 const tells = (recipient: string, content: string): Turn => ({

@@ -10,9 +10,9 @@ import { deliver } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { eventually } from "../../support/eventually.ts";
-import { seeded } from "../../support/seeded.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"].map((letter) => `agent-${letter}`);
 const TASKS = Array.from({ length: 24 }, (_, i) => String(i + 1));

@@ -10,8 +10,8 @@ import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { Turn } from "../../../src/schema/playbook.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { TYPED_MARK } from "../../../src/worker/turn/turn-input.ts";
-import { eventually } from "../../support/eventually.ts";
-import { PLACES, supervisedTeam } from "../../support/supervised-team.ts";
+import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
 const tellsLead = (content: string): Turn => ({

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { identityOf } from "../../../src/os/process/identity.ts";
-import { TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../tmux.conf.example", import.meta.url));
 const PLAYBOOK = {

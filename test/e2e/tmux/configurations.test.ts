@@ -5,12 +5,12 @@ import { describe, expect, it } from "vitest";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { homeOf } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { belongings } from "../../support/belongings.ts";
-import { doneIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { said } from "../../support/said.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { doneIn } from "../../support/processes/built-program.ts";
+import { said } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { belongings } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd"] as const;
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };

@@ -5,11 +5,11 @@ import { readTeam } from "../../../src/team/config/config.ts";
 import { homeOf } from "../../../src/team/home.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { TEAMS, teamsIn } from "../../support/built.ts";
-import { eventually } from "../../support/eventually.ts";
-import { leaves, nothing } from "../../support/leftovers.ts";
-import { said } from "../../support/said.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { leaves, nothing } from "../../support/assertions/leftovers.ts";
+import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
+import { said } from "../../support/team/transcript-texts.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan"] as const;
 

@@ -4,8 +4,8 @@ import { expect, test, vi } from "vitest";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "../../../src/team/inbox/inbox-format.ts";
 import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
-import { cases, json, spoilt, unknownFields } from "../../support/fuzz.ts";
-import { testTeam } from "../../support/team.ts";
+import { cases, json, spoilt, unknownFields } from "../../support/random/arbitraries.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 // Many cases, on a machine that has much else to do.
 vi.setConfig({ testTimeout: 180_000 });

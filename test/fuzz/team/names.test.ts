@@ -12,7 +12,7 @@ import {
   teamDir,
 } from "../../../src/schema/names.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { cases } from "../../support/fuzz.ts";
+import { cases } from "../../support/random/arbitraries.ts";
 
 // Many cases, on a machine that has much else to do.
 vi.setConfig({ testTimeout: 180_000 });

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../../../src/agent/tools/list-files.ts";
-import { git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test.each(["as a bare one among its files", "as it was unpacked"])(
   "a repository that somebody brings %s runs nothing when its files are listed (S70)",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { decide } from "../../../src/agent/permissions/decide.ts";
 import { readShellLine } from "../../../src/agent/permissions/shell-line.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 /** A project with links as a clone can bring them, and what is decided on a command there. */
 function project(links: Readonly<Record<string, string>>) {

@@ -6,8 +6,8 @@ import { isKeptBack } from "../../../src/agent/permissions/search-filter.ts";
 import { type IsKeptBack, loadMemory, memorySection } from "../../../src/agent/prompts/memory-files.ts";
 import { loadSkills, skillsSection, skillTool } from "../../../src/agent/prompts/skills.ts";
 import type { ToolContext } from "../../../src/agent/tool.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { writeTree } from "../../support/tree.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { writeTree } from "../../support/files/write-tree.ts";
 
 /** A root and a project in it, with these files; a path that begins with `@` leads to another. */
 function files(texts: Readonly<Record<string, string>>) {

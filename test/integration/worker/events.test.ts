@@ -7,9 +7,9 @@ import { readJsonLines } from "../../../src/store/jsonl.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 it("a turn leaves the events of all that was done in it, in the agent's name and without a word of it", async () => {
   const ref = await testTeam(["dev"]);

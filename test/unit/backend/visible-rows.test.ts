@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sightOfScreen } from "../../../src/backend/tmux/pane-rows.ts";
 import { changesSince, type Seen, type Sight, sightRows } from "../../../src/backend/visible-rows.ts";
-import { seeded } from "../../support/seeded.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
 
 /** A screen of three rows whose history keeps twenty, looked at with ten rows of it. */
 const [HEIGHT, LIMIT, ABOVE] = [3, 20, 10];

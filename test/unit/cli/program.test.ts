@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/cli/command-list.ts";
-import { cliIn } from "../../support/cli.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 describe("the program", () => {
   it("lists its commands under headings without a command, with help, --help and -h", async () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { REPORT_MARK, reportCheck } from "../../../src/cli/audit-report.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 it("holds an audit to its own report: one that is missing, another run's or somebody else's is none", () => {
   const report = join(temporaryDirectory(), "AUDIT.md");

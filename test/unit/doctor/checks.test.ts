@@ -20,8 +20,8 @@ import { checkGit, checkNode, checkShell, checkTmux, judgeTmux } from "../../../
 import { checkInsideTmux, checkTerminal } from "../../../src/doctor/terminal.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { parseVersion } from "../../../src/tmux/version.ts";
-import { cliIn } from "../../support/cli.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 describe("programs", () => {
   it.each([

@@ -22,11 +22,11 @@ import { readPlace, readStatus } from "../../../../src/team/records/read-records
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
-import { agentsOf } from "../../../support/agents.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type LedTeam, ledTeam } from "../../../support/led-team.ts";
-import { refusesShutdown } from "../../../support/turns.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { refusesShutdown } from "../../../support/model/playbook-turns.ts";
+import { agentsOf } from "../../../support/processes/agent-processes.ts";
+import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
 const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];

@@ -11,10 +11,10 @@ import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { pending } from "../../../../src/team/mailbox/receive.ts";
 import { readPlace, readStatus } from "../../../../src/team/records/read-records.ts";
-import { teamsIn } from "../../../support/built.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { ledTeam } from "../../../support/led-team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { ledTeam } from "../../../support/team/led-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 describe("a spawn", () => {
   it("returns when the teammate is ready, with what was resolved for it (S16)", async () => {

@@ -1,12 +1,12 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../../support/built.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/fake-messages-api.ts";
-import { scriptFile } from "../../../support/run-ts.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { scriptFile } from "../../../support/processes/script-process.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
-const serverFile = scriptFile("mcp-server");
+const serverFile = scriptFile("mcp/server");
 
 interface Result {
   readonly tool_use_id: string;

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { teamsIn } from "../../../support/built.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/fake-messages-api.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { callsOnce, startFakeMessagesApi, toolUse } from "../../../support/model/fake-messages-api.ts";
+import { teamsIn } from "../../../support/processes/built-program.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const SCRIBE = `---
 name: scribe

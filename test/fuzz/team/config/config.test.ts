@@ -6,8 +6,8 @@ import { teamConfig } from "../../../../src/schema/config.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { recipientOf } from "../../../../src/team/mailbox/recipients.ts";
 import { findMember, memberOf } from "../../../../src/team/members/members.ts";
-import { cases, json, spoilt, unknownFields } from "../../../support/fuzz.ts";
-import { testTeam } from "../../../support/team.ts";
+import { cases, json, spoilt, unknownFields } from "../../../support/random/arbitraries.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 // Many cases, on a machine that has much else to do.
 vi.setConfig({ testTimeout: 180_000 });

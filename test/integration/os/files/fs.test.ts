@@ -4,8 +4,8 @@ import { makeOwnFifos } from "../../../../src/os/files/fifo.ts";
 import { readFrom, readTail, readText, removeFile } from "../../../../src/os/files/fs.ts";
 import { pending } from "../../../../src/team/mailbox/receive.ts";
 import { deliver } from "../../../../src/team/mailbox/send.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 it("a FIFO under the name of a file is read as an empty one, and lets nobody wait", async () => {
   const path = join(temporaryDirectory(), "fifo");

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { watchDirectory } from "../../../../src/os/files/watch.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 it("tells of each entry by its name, and of the directory's own end without one", async () => {
   const directory = join(temporaryDirectory(), "watched");

@@ -1,0 +1,48 @@
+import { ownIdentity, startOf } from "../../../src/os/process/identity.ts";
+import type { PlaceRecord } from "../../../src/schema/status.ts";
+import { createTeamFiles } from "../../../src/team/config/config.ts";
+import { homeOf } from "../../../src/team/home.ts";
+import { addMembers } from "../../../src/team/members/members.ts";
+import { writePlace } from "../../../src/team/records/read-records.ts";
+import { prepareRun } from "../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../src/team/ref.ts";
+import { eventually } from "../timing/eventually.ts";
+import { placeIn } from "./key-reader.ts";
+import type { PrivateTmux } from "./private-tmux.ts";
+
+/** A member of a team named crew, in whose pane a shell does what a test tells it, and nothing else. */
+export interface Watched {
+  readonly ref: TeamRef;
+  readonly place: PlaceRecord;
+  readonly pane: string;
+  /** Runs words of the shell there; what is typed is not to be seen. */
+  does(words: string): void;
+}
+
+export async function watchedPane(t: PrivateTmux): Promise<Watched> {
+  t.session();
+  return watchedMember(t, await watchedTeam(t), "ada");
+}
+
+export function watchedTeam(t: PrivateTmux): Promise<TeamRef> {
+  return createTeamFiles(homeOf(t.env), {
+    name: "crew",
+    leadSessionId: ownIdentity().procStart,
+    leadCwd: t.home,
+    now: 1_000,
+  });
+}
+
+/** One more of them, in a window of the session `work`. */
+export async function watchedMember(t: PrivateTmux, ref: TeamRef, name: string): Promise<Watched> {
+  await addMembers(ref, [{ name, cwd: t.home }]);
+  await prepareRun(ref, [name]);
+  const program = 'stty -echo; echo ready; while read -r line; do eval "$line"; done';
+  const words = ["-P", "-F", "#{pane_id}", "--", "/bin/sh", "-c", program];
+  const pane = t.tmux("new-window", "-d", "-t", "=work:", ...words);
+  await eventually("its shell", () => t.tmux("capture-pane", "-p", "-t", pane).includes("ready"));
+  const { panePid = 0, ...rest } = placeIn(t, pane);
+  const place = { ...rest, panePid, paneProcStart: startOf(panePid) ?? "" };
+  writePlace(ref, name, place);
+  return { ref, place, pane, does: (line) => void t.tmux("send-keys", "-t", pane, "-l", `${line}\r`) };
+}
