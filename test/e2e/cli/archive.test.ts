@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-test("an archive goes through a pipe from one `teams` into another, and no umask opens it", async () => {
+test("export and import › work through a pipe, and a saved archive is private under any umask", async () => {
   const { env, home } = privateTmux();
   const teams = teamsIn(env, home);
   await teams(["create", "review"]);

@@ -12,7 +12,9 @@ import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** A PATH whose tmux kills the spawn that calls it for the third time: its panes are made, and neither tagged nor written down. */
+/**
+ * A PATH whose tmux kills the spawn at its third call: the pane exists, but is neither tagged nor recorded.
+ */
 function deadlyPath(t: PrivateTmux): string {
   const [bin, calls] = [join(t.home, "bin"), join(t.home, "calls")];
   const real = execFileSync("/bin/sh", ["-c", "command -v tmux"], { encoding: "utf8" }).trim();
@@ -28,7 +30,7 @@ exec ${real} "$@"
   return `${bin}:${t.env.PATH}`;
 }
 
-it("an agent whose spawner was killed between its pane and the note of it is a member with a pane like any other", async () => {
+it("spawn › adopts the agent when its spawner is killed before it records the pane", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   const teams = teamsIn(t.env, t.home);

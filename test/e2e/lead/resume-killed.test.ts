@@ -18,7 +18,7 @@ import { eventually } from "../../support/timing/eventually.ts";
 const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
 const resume = script("team/resume-team");
 
-it("a resume that is killed at any step is gone on with by the next: one process, one conversation, every message once", async () => {
+it("resume killed at any step › the next resume leaves one process, one conversation and each message once", async () => {
   const outcomes = new Map<string, number>();
   const steps = await atEveryStep(async (n) => {
     const { ref, ctx, place, spawn } = await ledTeam({ dev: ECHO });
@@ -26,7 +26,7 @@ it("a resume that is killed at any step is gone on with by the next: one process
     await said(ref, ["I heard before"]);
     const session = readStatus(ref, "dev")?.sessionId;
     await kill(ref);
-    // As an imported one has none.
+    // An imported member has no place record.
     if (n % 2 === 0) rmSync(ref.paths.agent("dev").place);
     await deliver(ref, { from: LEAD_NAME, to: "dev", text: "after" });
     return {

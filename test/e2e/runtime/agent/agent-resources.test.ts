@@ -13,9 +13,9 @@ interface Result {
   readonly content: string | readonly { readonly text: string }[];
 }
 
-it("an agent has the user's and the project's notes, skills and servers; a skill's text when it loads it, a server's tools by rule", async () => {
+it("agent resources › loads the notes, skills and MCP servers of user and project, under the permission rules", async () => {
   const t = privateTmux();
-  // Beside the root, not around it.
+  // The project is a sibling of the root, not its parent.
   const project = join(realpathSync(t.home), "project");
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(path), { recursive: true });
