@@ -19,7 +19,7 @@ const PLAYBOOK = {
   },
 };
 
-it("the keys of tmux.conf.example open what they say: sidebar, overview, message, approvals, the next that waits", async () => {
+it("tmux.conf.example › its keys open sidebar, overview, message, approvals and the next waiting agent", async () => {
   const bin = join(temporaryDirectory("tt-bin-"), "bin");
   const calls = join(bin, "calls");
   mkdirSync(bin);
@@ -36,7 +36,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
     env: { PATH: path, SHELL: "/bin/sh", PS1: "$ " },
   });
   const { pane } = t.session("work", { width: 160, height: 50 });
-  // Sooner than every quarter of a minute.
+  // The default interval is 15 seconds.
   t.tmux("set-option", "-g", "status-interval", "1");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   const teams = teamsIn(t.env, t.home);
@@ -49,7 +49,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
     );
   const press = async (key: string): Promise<void> => {
     terminal.type("C-b", "T");
-    // What comes in one piece with them is looked up before.
+    // Keys in the same read are looked up before the key table changes.
     await eventually("the keys", () => t.tmux("list-clients", "-F", "#{client_key_table}") === "teams");
     terminal.type(key);
   };
@@ -64,7 +64,7 @@ it("the keys of tmux.conf.example open what they say: sidebar, overview, message
   // The last row is the status line.
   await shows(/crew 1 needs-input · 1 waits\s*$/);
   terminal.type("C-c");
-  // Its program clears the screen too, before it draws it anew.
+  // The command clears the screen too, before it redraws, so its end must be checked.
   const [watching] = /^\d+(?= status --watch)/m.exec(readFileSync(calls, "utf8")) ?? [];
   await eventually("its end", () => identityOf(Number(watching)) === undefined);
   await eventually("the popup's end", () => !terminal.screen().includes("MEMBER"));

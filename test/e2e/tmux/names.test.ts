@@ -14,11 +14,11 @@ const RUNS = "#(touch pwned)";
 const TEAM = `Crew ${RUNS} #[fg=red]`;
 const HOSTILE = [RUNS, "#{pane_id}", "#[fg=red]x"];
 const NAMES = [".dots.", "a:b", "a b", "100%", "k=v", "-rf", `it's "q"`, "検査", "🦊", ...HOSTILE];
-/** Milliseconds: it starts some sixty programs. */
+/** Milliseconds: the test starts some sixty programs. */
 const PATIENCE = 120_000;
 
 it(
-  "twelve of odd and hostile names stand two in a window, are written to, attached, hidden and ended by them (S8, S30, S74)",
+  "twelve odd and hostile names › work in panes, messages, attach, hide, show and kill (S8, S30, S74)",
   async () => {
     const t = privateTmux();
     const { pane: user } = t.session("work", { width: 80, height: 24 });
@@ -55,7 +55,7 @@ it(
     for (const name of HOSTILE) {
       expect((await teams("attach", "--json", "--", name)).json()).toMatchObject({ switched: true });
       expect(t.tmux("list-clients", "-F", "#{pane_id}")).toBe(paneOf(name));
-      // In the border of its pane, and the team's in the status line.
+      // The border of the pane shows the member's name, and the status line the team's.
       await eventually(`${name} on the screen`, () => person.screen().includes(` ${name} idle`));
       expect(person.screen().split("\n").at(-1)).toContain(TEAM);
     }

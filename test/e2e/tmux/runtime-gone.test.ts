@@ -16,7 +16,7 @@ import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const PLAYBOOK = { version: 1, agents: { dev: [{ say: "I heard {{input}}", repeat: true }] } };
 
-it("an agent in a pane outlives its runtime directory; crashed, it starts again in its pane without one (S78)", async () => {
+it("a deleted runtime directory › an agent in a pane survives it, and restarts in its pane without it (S78)", async () => {
   const t = privateTmux();
   const { pane } = t.session();
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
@@ -53,7 +53,8 @@ it("an agent in a pane outlives its runtime directory; crashed, it starts again 
   });
   expect(ring(bell)).toBe("rung");
   await hears("second");
-  // Its script holds another, which nobody can see any more. On macOS a FIFO tells of no end.
+  // The launch script holds another lifeline, which no process can reach. On macOS a FIFO does not report its
+  // end.
   const watched = process.platform === "linux" ? watchLifeline(lifeline) : undefined;
   signalProcess(again.pid, "SIGKILL");
   await watched?.ended;
