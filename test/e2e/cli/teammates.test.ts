@@ -75,7 +75,7 @@ it("commands to copy › quote names for the shell", async () => {
 describe.each([
   ["tmux", "pane"],
   ["process", "process"],
-])("a teammate in a %s", (mode, place) => {
+])("a teammate in %s mode", (mode, place) => {
   it("is spawned, addressed, viewed and shut down by commands, and leaves nothing", async () => {
     const { tmux, teams } = await team();
     const spawned = await teams(["spawn", "dev", ...SPAWN, "--teammate-mode", mode, "--prompt", "hello"]);

@@ -119,10 +119,7 @@ describe("a user's pane that looks like a teammate's (S39)", () => {
 
 const MOVES: [string, (t: PrivateTmux, dev: string, user: string) => unknown][] = [
   ["joined to a user's window", (t, dev, user) => t.tmux("join-pane", "-d", "-s", dev, "-t", user)],
-  [
-    "broken out into its own window",
-    (t, dev) => t.tmux("break-pane", "-d", "-s", dev, "-n", "mine too"),
-  ],
+  ["broken out into its own window", (t, dev) => t.tmux("break-pane", "-d", "-s", dev, "-n", "mine too")],
   ["swapped with a user's pane", (t, dev, user) => t.tmux("swap-pane", "-d", "-s", dev, "-t", user)],
   [
     "moved to another session with another window name and title",

@@ -466,7 +466,7 @@ describe("end of a run", () => {
     expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
     expect(isRunOver(runFacts(ctx))).toBe(false);
     expect(isRunOver(runFacts(ctx, 1))).toBe(true);
-    // A lead that is about to receive every report waits for the one that it has not seen.
+    // A lead that expects every report waits for each report that it has not seen.
     expect([othersWork(ctx), othersWork(ctx, 1)]).toEqual([true, false]);
     // The team does not belong to this process yet, so nothing is ended.
     expect(await endRun(ctx, { timeoutMs: 10_000 })).toEqual([]);

@@ -67,7 +67,7 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
 }
 
 describe("a teammate with a worktree", () => {
-  it("works on its own branch and top level, also when two start at once (S66)", async () => {
+  it("works on its own branch and top level when two start at once (S66)", async () => {
     const writes: Turn = {
       tools: [
         { name: "Bash", input: { command: "git rev-parse --show-toplevel --abbrev-ref HEAD > where.txt" } },
@@ -220,37 +220,34 @@ describe("ending a teammate with a worktree (S46)", () => {
     ["kill", ["kill", "dev"]],
     ["kill --force", ["kill", "dev", "--force"]],
     ["shutdown", ["shutdown", "dev"]],
-  ])(
-    "%s removes a clean worktree with its branch, and keeps and names a dirty one",
-    async (_how, words) => {
-      const p = await person();
-      const end = async (): Promise<Kept | undefined> => {
-        const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
-        return (told.kills ?? told.shutdowns)?.[0]?.worktree;
-      };
-      const clean = await p.spawned("dev", "--worktree");
-      expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
-      expect([existsSync(clean.worktree), p.branches()]).toEqual([false, ["main"]]);
+  ])("%s removes a clean worktree with its branch, and keeps and names a dirty one", async (_how, words) => {
+    const p = await person();
+    const end = async (): Promise<Kept | undefined> => {
+      const told = await p.teams<Record<string, { worktree: Kept }[]>>(...words);
+      return (told.kills ?? told.shutdowns)?.[0]?.worktree;
+    };
+    const clean = await p.spawned("dev", "--worktree");
+    expect(await end()).toEqual({ path: clean.worktree, branch: clean.branch, kept: null });
+    expect([existsSync(clean.worktree), p.branches()]).toEqual([false, ["main"]]);
 
-      const dirty = await p.spawned("dev", "--worktree");
-      p.commit(dirty.cwd, "two.txt");
-      writeFileSync(join(dirty.cwd, "one.txt"), "changed\n");
-      writeFileSync(join(dirty.cwd, "new.txt"), "new\n");
-      const why = "1 changed and 1 untracked files, 1 commit that is on no other branch or remote";
-      expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
-      expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
-      const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
-      const news = messages.filter(({ text }) =>
-        text.includes(`Its worktree stays: ${dirty.worktree} (${why})`),
-      );
-      expect(news).toHaveLength(1);
+    const dirty = await p.spawned("dev", "--worktree");
+    p.commit(dirty.cwd, "two.txt");
+    writeFileSync(join(dirty.cwd, "one.txt"), "changed\n");
+    writeFileSync(join(dirty.cwd, "new.txt"), "new\n");
+    const why = "1 changed and 1 untracked files, 1 commit that is on no other branch or remote";
+    expect(await end()).toEqual({ path: dirty.worktree, branch: dirty.branch, kept: why });
+    expect(existsSync(join(dirty.cwd, "new.txt"))).toBe(true);
+    const { messages } = await p.teams<{ messages: { text: string }[] }>("inbox", "--all");
+    const news = messages.filter(({ text }) =>
+      text.includes(`Its worktree stays: ${dirty.worktree} (${why})`),
+    );
+    expect(news).toHaveLength(1);
 
-      const next = await p.spawned("dev", "--worktree");
-      expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
-      const text = await p.run(["kill", "dev"]);
-      expect(text.out).not.toContain("stays");
-    },
-  );
+    const next = await p.spawned("dev", "--worktree");
+    expect([next.worktree, next.branch]).toEqual([`${dirty.worktree}-2`, `${dirty.branch}-2`]);
+    const text = await p.run(["kill", "dev"]);
+    expect(text.out).not.toContain("stays");
+  });
 
   it("kill --discard-worktree removes the worktree with its changes, and keeps a branch with commits", async () => {
     const p = await person();

@@ -16,7 +16,7 @@ const writes = (file: string) => uses("Write", { file_path: file, content: "text
 const says = (content: string) =>
   uses("SendMessage", { type: "message", recipient: LEAD_NAME, content, summary: "says it" });
 
-/** A run that nobody sits at, over the fake API. */
+/** A run without a terminal, over the fake API. */
 async function runOf(t: PrivateTmux, cast: Readonly<Record<string, readonly Line[]>>, ...words: string[]) {
   const api = await startFakeMessagesApi(played(cast).script);
   onTestFinished(() => api.close());
@@ -31,7 +31,7 @@ const systemOf = (requests: readonly { readonly body: { readonly system: unknown
   requests.map(({ body }) => JSON.stringify(body.system)).find((system) => system.includes(`You are ${who}`));
 
 it.each(["tmux", "in-process"])(
-  "a run without a person ends its team before its result, also when its lead does not (%s)",
+  "run without a terminal › ends its team before it prints the result, even if its lead does not (%s)",
   async (mode) => {
     const t = privateTmux();
     const cast = {
@@ -50,7 +50,7 @@ it.each(["tmux", "in-process"])(
     };
     const words = ["--permission-mode", "bypassPermissions", "--teammate-mode", mode, "Look"];
     const { ended, requests } = await runOf(t, cast, ...words);
-    // What the lead was told, what became of the team, and the result behind it.
+    // The lead's prompt, the end of the team, and the result afterwards.
     expect(systemOf(requests, LEAD_NAME)).toContain("You run without a person");
     expect(ended.out).toMatch(
       /its lead left the team to this run[\s\S]*ann: shut down[\s\S]*All have greeted\.\s*$/,
@@ -59,7 +59,7 @@ it.each(["tmux", "in-process"])(
   },
 );
 
-it("a lead that only coordinates is denied what its teammates may do in the mode from before (S53)", async () => {
+it("delegate mode › denies the lead the edits that its teammates may make (S53)", async () => {
   const t = privateTmux();
   const cast = {
     [LEAD_NAME]: [
@@ -94,7 +94,7 @@ it("a lead that only coordinates is denied what its teammates may do in the mode
   await leaves(t, nothing());
 });
 
-it("a lead that waits hears of a teammate that answered nothing at all", async () => {
+it("waiting lead › is notified when a teammate ends its turn without an answer", async () => {
   const t = privateTmux();
   const cast = {
     [LEAD_NAME]: [
@@ -108,7 +108,7 @@ it("a lead that waits hears of a teammate that answered nothing at all", async (
   await leaves(t, nothing());
 });
 
-it("a plan that its lead leaves without an answer is said to wait for a person, whose word lets the run end (S16)", async () => {
+it("unanswered plan › is reported to the user, whose approval lets the run end (S16)", async () => {
   const t = privateTmux();
   const planner = uses("Agent", { name: "ann", prompt: "Plan it.", plan_mode_required: true });
   const plan = uses("Write", { file_path: "{{plan_file}}", content: "# Plan\nGreet." });
@@ -132,7 +132,7 @@ it("a plan that its lead leaves without an answer is said to wait for a person, 
 });
 
 it.each(["tmux", "in-process"])(
-  "a run whose only working teammate waits for a yes goes on with it (%s)",
+  "run › continues after the approval that its only busy teammate waits for (%s)",
   async (mode) => {
     const t = privateTmux();
     const cast = {

@@ -9,7 +9,7 @@ import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** Of each call of a teammate's model, by its model's id: haiku's prompt is a long one by what it has in the cache. */
+/** The usage of each call, by model id. The haiku prompt counts as long because of its cached tokens. */
 const USAGE: Readonly<Record<string, FakeUsage>> = {
   "claude-haiku-5-5": {
     input_tokens: 1_000,
@@ -32,12 +32,12 @@ interface Member {
   readonly costUsd: number;
 }
 
-it("tokens and cost of each teammate are those of its own calls, each kind at its rate (S36)", async () => {
+it("cost › each teammate shows the tokens and cost of its calls, each kind at its rate (S36)", async () => {
   const t = privateTmux();
   let calls = 0;
   const api = await startFakeMessagesApi(({ body }): FakeReply => {
     calls += 1;
-    // Opus calls a tool first, and so twice.
+    // Opus calls a tool first, so it is asked twice.
     const isFirst = body.model === "claude-opus-5" && body.messages.length === 1;
     const use = { type: "tool_use", id: `toolu_${calls}`, name: "TaskList", input: {} } as const;
     const blocks = isFirst ? [use] : [{ type: "text", text: "Done." } as const];

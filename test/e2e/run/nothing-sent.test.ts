@@ -22,7 +22,7 @@ const ADA: readonly Line[] = [
   { when: /Say it/, uses: [{ name: "Bash", input: { command: "echo it", description: "says it" } }] },
 ];
 
-/** What the processes of a run, and of commands behind it, wanted to reach. */
+/** Returns every destination that the processes of a run, and of later commands, tried to reach. */
 async function destinations(t: PrivateTmux, words: readonly string[], env: object) {
   const directory = join(t.home, "destinations");
   mkdirSync(directory);
@@ -39,7 +39,7 @@ async function destinations(t: PrivateTmux, words: readonly string[], env: objec
   return new Set(logs.flatMap((log) => log.trim().split("\n")).filter((line) => line !== "started"));
 }
 
-it("a run reaches its model's server and nothing else, whatever is written down of it", async () => {
+it("network › a run connects only to its model's server, even with record and debug", async () => {
   const api = await startFakeMessagesApi(played({ "team-lead": LEAD, ada: ADA }).script);
   onTestFinished(() => api.close());
   const { host } = new URL(api.url);
@@ -48,7 +48,7 @@ it("a run reaches its model's server and nothing else, whatever is written down 
   expect(await destinations(privateTmux(), words, env)).toEqual(new Set([`connect ${host}`]));
 });
 
-it("a run of a playbook reaches nothing at all", async () => {
+it("network › a run of a playbook connects to no server", async () => {
   const t = privateTmux();
   const agents = {
     "team-lead": [

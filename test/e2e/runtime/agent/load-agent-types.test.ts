@@ -88,7 +88,7 @@ describe("a teammate with a custom agent type", () => {
     expect(JSON.stringify(second.messages)).toContain("You have Write for your notes alone");
   });
 
-  it("is not shown notes that a rule of its own denies", async () => {
+  it("is not shown notes that its own deny rule covers", async () => {
     const { tmux, teams } = await home();
     const notes = join(tmux.root, "agent-memory", "scribe");
     mkdirSync(notes, { recursive: true });
