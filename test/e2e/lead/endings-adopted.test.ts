@@ -45,7 +45,7 @@ it("spawn › adopts the agent when its spawner is killed before it records the 
   const { child, ended } = startTeams(["spawn", "dev", "--team", "crew"], env, t.home);
   expect(await ended).toBeNull();
   expect(child.signalCode).toBe("SIGKILL");
-  await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+  await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
   expect(existsSync(ref.paths.agent("dev").place)).toBe(false);
 
   const [dev = ""] = t

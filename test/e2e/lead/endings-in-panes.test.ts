@@ -46,14 +46,14 @@ async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input:
       const { pid } = readStatus(ref, name)?.process ?? { pid: 0 };
       signalProcess(pid, signal);
       await eventually("the record", () => readExit(ref, name)?.signal === signal);
-      await eventually("what to press", () => screen(name).includes("q + Enter closes this pane"));
+      await eventually("the key hint", () => screen(name).includes("q + Enter closes this pane"));
     },
     /** Types the restart key in the pane, as a user does. */
     again: async (name: string) => {
       const before = readStatus(ref, name)?.process.pid;
       place.tmux("send-keys", "-t", paneOf(name), "r", "Enter");
-      await eventually("another start", () => readStatus(ref, name)?.process.pid !== before);
-      await eventually("its idleness", () => readStatus(ref, name)?.state === "idle");
+      await eventually("the restart", () => readStatus(ref, name)?.process.pid !== before);
+      await eventually("its idle state", () => readStatus(ref, name)?.state === "idle");
     },
     news: async (): Promise<string[]> =>
       (await history(ref, LEAD_NAME, { all: true })).flatMap(({ from, text }) =>
@@ -114,7 +114,11 @@ describe("an agent in a pane", () => {
       await watch;
     });
     signalProcess(pidOf("dev"), "SIGKILL");
-    const [told] = await eventually("the news", async () => (await news()).length > 0 && news(), 2_000);
+    const [told] = await eventually(
+      "the notification",
+      async () => (await news()).length > 0 && news(),
+      2_000,
+    );
     expect(told).toMatch(/^dev crashed \(SIGKILL\)\. Free again: #1 count\./);
     const { members, tasks } = await teamStatus(ctx);
     expect(members[1]).toMatchObject({
@@ -152,7 +156,7 @@ describe("an agent in a pane", () => {
     expect(livenessOfAgent(ref, "dev")).toBe("alive");
     expect(screen("dev")).not.toContain("half a line");
     t.tmux("send-keys", "-t", paneOf("dev"), "C-c");
-    await eventually("what to press", () => screen("dev").includes("q + Enter closes this pane"));
+    await eventually("the key hint", () => screen("dev").includes("q + Enter closes this pane"));
     await reconcile(ctx);
     expect((await teamStatus(ctx)).members[1]).toMatchObject({ state: "exited", exit: { signal: "SIGINT" } });
     expect(await news()).toEqual([expect.stringMatching(/^dev ended \(SIGINT\)\./)]);

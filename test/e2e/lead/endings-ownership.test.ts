@@ -34,7 +34,7 @@ async function withDev() {
   if (place?.paneId === undefined) throw new Error("dev has no pane");
   const screen = (): string => t.tmux("capture-pane", "-p", "-t", place.paneId ?? "");
   await eventually(
-    "its idleness",
+    "its idle state",
     () => screen().includes("I am there.") && readStatus(ref, "dev")?.state === "idle",
   );
   return { t, ref, user: pane, call, done, place, dev: place.paneId };
@@ -145,7 +145,7 @@ describe("a teammate's pane", () => {
     await done("attach dev");
     const client = t.tmux("list-clients", "-F", "#{client_name}");
     const looksAt = (): string => t.tmux("display-message", "-p", "-c", client, "#{pane_id}");
-    await eventually("the person's look", () => looksAt() === dev);
+    await eventually("the client in the pane", () => looksAt() === dev);
     for (const words of ["hide dev", "show dev"]) {
       await done(words);
       expect(t.tmux("display-message", "-p", "-t", dev, "#{pane_pid}")).toBe(pid);

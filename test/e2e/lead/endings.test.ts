@@ -79,7 +79,7 @@ describe("shutdown", () => {
     const { ref, ctx, spawn, place } = await ledTeam({ dev: BEHIND });
     await spawn({ name: "dev", prompt: "begin" });
     const child = await pidIn(join(place.home, "behind"));
-    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
     expect(runs(child)).toBe(true);
     expect(await shutdownTeammates(ctx, ["dev"])).toEqual([{ name: "dev", outcome: "approved" }]);
     expect(runs(child)).toBe(false);
@@ -312,13 +312,13 @@ describe("an agent killed by a signal (S33)", () => {
       watching.abort();
       await watch;
     });
-    await eventually("the first look", () => looks > 0);
+    await eventually("the first check", () => looks > 0);
     await end(ref, () => {
       const before = looks;
-      return eventually("the next look", () => looks > before);
+      return eventually("the next check", () => looks > before);
     });
     await eventually("its end", () => ends.length === 1, 2_000);
-    await eventually("the news", async () => (await told(ref)).length === 1, 2_000);
+    await eventually("the notification", async () => (await told(ref)).length === 1, 2_000);
     return { ends, ref };
   }
 
@@ -452,7 +452,7 @@ describe("end of a run", () => {
     expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 0, onTheWay: 0, unsettled: 0 });
     await spawn({ name: "dev", prompt: "begin" }, "ada");
     await eventually("its work", () => existsSync(join(place.home, "busy")));
-    await eventually("the other's idleness", () => readStatus(ref, "ada")?.state === "idle");
+    await eventually("the idle state of the other", () => readStatus(ref, "ada")?.state === "idle");
     expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 1, interrupted: 0, onTheWay: 0, unsettled: 0 });
     expect(othersWork(ctx)).toBe(true);
     await deliver(ref, {
@@ -461,7 +461,7 @@ describe("end of a run", () => {
       text: JSON.stringify({ type: "interrupt_request", from: LEAD_NAME }),
     });
     await eventually("the notice", () => unreadCount(ref, LEAD_NAME) === 1);
-    await eventually("its idleness", () => readStatus(ref, "dev")?.state === "idle");
+    await eventually("its idle state", () => readStatus(ref, "dev")?.state === "idle");
     await eventually("the interrupt's mark", () => unreadCount(ref, "dev") === 0);
     expect(runFacts(ctx)).toEqual({ teamExists: true, busy: 0, interrupted: 1, onTheWay: 1, unsettled: 0 });
     expect(isRunOver(runFacts(ctx))).toBe(false);

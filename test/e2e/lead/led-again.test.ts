@@ -186,7 +186,7 @@ describe("run --resume after the lead was killed (S43, S49, S50)", () => {
     });
     writeFileSync(join(t.home, "go"), "");
     await eventually(
-      "its words",
+      "its text",
       () => t.tmux("capture-pane", "-p", "-t", pane).includes("It has 3 words."),
       20_000,
     );

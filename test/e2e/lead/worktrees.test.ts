@@ -87,7 +87,7 @@ describe("a teammate with a worktree", () => {
     for (const one of [ada, ben]) {
       const file = join(one?.cwd ?? "", "where.txt");
       const wanted = `${one?.worktree}\n${one?.branch}\n`;
-      await eventually("its words", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
+      await eventually("its text", () => existsSync(file) && readFileSync(file, "utf8") === wanted);
     }
     expect(git(p.repository, "status", "--porcelain")).toBe("");
     const { members } = await p.teams<{ members: { worktree: string | null }[] }>("status");

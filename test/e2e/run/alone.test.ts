@@ -125,7 +125,7 @@ it("unanswered plan › is reported to the user, whose approval lets the run end
     said += text;
   });
   const wait = /^teams: ann still waits for a word on its plan: teams approve (plan_approval-\S+), or/gm;
-  const [, id = ""] = await eventually("the word of it", () => [...said.matchAll(wait)][0]);
+  const [, id = ""] = await eventually("the note about the plan", () => [...said.matchAll(wait)][0]);
   expect((await teamsIn(t.env, t.home)(["approve", id])).code).toBe(0);
   expect(await ended).toBe(0);
   expect([...said.matchAll(wait)]).toHaveLength(1);

@@ -79,7 +79,7 @@ it("idle lead, teammate and sidebar › fork nothing, poll nothing and have no t
   utimesSync(ref.paths.config, 1, 1);
   const found = await Promise.all(
     WAITING.map(async ([who, argv]) => {
-      const idle = await eventually(`quiet around ${who}`, () => quietPart(armed, argv, since), 60_000);
+      const idle = await eventually(`quiet time of ${who}`, () => quietPart(armed, argv, since), 60_000);
       return [who, idle] as const;
     }),
   );

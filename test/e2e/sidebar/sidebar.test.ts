@@ -130,7 +130,7 @@ it("stuck agents › sidebar and /status show how long a busy agent has reported
   const sidebar = await eventually("the sidebar", () => panes(t, "#{pane_id}")[1]);
   const shown = () => t.tmux("capture-pane", "-p", "-t", sidebar);
   // At the latest with the slow check: no other event occurs.
-  await eventually("the word", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
+  await eventually("the note", () => /● ada.*\n +stuck\? nothing for/.test(shown()), 20_000);
   person.type("/status", "Enter");
   await person.sees(/ada +running .*stuck\? nothing for \d+ s: Bash/);
   writeFileSync(join(t.home, "go"), "");
@@ -166,7 +166,7 @@ it("sidebar › unassigns the tasks of an agent killed with its launch scripts (
   // Sooner than the slow check would notice it.
   await eventually("its task", () => getTask(ref, "1").status === "pending", 4_000);
   expect(readExit(ref, "dev")).toBeUndefined();
-  await eventually("the news", () => shown().includes("crashed"));
+  await eventually("the notification", () => shown().includes("crashed"));
   t.tmux("send-keys", "-t", paneId, "q");
 });
 

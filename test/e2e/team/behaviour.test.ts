@@ -139,7 +139,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     expect(members.map(({ name }) => name)).toEqual([LEAD_NAME, "bob"]);
     expect(former).toMatchObject([{ name: "ann", how: "shutdown" }]);
     await eventually("her files gone", () => !existsSync(team.ref.paths.agent("ann").run));
-    await eventually("the news", async () =>
+    await eventually("the notification", async () =>
       (await team.inbox()).some((text) => text.includes("ann has shut down.")),
     );
   });
@@ -179,7 +179,7 @@ describe.each(PLACES)("teammates in %s", (place) => {
     const team = await supervisedTeam(place, { ann: [{ say: "Still here.", repeat: true }] });
     await team.spawn("ann", { name: "bob", model: "scripted:no-such-play.json" });
     await team.send("bob", "Begin.");
-    const news = await eventually("the news", async () =>
+    const news = await eventually("the notification", async () =>
       (await team.inbox()).find((text) => text.includes("bob crashed")),
     );
     expect(news).toContain("exit code");

@@ -195,7 +195,7 @@ describe("run in a terminal outside tmux", () => {
     await person.sees("teams attach --team crew");
     expect((await teamsIn(t.env, t.home)(["status", "--json"])).json()).toMatchObject({ leadAlive: true });
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");
-    await eventually("the first one's word", () =>
+    await eventually("the hint of the first Ctrl-C", () =>
       t.tmux("capture-pane", "-p", "-t", "=teams-crew:").includes("Ctrl-C once more ends the team"),
     );
     t.tmux("send-keys", "-t", "=teams-crew:", "C-c");

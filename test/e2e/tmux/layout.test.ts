@@ -67,7 +67,7 @@ it("pane border › shows a crash until the teammate is restarted", async () => 
   signalProcess(members.find(({ name }) => name === "ada")?.pid ?? 0, "SIGSEGV");
   await eventually("its crash", () => border().trim() === "ada crashed");
   const shown = () => tmux.tmux("capture-pane", "-p", "-t", pane);
-  await eventually("what to press", () => shown().includes("r + Enter starts it again"));
+  await eventually("the key hint", () => shown().includes("r + Enter starts it again"));
   tmux.tmux("send-keys", "-t", pane, "r", "Enter");
   await eventually("what it does", () => border().trim() === "ada idle");
   expect((await teams(["kill", "--team", "crew", "--force"])).code).toBe(0);

@@ -136,7 +136,7 @@ it("two resumes at once › start each dead member once, even if its pane waits 
   for (const name of ["ada", "dev"]) signalProcess(pidOf(name), "SIGSEGV");
   const held = () => t.tmux("list-panes", "-a", "-F", "#{pane_id}").split("\n");
   await eventually(
-    "the crashed panes' words",
+    "the key hints of the crashed panes",
     () =>
       held().filter((id) => t.tmux("capture-pane", "-p", "-t", id).includes("r + Enter starts it again"))
         .length === 2,

@@ -42,12 +42,12 @@ it("a deleted runtime directory › an agent in a pane survives it, and restarts
   signalProcess(first?.pid ?? 0, "SIGKILL");
   const own = readPlace(ref, "dev")?.paneId ?? "";
   const shown = () => t.tmux("capture-pane", "-p", "-t", own);
-  await eventually("the epitaph", () => shown().includes("r + Enter starts it again"));
+  await eventually("the end notice", () => shown().includes("r + Enter starts it again"));
   expect(await removeStaleFifos(ref)).toEqual([]);
 
   loseRuntime();
   t.tmux("send-keys", "-t", own, "r", "Enter");
-  const again = await eventually("another start", () => {
+  const again = await eventually("the restart", () => {
     const now = readStatus(ref, "dev")?.process;
     return now?.pid !== first?.pid && now;
   });

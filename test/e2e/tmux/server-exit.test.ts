@@ -50,7 +50,9 @@ describe("a lead outside tmux", () => {
   it("reports the end of its teammates' server (S30)", async () => {
     const { t, ended, shown, child } = await led();
     await t.killServer();
-    await eventually("the news", () => shown().includes("the tmux server of the teammates' panes has ended"));
+    await eventually("the notification", () =>
+      shown().includes("the tmux server of the teammates' panes has ended"),
+    );
     await eventually("the teammate's end", () => /ada (crashed|ended)/.test(shown()));
     expect(waiting(t)).toEqual([]);
     child.kill("SIGINT");
@@ -60,7 +62,9 @@ describe("a lead outside tmux", () => {
   it("reports a server killed by SIGKILL (S30)", async () => {
     const { watch, shown, child, ended } = await led();
     signalProcess(watch.server.pid, "SIGKILL");
-    await eventually("the news", () => shown().includes("the tmux server of the teammates' panes has ended"));
+    await eventually("the notification", () =>
+      shown().includes("the tmux server of the teammates' panes has ended"),
+    );
     child.kill("SIGINT");
     await ended;
   });

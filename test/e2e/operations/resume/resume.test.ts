@@ -35,7 +35,7 @@ const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.pro
 const runs = (pid: number): boolean => startOf(pid) !== undefined;
 const membersOf = (ref: TeamRef): string[] => readTeam(ref).members.map(({ name }) => name);
 const idle = (ref: TeamRef, name = "dev"): Promise<unknown> =>
-  eventually(`${name}'s idleness`, () => readStatus(ref, name)?.state === "idle");
+  eventually(`the idle state of ${name}`, () => readStatus(ref, name)?.state === "idle");
 const done = (ref: TeamRef, name: string, text: string): Promise<unknown> =>
   eventually(`the end of ${name}'s turn`, async () =>
     (await history(ref, name, { all: true })).some((one) => one.text.includes(text) && one.state === "done"),
