@@ -124,7 +124,7 @@ describe("the sidebar in a pane", () => {
     await sees(" reject writer: ▏");
     keys("-l", "too longg");
     keys("BSpace", "Enter");
-    await sees("writer is told");
+    await sees("writer is notified");
     const note = { id: "plan_approval-1@writer@audit", from: "writer", approve: false, note: "too long" };
     expect(answers()).toEqual([`answer ${JSON.stringify(note)}`]);
   });

@@ -7,11 +7,11 @@ import { platform } from "../../../src/os/env.ts";
 import { processTable, startedWith } from "../../../src/os/process/process-table.ts";
 import type { PrivateTmux } from "../tmux/private-tmux.ts";
 
-/** What is there of teams on a test's machine: the answer to "nothing left behind". */
+/** The traces of teams that a test left on its machine. */
 export interface Leftovers {
   /** Every pane of the private server, `session:command`. */
   readonly panes: readonly string[];
-  /** Processes that this test's programs started, but for tmux itself and what a pane runs. */
+  /** Processes started by this test's programs, except tmux and the commands of panes. */
   readonly processes: readonly string[];
   /** FIFOs of the runtime directory. */
   readonly fifos: readonly string[];
@@ -21,15 +21,15 @@ export interface Leftovers {
   readonly teams: readonly string[];
 }
 
-/** Milliseconds that an end may take. */
+/** Milliseconds within which processes may still end. */
 const MOMENT = 5_000;
 
-/** Nothing, where the panes of the user are these. */
+/** Expects no leftovers besides the user's panes. */
 export function nothing(panes: readonly string[] = []): Leftovers {
   return { panes, processes: [], fifos: [], locks: [], teams: [] };
 }
 
-/** Holds what is left to what may be; a process whose pane is closed already takes a moment more to end. */
+/** Asserts the leftovers. Waits a moment, because a process ends shortly after its pane closes. */
 export async function leaves(t: PrivateTmux, wanted: Leftovers): Promise<void> {
   let left = leftoversOf(t);
   for (const deadline = performance.now() + MOMENT; performance.now() < deadline; left = leftoversOf(t)) {
@@ -54,21 +54,21 @@ export function leftoversOf(t: PrivateTmux): Leftovers {
   };
 }
 
-/** Every living process that has this test's marker in its environment; none where the system does not show it. */
+/** Lists the live processes with this test's marker in their environment; empty on a system that hides it. */
 export function markedProcesses(t: PrivateTmux) {
   return processTable().filter(
     ({ pid }) => pid !== process.pid && startedWith(pid, `TEAMS_TEST=${t.env.TEAMS_TEST}`),
   );
 }
 
-/** Files below a directory that hold a text. */
+/** Lists the files below a directory that contain a text. */
 export function filesWith(directory: string, text: string): string[] {
   return below(directory).flatMap(({ path, entry }) =>
     entry.isFile() && readFileSync(path, "utf8").includes(text) ? [path] : [],
   );
 }
 
-/** Panes of the private server; none when it does not run. */
+/** Lists the panes of the private server; empty if it does not run. */
 export function panesOf(t: PrivateTmux): { pid: number; session: string; command: string }[] {
   const words = ["-L", t.env.TEAMS_TMUX_SOCKET ?? "", "list-panes", "-a", "-F"];
   const listed = spawnSync("tmux", [...words, "#{pane_pid} #{session_name} #{pane_current_command}"], {
@@ -91,7 +91,7 @@ function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
   } catch (error) {
-    // It ended while we looked: it is named all the same.
+    // The process ended meanwhile; it is reported all the same.
     return String(error);
   }
 }

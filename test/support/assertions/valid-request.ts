@@ -8,7 +8,10 @@ interface Block {
   readonly input: unknown;
 }
 
-/** What a server of the Messages API insists on: the user first, then in turn; every call with its result right behind it, and no other. */
+/**
+ * Asserts the rules of the Messages API: the roles alternate and begin with the user, and each tool call is
+ * followed by its result and no other.
+ */
 export function expectValidRequest({ body }: FakeRequest): void {
   let called: readonly string[] = [];
   for (const [i, { role, content }] of body.messages.entries()) {

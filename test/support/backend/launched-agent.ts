@@ -13,29 +13,32 @@ import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
 import { AGENTS } from "./spawn-requests.ts";
 
-/** What `sh` may be. */
+/** The shells that a system may install as `sh`. */
 export const SHELLS = ["/bin/dash", "/bin/bash"].filter((shell) => existsSync(shell));
 
 export interface LaunchOptions {
-  /** A stand-in that announces itself and obeys what it reads, or `argv` for any other program. */
+  /** A stub agent that reports ready and obeys its input; `argv` runs any other program. */
   readonly agent?: "ready.sh" | "deaf.sh";
   readonly argv?: readonly string[];
-  /** Of the caller's environment. */
+  /** Variables of the caller's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Done before the launch, on a server that runs already. */
+  /** Runs before the launch, when the server is already running. */
   readonly before?: (t: PrivateTmux) => void;
 }
 
-/** An agent in a pane of a server of its own, and what is known of it. */
+/** An agent in a pane of a private server, with access to its records. */
 export type Launched = Awaited<ReturnType<typeof launched>>;
 
-/** Launches an agent in a pane by the launch script, run by this shell; a stand-in has spoken when it returns. */
+/**
+ * Launches an agent in a pane with the launch script under this shell. A stub agent has printed its first
+ * line on return.
+ */
 export async function launched(
   shell: string,
   { agent = "ready.sh", argv, env = {}, before }: LaunchOptions = {},
 ) {
   const t = privateTmux();
-  // The way a system without dash has it: bash by the name of sh.
+  // As on a system without dash, where bash is installed as sh.
   const sh = join(t.home, "bin", "sh");
   mkdirSync(join(t.home, "bin"));
   symlinkSync(shell, sh);
@@ -87,7 +90,7 @@ export async function launched(
   };
   if (argv === undefined) {
     await eventually("the agent's start", () => existsSync(paths.status));
-    await eventually("its first words", () => run.screen().includes("ready:"));
+    await eventually("its first line", () => run.screen().includes("ready:"));
   }
   return run;
 }

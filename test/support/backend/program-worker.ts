@@ -3,8 +3,8 @@ import type { RunWorker } from "../../../src/backend/in-process/resident-agent.t
 import { systemCode } from "../../../src/errors.ts";
 
 /**
- * A worker that is a program: so that the tiny agents, one habit each, can stand for the code that a backend is handed. As
- * hard of hearing as code can be: it ends when the program does, whatever it is told.
+ * A worker that runs a program, so that the stub agents can be used with the in-process backend.
+ * It ignores every request to stop: it ends only when the program does.
  */
 export const standsIn: RunWorker = ({ request, write }) => {
   const [file = "", ...args] = request.argv;

@@ -7,7 +7,7 @@ import { endTree } from "../../../src/os/process/process-tree.ts";
 import type { PlaceRecord } from "../../../src/schema/status.ts";
 import type { PrivateTmux } from "../tmux/private-tmux.ts";
 
-/** Directory of tiny agents, one habit each. */
+/** The directory of the stub agents, each with one behaviour. */
 export const AGENTS = fileURLToPath(new URL("../../fixtures/agents/", import.meta.url));
 
 export function requestFor(

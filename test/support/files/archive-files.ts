@@ -4,14 +4,14 @@ import { extract, type Header, pack } from "tar-stream";
 import { exportTeam } from "../../../src/team/archive/export-team.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** One entry of an archive as a test writes it; what is not said is a regular file's. */
+/** An archive entry of a test; defaults to a regular file. */
 export interface TestEntry {
   readonly name: string;
   readonly text?: string;
   readonly header?: Partial<Header>;
 }
 
-/** A `.tar.gz` of whatever entries. */
+/** Builds a `.tar.gz` of these entries. */
 export async function packed(entries: readonly TestEntry[]): Promise<Buffer> {
   const tar = pack();
   for (const { name, text = "", header } of entries) tar.entry({ name, ...header }, text);
@@ -19,7 +19,7 @@ export async function packed(entries: readonly TestEntry[]): Promise<Buffer> {
   return gzipSync(await allOf(tar as unknown as AsyncIterable<Uint8Array>));
 }
 
-/** The entries of a `.tar.gz`, as text. */
+/** Returns the entries of a `.tar.gz` as text. */
 export async function unpacked(bytes: Buffer): Promise<{ name: string; text: string }[]> {
   const tar = extract();
   tar.end(gunzipSync(bytes));
@@ -31,7 +31,7 @@ export async function unpacked(bytes: Buffer): Promise<{ name: string; text: str
   return entries;
 }
 
-/** An archive whose manifest is true of what is in it. */
+/** Builds an archive with a manifest that matches its files. */
 export function described(
   team: string,
   files: readonly TestEntry[],
@@ -45,7 +45,7 @@ export function described(
   ]);
 }
 
-/** A team's archive, whole. */
+/** Exports a team as one complete archive. */
 export async function exported(ref: TeamRef): Promise<Buffer> {
   return allOf((await exportTeam(ref)).bytes);
 }

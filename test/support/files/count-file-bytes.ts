@@ -1,13 +1,13 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-/** What went between a process and its files. */
+/** Bytes that a process read from and wrote to files. */
 export interface FileTraffic {
   readonly read: number;
   readonly written: number;
 }
 
-/** Runs `work` and counts the bytes that it reads and writes through `node:fs`, which it goes on using as before. */
+/** Counts the bytes that `work` reads and writes through `node:fs`; the calls themselves work as usual. */
 export async function countBytes(work: () => unknown): Promise<FileTraffic> {
   const { readSync, readFileSync, writeSync, writeFileSync } = fs;
   const traffic = { read: 0, written: 0 };

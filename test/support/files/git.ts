@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
 
-/** What git needs to commit, and no settings of whoever runs the tests: a global hook or a signature would take part. */
+/**
+ * The identity that git needs to commit. The user's settings are excluded: a global hook or signature would
+ * take part.
+ */
 export const GIT_IDENTITY = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_SYSTEM: "/dev/null",
@@ -10,7 +13,7 @@ export const GIT_IDENTITY = {
   GIT_COMMITTER_EMAIL: "a@example.com",
 };
 
-/** Runs git in a directory with that identity. @returns what it prints, without the blanks around it */
+/** Runs git in a directory with that identity. @returns the trimmed output */
 export function git(directory: string, ...words: readonly string[]): string {
   const env = { ...process.env, ...GIT_IDENTITY };
   return execFileSync("git", ["-C", directory, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();

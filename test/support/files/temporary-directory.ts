@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A directory of this test alone, gone when the test is. */
+/** Creates a directory that is removed after the test. */
 export function temporaryDirectory(prefix = "tt-"): string {
   const path = mkdtempSync(join(tmpdir(), prefix));
   onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));

@@ -1,7 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Writes files by their paths below a directory; a text that begins with `-> ` is a link to what it names there. */
+/**
+ * Writes files by their paths below a directory; a text `-> path` creates a link to that path in the
+ * directory.
+ */
 export function writeTree(top: string, texts: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(texts)) {
     const path = join(top, name);

@@ -9,7 +9,7 @@ import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { taskIds } from "../../../src/team/tasks/task-ids.ts";
 import { getTask, ownerOf } from "../../../src/team/tasks/tasks.ts";
 
-/** One change of a team that a process is about to try. */
+/** A change to a team that a process is about to try. */
 export type Operation =
   | { readonly does: "send"; readonly text: string; readonly to: string }
   | { readonly does: "receive"; readonly agent: string }
@@ -27,10 +27,10 @@ export type What =
   | { readonly at: "done"; readonly value?: string | undefined }
   | { readonly at: "refused"; readonly code: string };
 
-/** What such a process says, and when: microseconds of a clock that all processes share. */
+/** A report of such a process, with its time in microseconds of a clock that all processes share. */
 export type Said = What & { readonly actor: string; readonly time: number };
 
-/** How far an operation got, as far as its process said. */
+/** How far an operation got, according to its process. */
 type Extent = "begun" | "done";
 
 interface Message {
@@ -40,55 +40,55 @@ interface Message {
 }
 
 interface KnownTask {
-  /** Missing where it was gone before its maker could say what it had made. */
+  /** Missing if the task was removed before its creator could report it. */
   readonly subject?: string;
   readonly blockedBy: readonly string[];
   owner?: string;
   completed?: Extent;
   removed?: Extent;
-  /** How many tried to, and were not refused: one who was killed over it counts. */
+  /** The removals that were not refused; a killed process counts too. */
   removers: number;
 }
 
 function readOne(entry: unknown): InboxMessage {
   const message = readEntry(entry);
-  if (message === undefined) throw new Error(`Nobody can read the entry ${JSON.stringify(entry)}.`);
+  if (message === undefined) throw new Error(`Unreadable entry ${JSON.stringify(entry)}.`);
   return message;
 }
 
-/** As an assertion of the test runner, which is too slow for hundreds of thousands of them. */
+/** Replaces the assertions of the test runner, which are too slow for hundreds of thousands of checks. */
 function hold(isSo: boolean, sentence: string): void {
   if (!isSo) throw new Error(sentence);
 }
 
-/** Two words that rise with each operation of an actor: `w0 12003`. */
+/** A text with a number that rises with each operation of an actor: `w0 12003`. */
 const OURS = /^\w+ \d+$/;
 
 /**
- * What processes said that they had done in one team, to be held against its files: what was said to be done is there, what
- * was begun is there whole or not at all, and nothing else is.
+ * The changes that processes reported for one team, to check against the team's files.
+ * A reported change must be there, a begun one must be complete or absent, and no other change may exist.
  */
 export class Acknowledged {
   readonly #ref: TeamRef;
   readonly #messages = new Map<string, Message>();
   readonly #tasks = new Map<string, KnownTask>();
-  /** By subject: their ids are not known, since nobody was told. */
+  /** By subject: the id was never reported. */
   readonly #begunTasks = new Map<string, readonly string[]>();
   readonly #members = new Map<string, { entered: Extent; left?: Extent }>();
   readonly #teams = new Map<string, { made: Extent; removed?: Extent }>();
-  /** Tasks whose links a killed process may have left at one end. */
+  /** Tasks whose links a killed process may have written on one side only. */
   readonly #halfLinked = new Set<string>();
   readonly #open = new Map<string, Operation>();
   /** Messages that were marked and have left their inbox. */
   readonly #settled = new Set<string>();
-  /** What the journal says, read on from an offset: the text for each id, and the states for each text. */
+  /** The journal, read from the last offset on: the text of each id, and the states of each text. */
   readonly #journal = { offset: 0, texts: new Map<string, string>(), states: new Map<string, string[]>() };
 
   constructor(ref: TeamRef) {
     this.#ref = ref;
   }
 
-  /** Takes in what several processes said: in the order of the time, since their pipes keep none. */
+  /** Records the reports of several processes in order of time, since separate pipes have no common order. */
   hear(all: readonly Said[]): void {
     for (const said of all.toSorted((a, b) => a.time - b.time)) {
       if (said.at === "paused") continue;
@@ -102,7 +102,7 @@ export class Acknowledged {
     }
   }
 
-  /** The process that worked for this actor has ended. @returns the operation that it was in */
+  /** Records that the process of this actor has ended. @returns its unfinished operation */
   ended(actor: string): Operation | undefined {
     const operation = this.#open.get(actor);
     this.#open.delete(actor);
@@ -118,7 +118,7 @@ export class Acknowledged {
     this.#note(operation, "done", value);
   }
 
-  /** It was refused by a rule: it did nothing. */
+  /** A refused operation changed nothing. */
   #refused(operation: Operation): void {
     switch (operation.does) {
       case "remove":
@@ -145,7 +145,7 @@ export class Acknowledged {
   #note(operation: Operation, extent: Extent, value: string | undefined): void {
     switch (operation.does) {
       case "send":
-        // It may have been marked before its sender could say that it was sent.
+        // The message may have been marked before its sender reported it.
         this.#messages.set(operation.text, {
           ...this.#messages.get(operation.text),
           to: operation.to,
@@ -216,7 +216,7 @@ export class Acknowledged {
       hold((task.owner ?? actor) === actor, `${actor} removed task ${id} of ${task.owner}.`);
   }
 
-  /** Another who tried the same may have been quicker. */
+  /** Another process may have removed the task first. */
   #notRemoved(id: string): void {
     const task = this.#task(id);
     task.removers -= 1;
@@ -225,11 +225,11 @@ export class Acknowledged {
 
   #message(text: string): Message {
     const message = this.#messages.get(text);
-    if (message === undefined) throw new Error(`Nobody sent ${JSON.stringify(text)}.`);
+    if (message === undefined) throw new Error(`${JSON.stringify(text)} was never sent.`);
     return message;
   }
 
-  /** A task that was made by one who was killed is first met here. */
+  /** A task created by a killed process becomes known here. */
   #task(id: string): KnownTask {
     const known = this.#tasks.get(id);
     if (known !== undefined) return known;
@@ -248,17 +248,17 @@ export class Acknowledged {
 
   #member(name: string): { entered: Extent; left?: Extent } {
     const member = this.#members.get(name);
-    if (member === undefined) throw new Error(`Nobody let ${name} in.`);
+    if (member === undefined) throw new Error(`${name} was never added.`);
     return member;
   }
 
   #team(name: string): { made: Extent; removed?: Extent } {
     const team = this.#teams.get(name);
-    if (team === undefined) throw new Error(`Nobody made ${name}.`);
+    if (team === undefined) throw new Error(`${name} was never created.`);
     return team;
   }
 
-  /** Holds everything against the files, while nobody writes. */
+  /** Checks everything against the files. Call it while no process writes. */
   check(): void {
     this.#checkMessages();
     this.#checkTasks();
@@ -275,10 +275,10 @@ export class Acknowledged {
       const last = new Map<string, number>();
       for (const { from, text, read } of entries.map(readOne)) {
         if (!OURS.test(text)) continue;
-        hold(!waiting.has(text) && !this.#settled.has(text), `${text} stands twice.`);
+        hold(!waiting.has(text) && !this.#settled.has(text), `${text} is stored twice.`);
         waiting.set(text, { agent, read });
         const number = Number(text.split(" ")[1]);
-        hold(number > (last.get(from) ?? 0), `${text} stands behind a later message of ${from}.`);
+        hold(number > (last.get(from) ?? 0), `${text} follows a later message of ${from}.`);
         last.set(from, number);
       }
     }
@@ -292,24 +292,27 @@ export class Acknowledged {
     found: { agent: string; read: boolean } | undefined,
   ): void {
     const states = this.#journal.states.get(text) ?? [];
-    if (sent === "done") hold(states.length > 0, `The journal does not know ${text}.`);
+    if (sent === "done") hold(states.length > 0, `${text} is missing in the journal.`);
     if (found !== undefined) {
       hold(found.agent === to, `${text} for ${to} is in the inbox of ${found.agent}.`);
-      if (marked === undefined) hold(!found.read, `${text} is read, and nobody marked it.`);
-      if (marked === "done") hold(found.read, `${text} is unread, and was marked.`);
+      if (marked === undefined) hold(!found.read, `${text} is read, but was never marked.`);
+      if (marked === "done") hold(found.read, `${text} is unread, but was marked.`);
       return;
     }
     if (sent === "begun" && states.length === 0) return;
     hold(marked !== undefined, `${text} left the inbox of ${to}, which had not marked it.`);
-    hold(states.includes("delivered"), `${text} left its inbox, and the journal does not say it: ${states}.`);
-    // Gone for good: it is looked for no more, and must not come back.
+    hold(
+      states.includes("delivered"),
+      `${text} left its inbox, but not according to the journal: ${states}.`,
+    );
+    // Gone for good: it is not checked again, and must not come back.
     this.#settled.add(text);
     this.#messages.delete(text);
   }
 
   #readJournal(): void {
     const { lines, offset, bad } = readJsonLines(this.#ref.paths.journal, journalLine, this.#journal.offset);
-    hold(bad === 0, `The journal has ${bad} lines that nobody can read.`);
+    hold(bad === 0, `The journal has ${bad} unreadable lines.`);
     this.#journal.offset = offset;
     const { texts, states } = this.#journal;
     for (const { id, state, message } of lines) {
@@ -322,7 +325,7 @@ export class Acknowledged {
   #checkTasks(): void {
     const onDisk = new Map(taskIds(this.#ref).map((id) => [id, getTask(this.#ref, id)]));
     for (const [id, { subject, blocks, blockedBy }] of onDisk) {
-      hold(this.#task(id).subject === subject, `The id ${id} is ${subject}'s by now.`);
+      hold(this.#task(id).subject === subject, `The id ${id} now belongs to ${subject}.`);
       for (const other of blocks) this.#checkLink(id, other, onDisk.get(other)?.blockedBy);
       for (const other of blockedBy) this.#checkLink(id, other, onDisk.get(other)?.blocks);
     }
@@ -334,24 +337,25 @@ export class Acknowledged {
     if (removed === undefined) hold(task !== undefined, `Task ${id} is gone.`);
     if (removed === "done") hold(task === undefined, `Task ${id} is back.`);
     if (task === undefined) return;
-    if (owner !== undefined) hold(ownerOf(task) === owner, `Task ${id} of ${owner} is ${task.owner}'s.`);
+    if (owner !== undefined)
+      hold(ownerOf(task) === owner, `Task ${id} of ${owner} belongs to ${task.owner}.`);
     if (completed === "begun" || owner === undefined) return;
     hold(task.status === (completed ? "completed" : "in_progress"), `Task ${id} is ${task.status}.`);
   }
 
   #checkLink(id: string, other: string, back: readonly string[] | undefined): void {
     if (this.#halfLinked.has(id) || this.#halfLinked.has(other)) return;
-    hold(back?.includes(id) ?? false, `Task ${id} names ${other}, which does not name it.`);
+    hold(back?.includes(id) ?? false, `Task ${id} links to ${other}, which does not link back.`);
   }
 
   #checkMembers(): void {
     const { members, former = [], joinedCount } = readTeam(this.#ref);
     const names = new Set(members.map(({ name }) => name));
-    hold(names.size === members.length, "A member stands twice.");
+    hold(names.size === members.length, "A member is listed twice.");
     const joined = members.length - 1 + former.length;
-    hold(joinedCount === joined, `${joined} joined, and ${joinedCount} are counted.`);
+    hold(joinedCount === joined, `${joined} joined, but ${joinedCount} are counted.`);
     for (const [name, { entered, left }] of this.#members) {
-      if (entered === "done" && left === undefined) hold(names.has(name), `${name} is no member any more.`);
+      if (entered === "done" && left === undefined) hold(names.has(name), `${name} is no longer a member.`);
       if (left === "done") hold(!names.has(name), `${name} is a member again.`);
     }
   }
@@ -360,13 +364,15 @@ export class Acknowledged {
     const ref = teamRef(this.#ref.home, name);
     const isThere = existsSync(ref.paths.dir);
     if (made === "done" && removed === undefined) hold(isThere, `The team ${name} is gone.`);
-    if (removed === "done") hold(!isThere && !existsSync(ref.paths.tasks), `Something is left of ${name}.`);
+    if (removed === "done") hold(!isThere && !existsSync(ref.paths.tasks), `Files of ${name} are left.`);
     if (!isThere) return;
-    hold(readTeam(ref).name === name && existsSync(ref.paths.inboxes), `${name} is not whole.`);
+    hold(readTeam(ref).name === name && existsSync(ref.paths.inboxes), `${name} is incomplete.`);
     if (made === "done") hold(taskIds(ref).join() === "1", `The task of ${name} is gone.`);
   }
 
-  /** Files and directories that only a killed process can have left: half made, or on their way out. */
+  /**
+   * Lists files and directories that only a killed process can leave: half written, or about to be removed.
+   */
   leftovers(): string[] {
     const { dir, tasks, inboxes } = this.#ref.paths;
     const places = [dirname(dir), dirname(tasks), dir, tasks, inboxes];

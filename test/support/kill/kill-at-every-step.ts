@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 import type { Script } from "../processes/script-process.ts";
 
-/** How many processes at once. */
+/** The number of processes at once. */
 const AT_ONCE = 4;
 
 /**
- * Lets a process be killed at its first step, another at its second, and so on, until one has come to its end.
- * @param start the process that is to die at its n-th step
- * @param check looks at what it left
- * @returns how many steps there were
+ * Kills a process at its first step, another at its second, and so on, until one finishes.
+ * @param start starts the process that is killed at its n-th step
+ * @param check checks its files
+ * @returns the number of steps
  */
 export async function atEveryStep(
   start: (n: number) => Promise<{ readonly child: Script; readonly check: () => Promise<void> }>,

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 
-/** The calls that change a file system, by which a process leaves something half done when it ends between two of them. */
+/** The calls that change a file system. A process that ends between two of them leaves a change half done. */
 const CHANGING = [
   "chmodSync",
   "fchmodSync",
@@ -17,7 +17,10 @@ const CHANGING = [
   "utimesSync",
 ] as const;
 
-/** Those of them by which a file comes to say something else; not the flushes, and of locks only how they are given back. */
+/**
+ * Selects the calls that change what a file contains; excludes flushes, and of locks includes only the
+ * release.
+ */
 export function changesContent(call: string): boolean {
   return ["writeSync", "renameSync", "linkSync", "unlinkSync"].includes(call);
 }
@@ -32,9 +35,10 @@ type Any = (...args: unknown[]) => unknown;
 const calls = fs as unknown as Record<string, Any>;
 
 /**
- * From now on this process ends by SIGKILL at its `n`-th step: before a call that changes the file system, or in the middle
- * of a write. Holds for whatever imports `node:fs`, also for what did so before.
- * @param isStep which calls count; all by default
+ * Makes this process end by SIGKILL at its `n`-th step: before a call that changes the file system, or during
+ * a write.
+ * Applies to every module that imports `node:fs`, even if it did so before.
+ * @param isStep selects the calls that count; all by default
  */
 export function stopAt(n: number, isStep: (call: string) => boolean = () => true): void {
   let step = 0;
@@ -44,7 +48,7 @@ export function stopAt(n: number, isStep: (call: string) => boolean = () => true
   };
   const end = (): void => {
     process.kill(process.pid, "SIGKILL");
-    // The signal is on its way; nothing may happen before it is there.
+    // The signal is asynchronous: block until it arrives.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   };
   for (const name of CHANGING) {
@@ -64,7 +68,7 @@ export function stopAt(n: number, isStep: (call: string) => boolean = () => true
     const [fd, bytes] = args as [number, Uint8Array];
     if (next("writeSync")) end();
     if (bytes instanceof Uint8Array && bytes.length > 1 && next("writeSync")) {
-      // No half, which of two lines of one length would be the first.
+      // Not half: with two lines of equal length that would be exactly the first one.
       write(fd, bytes, 0, Math.ceil(bytes.length / 3));
       end();
     }
@@ -81,12 +85,12 @@ export function stopAt(n: number, isStep: (call: string) => boolean = () => true
   syncBuiltinESMExports();
 }
 
-/** Whether a file is made or emptied by these flags. */
+/** Returns whether these flags create or truncate a file. */
 function makes(flags: unknown): boolean {
   return typeof flags === "number" ? (flags & fs.constants.O_CREAT) !== 0 : /[wa]/.test(String(flags));
 }
 
-/** As the real one does it, call by call, since that one makes its calls where nobody can stop it. */
+/** Removes like the real rmSync, but call by call: the real one cannot be interrupted. */
 function removeStepwise(path: string, options: fs.RmOptions = {}): void {
   const entry = fs.lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined) {

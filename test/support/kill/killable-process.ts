@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Script } from "../processes/script-process.ts";
 import type { Said } from "./acknowledged-changes.ts";
 
-/** A process of `random-operations` that works and pauses at a word, and may be killed at any moment. */
+/** A process of `random-operations` that works, pauses on request, and can be killed at any moment. */
 export class Killable {
   readonly #process: Script;
   readonly #heard: Promise<void>;
@@ -13,13 +13,13 @@ export class Killable {
   constructor(process: Script) {
     this.#process = process;
     this.#heard = this.#listen();
-    // Whoever waits for this process sees the failure there.
+    // The caller that waits for this process sees the failure.
     this.#heard.catch(() => undefined);
   }
 
   async #listen(): Promise<void> {
     for (;;) {
-      // It throws when the process has ended and has no more to say.
+      // Throws when the process has ended and all its output is read.
       const line = await this.#process.line().catch(() => undefined);
       if (line === undefined) return;
       this.#hear(JSON.parse(line));
@@ -33,7 +33,7 @@ export class Killable {
     this.#onPause();
   }
 
-  /** What it has said since this was asked last. */
+  /** Returns the reports since the last call. */
   said(): Said[] {
     const said = this.#said;
     this.#said = [];
@@ -45,14 +45,14 @@ export class Killable {
     this.#process.say("go");
   }
 
-  /** When it stands between two operations, and goes on at a word only. */
+  /** Resolves when the process pauses between two operations, where it waits for `go`. */
   async paused(): Promise<void> {
     if (this.#isPaused) return;
     const paused = new Promise<void>((resolve) => {
       this.#onPause = resolve;
     });
     const ended = this.#heard.then(async () => {
-      throw new Error(`It ended by itself: ${JSON.stringify(await this.#process.ended())}`);
+      throw new Error(`The process ended unexpectedly: ${JSON.stringify(await this.#process.ended())}`);
     });
     await Promise.race([paused, ended]);
   }
@@ -62,7 +62,7 @@ export class Killable {
     await this.paused();
   }
 
-  /** Ends it, and hears it out. */
+  /** Kills the process and reads its remaining reports. */
   async kill(): Promise<void> {
     this.#process.child.kill("SIGKILL");
     expect(await this.#process.ended()).toMatchObject({ signal: "SIGKILL", stderr: "" });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A block of an answer as the Messages API has it; thinking and others are passed on as they are. */
+/** A block of an answer in the format of the Messages API; thinking blocks are passed on unchanged. */
 export type FakeBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown }
@@ -22,13 +22,13 @@ export type FakeReply =
       readonly blocks: readonly FakeBlock[];
       readonly stopReason?: string;
       readonly usage?: FakeUsage;
-      /** The event of this index is left out, as if the model had stopped before it. */
+      /** The event with this index is left out, as if the model had stopped before it. */
       readonly dropDelta?: number;
       /** Milliseconds between two events. */
       readonly paceMs?: number;
-      /** The connection is cut behind so many events. */
+      /** The connection is cut after this many events. */
       readonly cutAfter?: number;
-      /** With `cutAfter`: the body is ended in order instead of the socket destroyed. */
+      /** With `cutAfter`: ends the body normally instead of destroying the socket. */
       readonly cutCleanly?: boolean;
     }
   | {
@@ -38,18 +38,18 @@ export type FakeReply =
       readonly message?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** An error event inside of a stream that began well. */
+  /** An error event in a stream that began normally. */
   | { readonly kind: "stream-error"; readonly type: string; readonly message: string; readonly text?: string }
-  /** The socket is destroyed before a word. */
+  /** The socket is destroyed before any data. */
   | { readonly kind: "refuse" }
-  /** Nothing ever comes. */
+  /** No answer ever comes. */
   | { readonly kind: "hang" };
 
 export interface FakeRequest {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
-  /** The parsed body; its shape is what a test looks at. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what the client sent, whatever that was
+  /** The parsed body, as the client sent it. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the client sent
   readonly body: any;
 }
 
@@ -57,25 +57,25 @@ export interface FakeMessagesApi {
   /** For `ANTHROPIC_BASE_URL`. */
   readonly url: string;
   readonly requests: readonly FakeRequest[];
-  /** Ends when so many requests have come. */
+  /** Resolves when this many requests have arrived. */
   received(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface FakeOptions {
-  /** What a request must carry as key or bearer token; anything goes without it. */
+  /** The key or bearer token that a request must carry; any is accepted by default. */
   readonly key?: string;
 }
 
-/** What is answered, one after another (the last one for ever), or by a look at the request. */
+/** The answers in order (the last one repeats), or a function of the request. */
 export type FakeScript = readonly FakeReply[] | ((request: FakeRequest, index: number) => FakeReply);
 
-/** A call of a tool in an answer. */
+/** Builds a tool call of an answer. */
 export function toolUse(id: string, name: string, input: object) {
   return { type: "tool_use", id, name, input } as const;
 }
 
-/** The answers of a model that calls these tools, whatever it was told, and is done when it has their results. */
+/** Builds the answers of a model that makes these tool calls, and finishes when it has their results. */
 export function callsOnce(uses: readonly FakeBlock[]): FakeScript {
   return (_, index) =>
     index === 0
@@ -83,7 +83,7 @@ export function callsOnce(uses: readonly FakeBlock[]): FakeScript {
       : { kind: "message", blocks: [{ type: "text", text: "Done." }] };
 }
 
-/** The Messages API on loopback, played from a script; it knows nothing of the one who calls. */
+/** Starts a Messages API on loopback that plays a script and knows nothing of the client. */
 export async function startFakeMessagesApi(
   script: FakeScript,
   options: FakeOptions = {},

@@ -1,6 +1,6 @@
 import type { Turn } from "../../../src/schema/playbook.ts";
 
-/** Says no to who asks for its shutdown. */
+/** Builds a turn that refuses a shutdown request. */
 export function refusesShutdown(reason: string): Turn {
   const input = { type: "shutdown_response", request_id: "{{request_id}}", approve: false, content: reason };
   return { on: { contains: "Shutdown request" }, tools: [{ name: "SendMessage", input }] };

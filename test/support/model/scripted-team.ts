@@ -2,16 +2,16 @@ import type { FakeBlock, FakeReply, FakeRequest } from "./fake-messages-api.ts";
 
 /** One answer of an agent's model in a {@link played} team. */
 export interface Line {
-  /** What the newest message must hold. */
+  /** A pattern that the newest message must match. */
   readonly when?: RegExp;
-  /** What goes wrong before the answer comes, one try after another. */
+  /** The failures before the answer, one for each attempt. */
   readonly first?: readonly FakeReply[];
   readonly says?: string;
-  /** Tool calls; `$1` in an input is what the first group of `when` caught. */
+  /** Tool calls; `$1` in an input is replaced by the first group of `when`. */
   readonly uses?: readonly { readonly name: string; readonly input: object }[];
 }
 
-/** Who is asked for, when, and by which message: for a look at what the team did. */
+/** A request to the model: by which agent, when, and for which message. */
 export interface Asked {
   readonly agent: string;
   readonly newest: string;
@@ -20,8 +20,8 @@ export interface Asked {
 }
 
 /**
- * A whole team behind one Messages API: each agent is known by what its system prompt calls it, and answers with the
- * first of its lines that was not used yet and fits; with a word that ends the turn where none does.
+ * Plays a whole team behind one Messages API. Each agent is recognized by the name in its system prompt, and
+ * answers with its first unused line that matches; without a match it ends its turn.
  */
 export function played(cast: Readonly<Record<string, readonly Line[]>>): {
   readonly script: (request: FakeRequest) => FakeReply;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readTeam } from "../../../src/team/config/config.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** The processes of a team's agent, as the system lists them; its launch scripts are none. */
+/** Lists the processes of a team's agent, without its launch scripts. */
 export function agentsOf(ref: TeamRef, name: string): number[] {
   const { leadSessionId } = readTeam(ref);
   const listed = execFileSync("ps", ["-axwwo", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
@@ -11,6 +11,6 @@ export function agentsOf(ref: TeamRef, name: string): number[] {
     const isOfTeam = words.includes(`--agent-id ${name}@${ref.team}`) && words.includes(leadSessionId);
     return isOfTeam && !words.startsWith("/bin/sh") ? [{ pid: Number(pid), ppid: Number(ppid) }] : [];
   });
-  // A child that has not executed its own program yet still looks like its parent.
+  // A child that has not executed its program yet still looks like its parent.
   return rows.filter(({ ppid }) => !rows.some(({ pid }) => pid === ppid)).map(({ pid }) => pid);
 }

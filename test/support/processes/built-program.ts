@@ -20,7 +20,7 @@ export interface BuiltOptions {
   readonly env?: Env;
   readonly cwd?: string;
   readonly stdin?: string;
-  /** Words for node itself, before the program. */
+  /** Arguments for node, before the program. */
   readonly nodeArgs?: readonly string[];
   readonly program?: string;
 }
@@ -38,7 +38,8 @@ export function teamsIn(env: Env, cwd: string) {
           out,
           err,
           json: <T>() => {
-            if (out === "") throw new Error(`${words.join(" ")} printed nothing, and said: ${err}`);
+            if (out === "")
+              throw new Error(`${words.join(" ")} printed nothing on stdout, and on stderr: ${err}`);
             return JSON.parse(out) as T;
           },
           error: () => (JSON.parse(err) as { error: ReturnType<Finished["error"]> }).error,
@@ -48,7 +49,7 @@ export function teamsIn(env: Env, cwd: string) {
     });
 }
 
-/** Runs the built program, which does what it is told and has nothing to complain of. */
+/** Runs the built program, and asserts success without a message on stderr. */
 export function doneIn(env: Env, cwd: string) {
   const teams = teamsIn(env, cwd);
   return async (...words: readonly string[]): Promise<Finished> => {
@@ -58,7 +59,7 @@ export function doneIn(env: Env, cwd: string) {
   };
 }
 
-/** Starts the built program and lets it run; its exit is awaited with `ended`. */
+/** Starts the built program without waiting; `ended` resolves with its exit code. */
 export function startTeams(
   words: readonly string[],
   env: Env,

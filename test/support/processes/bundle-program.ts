@@ -5,7 +5,10 @@ import { rolldown } from "rolldown";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Builds a program of test/support as the product is built, into a directory that finds the product's packages. */
+/**
+ * Bundles a program of test/support as the product is bundled, in a directory where it finds the product's
+ * packages.
+ */
 export async function bundleProgram(source: string, directory: string): Promise<string> {
   const build = await rolldown({
     cwd: ROOT,

@@ -7,19 +7,21 @@ import type { PrivateTmux } from "../tmux/private-tmux.ts";
 
 const PRELOAD = fileURLToPath(new URL("../../fixtures/preload/log-wakeups.cjs", import.meta.url));
 
-/** Counts what every process of a test forks: tmux by a wrapper first on PATH, anything by a preload. */
+/**
+ * Counts the forks of a test's processes: tmux calls with a wrapper first on PATH, all forks with a preload.
+ */
 export interface Forks {
-  /** To be added to the environment of whatever is counted; its children are counted too. */
+  /** Variables for the environment of a counted process; its children are counted too. */
   readonly env: Env & { readonly PATH: string };
-  /** The calls of tmux by processes whose command line matches, in order. */
+  /** Lists the tmux calls of processes whose command line matches, in order. */
   tmux(argv: RegExp): string[];
-  /** How many processes of any kind they have started. */
+  /** Counts the processes of any kind that they have started. */
   all(argv: RegExp): number;
-  /** Milliseconds of the timers that they have set. */
+  /** Lists the durations of their timers, in milliseconds. */
   timers(argv: RegExp): number[];
 }
 
-/** What the preload writes down, a line each. */
+/** A line of the preload's log. */
 interface Entry {
   readonly argv?: string;
   readonly fork?: string;
@@ -34,7 +36,7 @@ export function countForks(t: PrivateTmux): Forks {
   ];
   for (const dir of [bin, armed]) mkdirSync(dir);
   const real = findProgram("tmux", t.env);
-  // One short write for each call, so that lines of several never mix.
+  // One short write for each call, so that concurrent lines never mix.
   writeFileSync(
     join(bin, "tmux"),
     `#!/bin/sh\nprintf '%s %s\\n' "$PPID" "$*" >>'${log}'\nexec '${real}' "$@"\n`,

@@ -9,34 +9,34 @@ export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** What was written to stdout as bytes. */
+  /** The bytes written to stdout. */
   readonly bytes: Buffer;
   /** stdout as JSON. */
   json<T = Record<string, unknown>>(): T;
-  /** The error that `--json` put on stderr. */
+  /** The error that `--json` printed on stderr. */
   error(): { readonly code: string; readonly message: string; readonly hint: string | null };
 }
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
-  /** Whether a person sits there: stdin, stdout and stderr are a terminal of 80 columns. */
+  /** Whether a user is present: stdin, stdout and stderr are a terminal of 80 columns. */
   readonly terminal?: boolean;
   readonly signal?: AbortSignal;
-  /** Told of each piece of stdout as it comes. */
+  /** Called with each piece of stdout as it comes. */
   readonly onOut?: (text: string) => void;
 }
 
 export interface Cli {
-  /** One command line in this home, as the program itself runs it. */
+  /** Runs one command line in this home, as the program itself does. */
   (words: readonly string[], options?: CliOptions): Promise<Ended>;
-  /** Directory that holds everything of this test. */
+  /** The directory that contains all files of this test. */
   readonly directory: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The program in a home of this test alone, with captured streams. */
+/** Runs the program in this process, with a private home and captured streams. */
 export function cliIn(directory: string = temporaryDirectory()): Cli {
   const root = join(directory, "home");
   const env = {

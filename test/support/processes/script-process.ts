@@ -11,10 +11,10 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 const SCRIPTS = fileURLToPath(new URL("../../fixtures/scripts/", import.meta.url));
 
 /**
- * `test/fixtures/scripts/<name>.ts`, with all that it imports, made into one file that Node runs (these Nodes run no
- * TypeScript) before the first test of a file and gone after the last. To be called at the top of a test file.
+ * Bundles `test/fixtures/scripts/<name>.ts` into one file before the first test of a file, and removes it
+ * after the last: the supported Node versions cannot run TypeScript. Call it at the top of a test file.
  * @param through the words of a program that starts it, as `env` would
- * @returns starts it with these arguments
+ * @returns starts the script with these arguments
  */
 export function script(
   name: string,
@@ -24,7 +24,7 @@ export function script(
   return (...args) => start([...through, process.execPath, file(), ...args]);
 }
 
-/** The same, for a test whose own code starts it. @returns where the file is */
+/** The same for a test that starts the script itself. @returns the path of the file */
 export function scriptFile(name: string): () => string {
   let directory = "";
   const file = (): string => join(directory, `${basename(name)}.mjs`);
@@ -33,7 +33,7 @@ export function scriptFile(name: string): () => string {
     await build({
       input: join(SCRIPTS, `${name}.ts`),
       platform: "node",
-      // As the product is built: jsonc-parser's other form hides its requires.
+      // As the product is built: the other form of jsonc-parser hides its requires.
       resolve: { mainFields: ["module", "main"] },
       logLevel: "silent",
       output: { file: file(), format: "es", codeSplitting: false },
@@ -43,24 +43,24 @@ export function scriptFile(name: string): () => string {
   return file;
 }
 
-/** A process that a test started, which says what it does line by line. */
+/** A process started by a test, which reports line by line. */
 export interface Script {
   readonly child: ChildProcess;
-  /** The next line of its standard output; throws when it ended before. */
+  /** Reads the next line of standard output. @throws if the process has ended */
   line(): Promise<string>;
   say(line: string): void;
-  /** Its exit code, or the signal that ended it, and what it wrote to standard error. */
+  /** Resolves with the exit code or signal and the text of standard error. */
   ended(): Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string }>;
 }
 
-/** It is gone when the test is over. */
+/** Starts a process that is killed after the test. */
 function start(words: readonly string[]): Script {
   const [program = "", ...args] = words;
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
-  // Whoever speaks to one that has ended learns it from `line` or `ended`.
+  // A write to a process that has ended shows in `line` or `ended`.
   child.stdin.on("error", () => undefined);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

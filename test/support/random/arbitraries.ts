@@ -1,15 +1,15 @@
 import fc from "fast-check";
 
-/** How many cases a property is tried with; FUZZ_SEED tries those of an earlier run again, whose failure named its seed. */
+/** The number of cases for a property. FUZZ_SEED repeats an earlier run, whose failure named its seed. */
 export function cases(numRuns: number): fc.Parameters<unknown> {
   const seed = Number(process.env.FUZZ_SEED);
   return Number.isInteger(seed) && seed !== 0 ? { numRuns, seed } : { numRuns };
 }
 
-/** A key of JSON. `__proto__` is none that anybody writes, and zod leaves it out. */
+/** A JSON key. `__proto__` is excluded: no program writes it, and zod drops it. */
 const key = fc.string({ maxLength: 8 }).filter((word) => word !== "__proto__");
 
-/** Whatever JSON can say, in small. */
+/** Any small JSON value. */
 export const json: fc.Arbitrary<unknown> = fc.letrec((again) => ({
   value: fc.oneof(
     { maxDepth: 3, depthSize: "small" },
@@ -21,19 +21,19 @@ export const json: fc.Arbitrary<unknown> = fc.letrec((again) => ({
   ),
 })).value;
 
-/** Not every number is one in JSON. */
+/** Drops numbers that JSON cannot represent. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Fields that nobody of ours knows. */
+/** Fields that are not in any of our schemas. */
 export const unknownFields = fc.dictionary(
   fc.string({ maxLength: 6 }).map((word) => `x-${word}`),
   json,
   { maxKeys: 2 },
 );
 
-/** Text in which something was cut out, written over or put in. */
+/** A text with a part removed, overwritten or inserted. */
 export function spoilt(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const rubbish = fc.oneof(
     fc.constantFrom("", "]", "}", '"', "\\", ",", "[", "{", "\0", "\ufffd"),

@@ -1,4 +1,4 @@
-/** Random numbers from 0 to 1 that a seed makes again (mulberry32). */
+/** Returns a reproducible sequence of random numbers from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {

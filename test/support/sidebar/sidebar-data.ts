@@ -1,6 +1,6 @@
 import type { MemberStatus, SidebarData, TaskView } from "../../../src/sidebar/data.ts";
 
-/** A member in the middle of its work. */
+/** A member during its work. */
 export function member(name: string, changes: Partial<MemberStatus> = {}): MemberStatus {
   return {
     name,
@@ -20,7 +20,7 @@ export function task(id: number, subject: string, changes: Partial<TaskView> = {
 
 const noon = new Date(2026, 4, 4, 12, 4).getTime();
 
-/** An audit of a repository, half way through. */
+/** An audit of a repository, half done. */
 export const AUDIT: SidebarData = {
   status: {
     team: "audit",

@@ -1,7 +1,7 @@
 /**
- * The sidebar as a program: reads its data from a file, is rung by SIGUSR1, and writes what it is asked for into a log.
+ * The sidebar as a program: reads its data from a file, is notified by SIGUSR1, and logs every call.
  *
- *   node sidebar-harness.cjs DATA.json LOG
+ * node sidebar-harness.cjs DATA.json LOG
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { TeamError } from "../../../src/errors.ts";
@@ -12,7 +12,7 @@ import type { Bell } from "../../../src/wakeup/bell.ts";
 const [dataFile = "", logFile = ""] = process.argv.slice(2);
 const log = (text: string): void => appendFileSync(logFile, `${text}\n`);
 
-/** Keeps one ring, as every bell does, so that none between two waits is lost. */
+/** Keeps one ring, as every bell does, so that a ring between two waits is not lost. */
 function signalBell(): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
@@ -59,7 +59,7 @@ void runSidebar({
     },
     async answer(answer) {
       log(`answer ${JSON.stringify(answer)}`);
-      return `${answer.from} is told`;
+      return `${answer.from} is notified`;
     },
   },
 }).then((end) => log(`end ${end}`));

@@ -5,7 +5,7 @@ import type { InboxEntry } from "../../../src/team/mailbox/receive.ts";
 
 let count = 0;
 
-/** A message as a receiver has it. */
+/** A message as its recipient reads it. */
 export function entry(from: string, text: string, fields: Partial<InboxEntry["message"]> = {}): InboxEntry {
   count += 1;
   const timestamp = new Date(count).toISOString();
@@ -23,12 +23,12 @@ export function protocolEntry(
   return entry(from, JSON.stringify(message));
 }
 
-/** A line that a person typed in the reader's pane. */
+/** A line that the user typed in the recipient's pane. */
 export const typed = (line: string): InboxEntry => entry(PERSON_NAME, line, { type: TYPED });
 
 export const shutdownRequest = (requestId = "shutdown-1@dev"): InboxEntry =>
   protocolEntry(LEAD_NAME, { type: "shutdown_request", requestId, from: LEAD_NAME });
 
-/** A teammate's notice that it is idle, after a turn with so many tool calls. */
+/** A teammate's idle notice after a turn with this many tool calls. */
 export const idleNotice = (from: string, toolCalls: number, result = "thanks"): InboxEntry =>
   protocolEntry(from, { type: "idle_notification", from, idleReason: "available", result, toolCalls });

@@ -16,11 +16,11 @@ export interface LedTeam {
   readonly ref: TeamRef;
   readonly ctx: LeadContext;
   readonly place: PrivateTmux;
-  /** Starts teammates that are the built program, each a child process, and plays them `play.json`. */
+  /** Starts teammates as child processes of the built program, with `play.json` as their playbook. */
   spawn(...inputs: readonly (string | SpawnInput)[]): Promise<readonly SpawnedTeammate[]>;
 }
 
-/** A team whose lead is this test, in a home of its own; whatever it starts is ended with the test. */
+/** Creates a team led by this test, in a private home; everything that it starts is ended after the test. */
 export async function ledTeam(
   agents: Readonly<Record<string, readonly Turn[]>> = {},
   name = "crew",

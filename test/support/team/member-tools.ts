@@ -9,19 +9,19 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { teamTools } from "../../../src/team-tools/team-tools.ts";
 import { type RunningWorker, startWorker } from "../worker/start-worker.ts";
 
-/** The team tools of one member, in its worker's hands. */
+/** The team tools of one member, bound to its worker. */
 export interface Hands {
   readonly ref: TeamRef;
   readonly running: RunningWorker;
   readonly names: readonly string[];
   tool(name: string): AnyTool;
-  /** As the agent's loop calls a tool: the input is parsed, then executed. */
+  /** Calls a tool as the agent's loop does: parses the input, then executes it. */
   use(name: string, input: object): Promise<ToolResult>;
-  /** The result as the model reads it. */
+  /** Calls a tool, and returns the result as the model reads it. */
   data(name: string, input: object): Promise<Record<string, unknown>>;
 }
 
-/** Here none is started: worker/subagents.test.ts does. */
+/** Refuses every subagent: worker/subagents.test.ts covers them. */
 export const noSubagent = (): Promise<never> => Promise.reject(new Error("no subagent here"));
 
 export async function handsOf(

@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** A lead whose teammates live in places that are only written down: which of them were closed stands in a directory. */
+/** A lead whose teammates have only place records: the closed places are recorded in a directory. */
 export function lookingContext(ref: TeamRef): LeadContext {
   const backend = {
     close: async (places: readonly { readonly instance: string }[]) => {
@@ -26,7 +26,7 @@ export function lookingContext(ref: TeamRef): LeadContext {
   };
 }
 
-/** The starts whose places were closed. */
+/** Lists the instances whose places were closed. */
 export function closedPlaces(ref: TeamRef): string[] {
   return existsSync(closedIn(ref)) ? readdirSync(closedIn(ref)) : [];
 }

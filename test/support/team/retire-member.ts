@@ -2,7 +2,7 @@ import { updateTeam } from "../../../src/team/config/config.ts";
 import { toFormer } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** Moves a member to `former`, and nothing else of what its end brings. @returns false when it was gone already */
+/** Moves a member to `former`, without the other steps of an ending. @returns false if it was gone already */
 export async function retireMember(
   ref: TeamRef,
   name: string,

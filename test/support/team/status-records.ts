@@ -4,7 +4,7 @@ import type { ProcessIdentity } from "../../../src/schema/process-identity.ts";
 import type { StatusRecord } from "../../../src/schema/status.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 
-/** What an agent whose process is this test's would say of itself. */
+/** The status record of an agent whose process is this test. */
 export function statusOf(fields: Partial<StatusRecord> = {}): StatusRecord {
   return {
     sessionId: "s",
@@ -22,7 +22,7 @@ export function statusOf(fields: Partial<StatusRecord> = {}): StatusRecord {
   };
 }
 
-/** The identity of a process that has ended. */
+/** Returns the identity of a process that has ended. */
 export function deadProcess(): ProcessIdentity {
   const { pid } = spawnSync("true");
   return { ...ownIdentity(), pid, procStart: "1" };

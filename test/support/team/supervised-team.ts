@@ -24,23 +24,23 @@ import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
 import { contextOf } from "../worker/start-worker.ts";
 
-/** Where the teammates of a test live. */
+/** The places where the teammates of a test run. */
 export const PLACES = ["panes", "the lead's process"] as const;
 export type PlaceKind = (typeof PLACES)[number];
 
-/** A team whose lead is this test, watched as a lead's process watches it. */
+/** A team led by this test, which supervises it as a lead's process does. */
 export interface SupervisedTeam {
   readonly ref: TeamRef;
   readonly ctx: LeadContext;
   readonly t: PrivateTmux;
   spawn(...inputs: readonly (string | SpawnInput)[]): Promise<readonly SpawnedTeammate[]>;
-  /** From the lead. */
+  /** Sends a message from the lead. */
   send(to: string, text: string): Promise<void>;
-  /** As a person does it who looks at one. */
+  /** Types a line in a teammate's view, as a user does. */
   type(name: string, line: string): Promise<void>;
-  /** Everything that has come to somebody, oldest first. */
+  /** Lists all messages of a member, oldest first. */
   inbox(name?: string): Promise<readonly string[]>;
-  /** Waits until all of them have nothing to do. */
+  /** Waits until all these members are idle. */
   idle(...names: readonly string[]): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface SupervisedOptions {
   readonly mode?: PermissionMode;
 }
 
-/** @param agents the playbook of its members */
+/** @param agents the playbook of the members */
 export async function supervisedTeam(
   kind: PlaceKind,
   agents: Readonly<Record<string, readonly Turn[]>>,
@@ -126,7 +126,7 @@ export async function supervisedTeam(
   };
 }
 
-/** The call of the lead, as far as its teammates need it: how to start the program. */
+/** The part of the lead's call that its teammates need: how to start the program. */
 function callOf(program: readonly string[]): AnyCall {
   return { io: { program } } as unknown as AnyCall;
 }

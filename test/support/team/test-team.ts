@@ -4,13 +4,13 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import type { Home, TeamRef } from "../../../src/team/ref.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 
-/** A private home for one test. */
+/** Creates a private home for one test. */
 export function testHome(): Home {
   const directory = temporaryDirectory("tt-home-");
   return { root: join(directory, "root"), runtime: join(directory, "root", "runtime") };
 }
 
-/** A team with some members, in a home of its own. */
+/** Creates a team with some members in a private home. */
 export async function testTeam(
   members: readonly string[] = [],
   input: Partial<NewTeam> = {},

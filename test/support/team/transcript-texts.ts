@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
-/** What an agent has said, as far as its conversation's file has whole lines. */
+/** Lists the texts of an agent's answers, from the complete lines of its transcript. */
 export function said(ref: TeamRef, name: string): string[] {
   const transcript = readStatus(ref, name)?.transcript ?? "";
   if (!existsSync(transcript)) return [];

@@ -1,4 +1,4 @@
-/** Waits until `look` gives something, and says what it waited for when it never does. */
+/** Waits until `look` returns a value. @throws with the awaited thing in its message when the time is over */
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | null | Promise<T | undefined | false | null>,

@@ -1,4 +1,6 @@
-/** What a promise gives, or an error that says what was waited for when it takes longer. */
+/**
+ * Awaits a promise for a limited time. @throws with the awaited thing in its message when the time is over
+ */
 export async function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

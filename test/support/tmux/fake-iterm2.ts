@@ -5,25 +5,25 @@ import { fileURLToPath } from "node:url";
 import type { Env } from "../../../src/os/env.ts";
 import type { PrivateTmux } from "./private-tmux.ts";
 
-/** The stand-in's directory, for the PATH. */
+/** The directory of the fake `it2`, for the PATH. */
 const BIN = fileURLToPath(new URL("../../fixtures/iterm2", import.meta.url));
 
 export interface Iterm2 {
-  /** Environment of a shell in a session of it. */
+  /** The environment of a shell in one of its sessions. */
   readonly env: Env;
-  /** That session, bare. */
+  /** The id of that session. */
   readonly mine: string;
-  /** What it2 was called with, a line a call. */
+  /** The calls of it2, one line each. */
   calls(): string[];
-  /** The sessions that exist besides the caller's own. */
+  /** The sessions besides the caller's. */
   sessions(): string[];
   focus(): string;
-  /** The sessions of which the person was asked whether they may be closed. */
+  /** The sessions that it asked the user's consent to close. */
   asked(): string[];
   fail(fault: "api-off" | "other-program" | "hangs" | "strange" | "keeps-focus" | "keeps" | ""): void;
 }
 
-/** An iTerm2 of one test alone, played by test/fixtures/iterm2/it2; its windows end with the test. */
+/** A private iTerm2, played by test/fixtures/iterm2/it2; its windows end with the test. */
 export function iterm2(t: PrivateTmux): Iterm2 {
   const state = join(t.home, "iterm2");
   mkdirSync(state);

@@ -9,17 +9,17 @@ import { AGENTS } from "../backend/spawn-requests.ts";
 import { eventually } from "../timing/eventually.ts";
 import type { PrivateTmux } from "./private-tmux.ts";
 
-/** A program that reads keys, in a pane that is tagged as ours. */
+/** A program that reads keys, in a pane tagged as an agent's. */
 export interface KeyReader {
   readonly pane: string;
   readonly place: PlaceRecord;
-  /** The path that talks to it take turns by. */
+  /** The lock that programs hold while they type into it. */
   readonly lock: string;
-  /** What it shows when it waits. */
+  /** Its screen while it waits. */
   readonly idleScreen: Screen;
-  /** What was submitted to it, oldest first. */
+  /** The submitted texts, oldest first. */
   submitted(): string[];
-  /** What is seen in its pane. */
+  /** Returns the visible text of its pane. */
   shows(): string;
 }
 
@@ -43,7 +43,7 @@ export async function keyReader(t: PrivateTmux, ...habits: string[]): Promise<Ke
   };
 }
 
-/** Tags a pane as an agent's, and gives the record of it. */
+/** Tags a pane as an agent's. @returns its place record */
 export function placeIn(t: PrivateTmux, pane: string): PlaceRecord {
   const instance = randomUUID();
   t.tmux("set-option", "-p", "-t", pane, TAG.agent, instance);

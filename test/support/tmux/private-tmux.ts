@@ -12,45 +12,48 @@ import { type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
 import { temporaryDirectory } from "../files/temporary-directory.ts";
 import { eventually } from "../timing/eventually.ts";
 
-/** A home, a root, a runtime directory and (once something starts it) a tmux server of one test alone. */
+/** A private home, root, runtime directory and (once started) tmux server for one test. */
 export interface PrivateTmux {
   readonly home: string;
   readonly root: string;
   readonly runtime: string;
-  /** Environment of a caller outside of tmux; everything started with it is ended with the test. */
+  /** The environment of a caller outside tmux; every process started with it is ended after the test. */
   readonly env: Env & { readonly PATH: string };
   readonly server: TmuxServer;
-  /** Runs tmux on this server and gives what it prints. */
+  /** Runs tmux on this server, and returns its output. */
   tmux(...args: string[]): string;
-  /** Starts the user's session, its one pane running `cat` (by two words, so that no shell of the user's matters). */
+  /**
+   * Starts the user's session with one pane that runs `cat` (as two words, so that no login shell is
+   * involved).
+   */
   session(name?: string, size?: { width: number; height: number }): { session: string; pane: string };
-  /** A person's terminal that looks at a session: a pane of a second server of this test. */
+  /** Attaches a user's terminal to a session: a pane of a second private server. */
   attach(session: string, size?: { width: number; height: number }): Promise<Terminal>;
   /** The environment of a caller inside a pane. */
   inside(pane: string): Env;
   paths(team: string): TeamPaths & { readonly team: TeamDir };
-  /** Ends the server as `tmux kill-server` does, and waits until its process is gone. */
+  /** Ends the server as `tmux kill-server` does, and waits until its process has ended. */
   killServer(): Promise<void>;
 }
 
 export interface Terminal {
-  /** What the person sees. */
+  /** The visible text of the terminal. */
   screen(): string;
-  /** Types as the person does, key names or text. */
+  /** Types key names or text. */
   type(...keys: string[]): void;
-  /** Drags the terminal's corner. */
+  /** Resizes the terminal. */
   resize(size: { width: number; height: number }): void;
 }
 
 export interface PrivateTmuxOptions {
-  /** The user's configuration: a file of test/fixtures/tmux.conf, or its text. */
+  /** The user's configuration: the name of a file in test/fixtures/tmux.conf, or its text. */
   readonly config?: string;
   readonly env?: Env;
-  /** Name of the directory of its sockets. */
+  /** The name of its socket directory. */
   readonly sockets?: string;
 }
 
-/** The last marker that a leaked process carries, so that only what this test started is ended. */
+/** Marks every process of the test, so that the clean-up ends no other process. */
 const MARKER = "TEAMS_TEST";
 
 export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
@@ -89,7 +92,7 @@ export function privateTmux(options: PrivateTmuxOptions = {}): PrivateTmux {
   const killServer = async () => {
     const pid = serverPid();
     spawnSync("tmux", [...args, "kill-server"], { env, timeout: 5000 });
-    // A zombie is no server any more; who reaps it, and when, is the machine's business.
+    // A zombie is no longer a server; its parent may reap it at any time.
     if (pid !== undefined) await eventually("the tmux server's end", () => startOf(pid) === undefined);
   };
   onTestFinished(async () => {
@@ -149,12 +152,15 @@ function configText(config: string | undefined): string {
   return /^[\w-]+$/.test(config) ? readFileSync(file, "utf8") : config;
 }
 
-/** Ends the server and everything that was started with this test's marker; a failure here never hides the test's own. */
+/**
+ * Ends the server and every process with this test's marker. A failure here never hides the failure of the
+ * test.
+ */
 async function reap(id: string, killServer: () => Promise<void>): Promise<void> {
   try {
     await killServer();
   } catch (error) {
-    console.error(`The private tmux server of a test did not end: ${String(error)}`);
+    console.error(`The private tmux server of a test could not be ended: ${String(error)}`);
   }
   const deadline = performance.now() + 5000;
   for (;;) {

@@ -6,19 +6,19 @@ import { TEAMS } from "../processes/built-program.ts";
 import { eventually } from "../timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "./private-tmux.ts";
 
-/** Somebody who typed `teams …` in a terminal and looks at it. */
+/** A user who typed `teams …` in a terminal. */
 export interface Person {
-  /** The pane it was typed in: of the private server inside tmux, of another one outside. */
+  /** The pane of the command: of the private server inside tmux, of another server outside. */
   readonly pane: string;
-  /** What the terminal shows. */
+  /** The text of the terminal, with its history. */
   screen(): string;
-  /** Waits until the terminal shows it. */
+  /** Waits until the terminal shows this text. */
   sees(text: string | RegExp, withinMs?: number): Promise<string>;
   /** Types key names or text. */
   type(...keys: string[]): void;
-  /** Presses Ctrl-C until the run in its terminal ends: once is only warned of. */
+  /** Presses Ctrl-C twice to end the run: the first one only warns. */
   endsRun(): Promise<void>;
-  /** The exit status, once the program has ended; the terminal stays. */
+  /** Resolves with the exit status when the program has ended; the terminal stays open. */
   code(): Promise<number>;
 }
 
@@ -29,23 +29,23 @@ export interface PersonOptions {
   readonly size?: { readonly width: number; readonly height: number };
 }
 
-/** Keeps the terminal and what it shows when the program has ended, and keeps the exit status. */
+/** Keeps the terminal with its text after the program has ended, and records the exit status. */
 const RUNNER = `trap : INT HUP; code=$1; shift; "$@"; echo $? > "$code.new"; mv "$code.new" "$code"; exec cat`;
-/** As long as a run on a busy machine may take, in milliseconds. */
+/** Milliseconds that a run on a busy machine may take. */
 const PATIENCE = 20_000;
 
-/** Runs `teams …` in a pane of the user's session: inside tmux. */
+/** Runs `teams …` in a pane of the user's session, inside tmux. */
 export function personInside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
   return personIn(t, [process.execPath, TEAMS, ...words], options);
 }
 
-/** Runs `teams …` in a terminal that is no tmux: a pane of a second server, with every trace of that one unset. */
+/** Runs `teams …` in a terminal outside tmux: a pane of a second server, without that server's variables. */
 export function personOutside(t: PrivateTmux, words: readonly string[], options: PersonOptions = {}): Person {
   const terminal = privateTmux({ config: "set -g status off" });
   const { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST } = t.env;
   const ofTheTest = { TMUX_TMPDIR, HOME, TEAMS_HOME, XDG_RUNTIME_DIR, TEAMS_TMUX_SOCKET, TEAMS_TEST };
   const env = { TERM: "screen-256color", ...ofTheTest, ...options.env };
-  // Of the program alone: the terminal is no part of what the test looks at.
+  // Set for the program only: the terminal's server keeps its own environment.
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${value ?? ""}`);
   const argv = ["env", "-u", "TMUX", "-u", "TMUX_PANE", ...assignments, process.execPath, TEAMS, ...words];
   return personIn(terminal, argv, { cwd: t.home, ...options, env: {} });
@@ -69,7 +69,7 @@ function personIn(t: PrivateTmux, argv: readonly string[], options: PersonOption
       return (typeof text === "string" ? shown.includes(text) : text.test(shown)) && shown;
     };
     return eventually(`${text} on the screen`, find, withinMs).catch((cause: unknown) => {
-      throw new Error(`${text} never came. The screen:\n${screen().trimEnd()}`, { cause });
+      throw new Error(`${text} did not appear. The screen:\n${screen().trimEnd()}`, { cause });
     });
   };
   return {

@@ -6,8 +6,8 @@ const PANE = "#{pane_id} #{pane_pid} #{pane_title} #{pane_active} #{pane_in_mode
 const CLIENT = "#{client_name} #{session_name} #{window_id} #{pane_id} #{client_width}x#{client_height}";
 
 /**
- * Everything of a server that is the user's, to be compared before and after: options and hooks of every level, bindings,
- * buffers, environments, sessions, clients, and the windows and panes of one session.
+ * Records everything of the user on a server, to compare it before and after: options and hooks of every
+ * level, key bindings, buffers, environments, sessions, clients, and the windows and panes of one session.
  */
 export function belongings(t: PrivateTmux, session = "mine"): Readonly<Record<string, string>> {
   const target = `=${session}:`;

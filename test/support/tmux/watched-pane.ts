@@ -10,12 +10,12 @@ import { eventually } from "../timing/eventually.ts";
 import { placeIn } from "./key-reader.ts";
 import type { PrivateTmux } from "./private-tmux.ts";
 
-/** A member of a team named crew, in whose pane a shell does what a test tells it, and nothing else. */
+/** A member of the team crew whose pane runs a shell that executes only the test's commands. */
 export interface Watched {
   readonly ref: TeamRef;
   readonly place: PlaceRecord;
   readonly pane: string;
-  /** Runs words of the shell there; what is typed is not to be seen. */
+  /** Runs a command in that shell; the typed text is not visible. */
   does(words: string): void;
 }
 
@@ -33,7 +33,7 @@ export function watchedTeam(t: PrivateTmux): Promise<TeamRef> {
   });
 }
 
-/** One more of them, in a window of the session `work`. */
+/** Adds another such member, in a window of the session `work`. */
 export async function watchedMember(t: PrivateTmux, ref: TeamRef, name: string): Promise<Watched> {
   await addMembers(ref, [{ name, cwd: t.home }]);
   await prepareRun(ref, [name]);

@@ -2,7 +2,7 @@ import type { WorkerView } from "../../../src/worker/view.ts";
 
 const nothing = (): void => undefined;
 
-/** A view that nobody looks at. */
+/** A view without output. */
 export const NO_VIEW: WorkerView = {
   event: nothing,
   received: nothing,

@@ -28,55 +28,55 @@ import { Worker, type WorkerOptions } from "../../../src/worker/worker.ts";
 
 export interface WorkerInput {
   readonly name?: string;
-  /** What its model plays. */
+  /** The playbook of its model. */
   readonly turns?: readonly Turn[];
-  /** What those of its subagents play, by the name of their type. */
+  /** The playbooks of its subagents' models, by agent type. */
   readonly subagents?: Readonly<Record<string, readonly Turn[]>>;
-  /** Instead of one that plays. */
+  /** Replaces the scripted model. */
   readonly model?: Model;
   readonly role?: "teammate" | "lead";
   readonly mode?: PermissionMode;
   readonly modeAfterPlan?: PermissionMode;
   readonly sessionId?: string;
   readonly agentType?: string;
-  /** The types that count; the built-in ones without them. */
+  /** The known agent types; the built-in ones by default. */
   readonly types?: readonly AgentType[];
   readonly color?: string;
-  /** Stands between the worker and what it is given. */
+  /** Changes the options of the worker before it starts. */
   readonly wrap?: (options: WorkerOptions) => WorkerOptions;
-  /** Told of everything that its pane would show. */
+  /** Called with each line that its pane would show. */
   readonly shown?: (line: string) => void;
   readonly env?: Env;
-  /** As a settings file has them. */
+  /** Settings in the format of a settings file. */
   readonly settings?: object;
-  /** Those of files, which may change. */
+  /** Settings of files that may change. */
   readonly liveSettings?: LiveSettings;
-  /** As a command line has them. */
-  /** Whether nobody can be asked, as in a run without a terminal: so it is if not given. */
+  /** Whether requests cannot be answered, as in a run without a terminal; the default. */
   readonly alone?: boolean;
+  /** In the format of the command line. */
   readonly tools?: readonly string[];
   readonly disallowedTools?: readonly string[];
-  /** The working directory of its tools; one of its own in the root without it. */
+  /** The working directory of its tools; a private one in the root by default. */
   readonly cwd?: string;
 }
 
-/** A worker at work in this process, with a real conversation, inbox and bell, and a scripted model. */
+/** A worker in this process with a real conversation, inbox and bell, and a scripted model. */
 export interface RunningWorker {
   readonly worker: Worker;
   readonly ctx: LeadContext;
   readonly cwd: string;
-  /** Its conversation, once it has had a turn. */
+  /** Its conversation, after its first turn. */
   readonly messages: readonly ConversationMessage[];
-  /** What each turn read, in order. */
+  /** The input of each turn, in order. */
   readonly inputs: readonly string[];
-  /** What its pane showed: `received ada: hi`, `idle`, `error: …`. */
+  /** The lines of its pane: `received ada: hi`, `idle`, `error: …`. */
   readonly shown: readonly string[];
   readonly ended: Promise<WorkerEnd>;
-  /** Ends it as its process does at this signal. */
+  /** Ends it as its process does on this signal. */
   stop(signal?: NodeJS.Signals): Promise<WorkerEnd>;
 }
 
-/** The context of an operation in this team, in the name of `actor`; teammates would run the built program. */
+/** The context of an operation in this team on behalf of `actor`; new teammates run the built program. */
 export function contextOf(
   ref: TeamRef,
   actor: string = LEAD_NAME,
@@ -174,7 +174,7 @@ export async function startWorker(ref: TeamRef, input: WorkerInput = {}): Promis
   };
   const worker = new Worker(input.wrap?.(options) ?? options);
   const ended = worker.run();
-  // A test that looks at the end sees a failure there; one that does not has no use for it.
+  // A test that awaits `ended` sees a failure there; the others do not need it.
   ended
     .catch(() => undefined)
     .then(() => rmSync(dirname(outputDirectory(cwd)), { recursive: true, force: true }));

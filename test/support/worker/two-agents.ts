@@ -13,16 +13,16 @@ import { workerOfTest } from "./test-worker.ts";
 
 export type ToolCall = readonly [name: string, input: object];
 
-/** An agent whose model, behind the fake Messages API, does what a test says. */
+/** An agent whose model, on the fake Messages API, does what a test orders. */
 export interface ToldAgent {
   readonly running: RunningWorker;
-  /** Has the model make these calls in a turn of their own, and waits until it has read what came of them. */
+  /** Lets the model make these calls in a separate turn, and waits until it has read their results. */
   does(...calls: readonly ToolCall[]): Promise<void>;
-  /** The same, without the wait. */
+  /** The same without the wait. */
   begins(...calls: readonly ToolCall[]): Promise<void>;
-  /** Has the model answer with a call to what it reads. */
+  /** Lets the model answer matching messages with a call. */
   answers(pattern: RegExp, call: (match: RegExpExecArray) => ToolCall): void;
-  /** What the model has read that is no tool's result, in order, as the server got it. */
+  /** The messages that the model has read, without tool results, as the server received them. */
   readonly read: readonly string[];
   /** The results of its tools, in order. */
   readonly results: readonly string[];
@@ -30,13 +30,13 @@ export interface ToldAgent {
 
 export interface TwoAgents {
   readonly ref: TeamRef;
-  /** For what a person or a program does on the lead's side. */
+  /** The context of the lead's side, for operations of a user or a command. */
   readonly ctx: LeadContext;
   readonly lead: ToldAgent;
   readonly dev: ToldAgent;
 }
 
-/** A lead and its teammate `dev` at work in this process, with a member `ada` beside them that does not run. */
+/** A lead and its teammate `dev` running in this process, and a member `ada` that does not run. */
 export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
   const ref = await testTeam(["dev", "ada"]);
   const ctx = contextOf(ref);
@@ -47,7 +47,7 @@ export async function twoAgents(dev: WorkerInput = {}): Promise<TwoAgents> {
     lead: await toldAgent(ref, {
       name: LEAD_NAME,
       role: "lead",
-      // As the lead's own process has it.
+      // As in the lead's own process.
       wrap: (options) => ({
         ...options,
         onSilent: async ({ message, protocol }) => {
@@ -124,12 +124,12 @@ function resultsOf(messages: readonly WireMessage[]): string[] {
   );
 }
 
-/** The entries of an inbox as the file has them. */
+/** Reads the entries of an inbox file. */
 export function entriesOf(ref: TeamRef, agent: string): readonly Readonly<Record<string, unknown>>[] {
   try {
     return JSON.parse(readFileSync(ref.paths.inbox(agent), "utf8"));
   } catch (error) {
-    // Made with its first message.
+    // The file is created with the first message.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
