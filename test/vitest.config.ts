@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Real tmux servers and processes answer late on a busy machine; a deadline is not a timing figure. */
+/** Real tmux servers and processes answer late on a busy machine; this deadline measures nothing. */
 const DEADLINE = 60_000;
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 /**
  * The sidebar as a program: reads its data from a file, is notified by SIGUSR1, and logs every call.
  *
- * node sidebar-harness.cjs DATA.json LOG
+ *   node sidebar-harness.cjs DATA.json LOG
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { TeamError } from "../../../src/errors.ts";
