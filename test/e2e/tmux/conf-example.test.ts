@@ -88,7 +88,7 @@ it("tmux.conf.example › its keys open sidebar, overview, message, approvals an
   await press("s");
   await eventually("the sidebar's end", () => panes().length === 1);
   await press("n");
-  await shows("teams: nobody waits for you");
+  await shows("teams: no agent waits for you");
   const again = ["spawn", "ada", "--prompt", "begin", "--model", "scripted:play.json"];
   await teams(again, { env: t.inside(pane) });
   const waits = "#{m:needs-input,#{@teams_state}}";
