@@ -7,10 +7,10 @@ import { homeOf } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { doneIn } from "../../support/processes/built-program.ts";
-import { said } from "../../support/team/transcript-texts.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
-import { belongings } from "../../support/tmux/user-state.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd"] as const;
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
@@ -61,7 +61,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   t.tmux("set-buffer", "-b", "kept", "mine");
   writeFileSync(join(t.home, "play.json"), JSON.stringify(PLAYBOOK));
   await t.attach("=mine:");
-  const before = belongings(t);
+  const before = userState(t);
   const teams = doneIn(t.inside(pane), t.home);
   await teams("create", "crew");
   await Promise.all(NAMES.map((name) => teams("spawn", name, ...SPAWN)));
@@ -78,7 +78,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
 
   const ref = teamRef(homeOf(t.env), "crew");
   await teams("send", "ada", "a word");
-  await eventually("ada's answer", () => said(ref, "ada").includes("I heard a word"));
+  await eventually("ada's answer", () => transcriptTexts(ref, "ada").includes("I heard a word"));
   await teams("wait", "--idle");
   expect((await teams("peek", "ada")).out).toContain("I heard a word");
 
@@ -95,7 +95,7 @@ async function liveAndEnd(t: PrivateTmux): Promise<void> {
   await eventually("ada alone", () => show("#{window_panes}") === "1");
   await teams("kill", "crew", "--force");
   await teams("delete", "crew");
-  expect(belongings(t)).toEqual(before);
+  expect(userState(t)).toEqual(before);
   // The user's shell was never called, and no keys were typed into a shell.
   expect(existsSync(join(t.home, "asked-of-the-shell"))).toBe(false);
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat", "mine:cat"]));

@@ -6,7 +6,7 @@ import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside, personOutside } from "../../support/tmux/terminal-user.ts";
-import { belongings } from "../../support/tmux/user-state.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const NAMES = ["ada", "bob", "cyd", "dan", "eve"] as const;
 
@@ -35,13 +35,13 @@ describe("a whole run in the user's tmux", () => {
       const { pane } = t.session("mine");
       t.tmux("split-window", "-d", "-h", "-t", pane, "--", "env", "cat");
       t.tmux("split-window", "-d", "-v", "-t", pane, "--", "env", "cat");
-      const before = belongings(t);
+      const before = userState(t);
       const teams = teamsIn(t.inside(pane), t.home);
       const ended = await teams(playing(t, "--json", "--verbose"));
       expect(ended.code, ended.err).toBe(0);
       expect(ended.json()).toMatchObject({ outcome: "completed", result: "All are there." });
       for (const name of NAMES) expect(ended.err).toContain(`${name}: shut down`);
-      expect(belongings(t)).toEqual(before);
+      expect(userState(t)).toEqual(before);
       await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
     },
   );

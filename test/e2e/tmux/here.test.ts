@@ -6,13 +6,13 @@ import { teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
-import { belongings } from "../../support/tmux/user-state.ts";
+import { userState } from "../../support/tmux/user-state.ts";
 
 const PLAYBOOK = { version: 1, agents: { "*": [{ say: "I heard {{input}}", repeat: true }] } };
 
 it("spawn --here › takes room only from the caller's pane, and restores it exactly after resizes (S4)", async () => {
   const { t, pane, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   const size = (id: string) =>
     t.tmux("display-message", "-p", "-t", id, "#{pane_width}x#{pane_height}").split("x");
   const spawn = async (name: string): Promise<string> => {
@@ -38,24 +38,24 @@ it("spawn --here › takes room only from the caller's pane, and restores it exa
   expect(Math.abs(Number(size(ada)[1]) - Number(size(cyd)[1]))).toBeLessThanOrEqual(1);
   await teams("hide", "cyd");
   await teams("shutdown", "ada");
-  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
+  expect(userState(t).windows?.split("\n")[0]).toBe(before.windows);
   // No pane of the team is left here, so later resizes of the user must remain.
   t.tmux("resize-pane", "-t", pane, "-x", "70");
-  const { windows } = belongings(t);
+  const { windows } = userState(t);
   await teams("kill", "crew", "--force");
   await teams("delete", "crew");
-  expect(belongings(t)).toEqual({ ...before, windows: windows?.split("\n")[0] });
+  expect(userState(t)).toEqual({ ...before, windows: windows?.split("\n")[0] });
   await leaves(t, nothing(["mine:cat", "mine:cat", "mine:cat"]));
 });
 
 it("hide › restores the room exactly when the last pane in the caller's window is hidden", async () => {
   const { t, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   await teams("spawn", "ada", "--here", "--model", "scripted:play.json");
   await resized(40, 12);
   await resized(200, 50);
   await teams("hide", "ada");
-  expect(belongings(t).windows?.split("\n")[0]).toBe(before.windows);
+  expect(userState(t).windows?.split("\n")[0]).toBe(before.windows);
 });
 
 it("spawn --here › says where it put the teammate instead, and why", async () => {
@@ -73,13 +73,13 @@ it("spawn --here › says where it put the teammate instead, and why", async () 
 
 it("sidebar --split › restores its room exactly after resizes", async () => {
   const { t, resized, teams } = await inThree();
-  const before = belongings(t);
+  const before = userState(t);
   await teams("sidebar", "--split");
-  expect(belongings(t).windows).not.toBe(before.windows);
+  expect(userState(t).windows).not.toBe(before.windows);
   await resized(40, 12);
   await resized(200, 50);
   await teams("sidebar", "--split");
-  expect(belongings(t)).toEqual(before);
+  expect(userState(t)).toEqual(before);
 });
 
 it("a user's window › is changed only by --here, sidebar --split and the sidebar of run", async () => {

@@ -5,7 +5,7 @@ import { homeOf } from "../../../src/team/home.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { doneIn, teamsIn } from "../../support/processes/built-program.ts";
-import { said } from "../../support/team/transcript-texts.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -47,7 +47,9 @@ it(
     const outside = teamsIn(t.env, hostile);
     await Promise.all(NAMES.map((name) => teams("send", "--", name, `to ${name} ${RUNS}`)));
     for (const name of NAMES) {
-      await eventually(`${name}'s answer`, () => said(ref, name).includes(`I heard to ${name} ${RUNS}`));
+      await eventually(`${name}'s answer`, () =>
+        transcriptTexts(ref, name).includes(`I heard to ${name} ${RUNS}`),
+      );
     }
     const attached = await Promise.all(NAMES.map((name) => outside(["attach", "--json", "--", name])));
     const targets = attached.map((one) => one.json<{ command: string[] }>().command.at(-1));

@@ -12,7 +12,7 @@ import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { agentsOf } from "../../support/processes/agent-processes.ts";
 import { doneIn, startTeams, teamsIn } from "../../support/processes/built-program.ts";
-import { said } from "../../support/team/transcript-texts.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 import { personInside } from "../../support/tmux/terminal-user.ts";
@@ -34,7 +34,7 @@ async function inPanes(...names: readonly string[]) {
   const hasSaid = (name: string, count: number): Promise<unknown> =>
     eventually(
       `${name}'s ${count} turns`,
-      () => said(ref, name).length === count && readStatus(ref, name)?.state === "idle",
+      () => transcriptTexts(ref, name).length === count && readStatus(ref, name)?.state === "idle",
     );
   await Promise.all(names.map((name) => hasSaid(name, 1)));
   return {
@@ -44,7 +44,7 @@ async function inPanes(...names: readonly string[]) {
     done,
     hasSaid,
     pidOf: (name: string) => readStatus(ref, name)?.process.pid ?? 0,
-    said: (name: string) => said(ref, name),
+    said: (name: string) => transcriptTexts(ref, name),
   };
 }
 
@@ -221,7 +221,7 @@ it("a killed lead › leaves its teammates running, and resume takes over with i
   expect((await teams(["resume", "--json"])).json<ResumeReport>().lead).toBe("yours");
   expect(readTeam(ref).leadSessionId).toBe(now.leadSessionId);
   expect((await teams(["send", "worker", "go on"])).code).toBe(0);
-  await eventually("its answer", () => said(ref, "worker").at(-1) === "I heard go on");
+  await eventually("its answer", () => transcriptTexts(ref, "worker").at(-1) === "I heard go on");
   expect((await teams(["kill", "crew", "--force", "--purge"])).code).toBe(0);
 });
 

@@ -7,7 +7,7 @@ import { readPlace, readStatus } from "../../../src/team/records/read-records.ts
 import { teamRef } from "../../../src/team/ref.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { TEAMS, teamsIn } from "../../support/processes/built-program.ts";
-import { said } from "../../support/team/transcript-texts.ts";
+import { transcriptTexts } from "../../support/team/transcript-texts.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
@@ -28,7 +28,7 @@ it("a slow login shell › delays no teammate, and no text is typed into a shell
   const spawning = Promise.all(NAMES.map((name) => teams(["spawn", name, ...words])));
   const ref = teamRef(homeOf(t.env), "crew");
   for (const name of NAMES) {
-    await eventually(`${name}'s turn`, () => said(ref, name).includes("I heard hello; exit 1"));
+    await eventually(`${name}'s turn`, () => transcriptTexts(ref, name).includes("I heard hello; exit 1"));
     const { paneId = "", instance } = readPlace(ref, name) ?? {};
     const show = (format: string) => t.tmux("display-message", "-p", "-t", paneId, format);
     expect(show("#{pane_start_command}")).toMatch(new RegExp(`^"?/bin/sh \\S+ outer ${instance} `));

@@ -40,7 +40,7 @@ const calls = fs as unknown as Record<string, Any>;
  * Applies to every module that imports `node:fs`, even if it did so before.
  * @param isStep selects the calls that count; all by default
  */
-export function stopAt(n: number, isStep: (call: string) => boolean = () => true): void {
+export function killAtStep(n: number, isStep: (call: string) => boolean = () => true): void {
   let step = 0;
   const next = (call: string): boolean => {
     if (isStep(call)) step += 1;

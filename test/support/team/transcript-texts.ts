@@ -3,7 +3,7 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 
 /** Lists the texts of an agent's answers, from the complete lines of its transcript. */
-export function said(ref: TeamRef, name: string): string[] {
+export function transcriptTexts(ref: TeamRef, name: string): string[] {
   const transcript = readStatus(ref, name)?.transcript ?? "";
   if (!existsSync(transcript)) return [];
   return readFileSync(transcript, "utf8")

@@ -9,7 +9,7 @@ const CLIENT = "#{client_name} #{session_name} #{window_id} #{pane_id} #{client_
  * Records everything of the user on a server, to compare it before and after: options and hooks of every
  * level, key bindings, buffers, environments, sessions, clients, and the windows and panes of one session.
  */
-export function belongings(t: PrivateTmux, session = "mine"): Readonly<Record<string, string>> {
+export function userState(t: PrivateTmux, session = "mine"): Readonly<Record<string, string>> {
   const target = `=${session}:`;
   const list = (what: string, format: string) => t.tmux(what, "-s", "-t", target, "-F", format);
   const windows = t.tmux("list-windows", "-t", target, "-F", "#{window_id}").split("\n");
