@@ -44,7 +44,7 @@ function calling() {
   return { teams, lines, approve };
 }
 
-describe("the notify setting (S63)", () => {
+describe("the notify command (S63)", () => {
   it("is run by a teammate of a user's team for permissions and questions", async () => {
     const { teams, lines, approve } = calling();
     await teams(["create", "crew"]);

@@ -42,7 +42,7 @@ async function world() {
   return { t, teams, spawn, lines, hears, screen };
 }
 
-it("MCP servers › of the settings run with their teammate, those of an untrusted project do not start (S70)", async () => {
+it("MCP servers › run with their teammate from the settings, but not from an untrusted project (S70)", async () => {
   const { t, teams, spawn, lines, hears, screen } = await world();
   expect((await teams([...spawn, "--allowed-tools", "mcp__own", "--prompt", "greet"])).code).toBe(0);
   await hears("It says: Hello Ada.");
@@ -52,7 +52,7 @@ it("MCP servers › of the settings run with their teammate, those of an untrust
   await eventually("the server's end", () => lines("own").some((line) => line.startsWith("ended")));
 });
 
-it("MCP servers › of a trusted project run, failures are named, and calls without a rule ask", async () => {
+it("MCP servers › run from a trusted project, failures are named, and calls without a rule ask", async () => {
   const { teams, spawn, lines, screen } = await world();
   expect((await teams(["trust"])).code).toBe(0);
   expect((await teams([...spawn, "--prompt", "greet"])).code).toBe(0);
@@ -70,7 +70,7 @@ it("MCP servers › of a trusted project run, failures are named, and calls with
   await eventually("the server's end", () => startOf(pid) === undefined);
 });
 
-it("MCP servers › of a lead end with its run, even if one does not exit at the end of its input", async () => {
+it("MCP servers › end with the lead's run, even if one ignores the end of its input", async () => {
   const { t, teams } = await world();
   expect((await teams(["delete", "crew"])).code).toBe(0);
   const log = join(t.home, "own");

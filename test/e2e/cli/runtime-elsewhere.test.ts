@@ -45,7 +45,7 @@ describe("a runtime directory that changed after the start", () => {
 });
 
 describe("a runtime directory that is a file", () => {
-  it("blocks only commands that need a FIFO, and spawn names the wrong variable", async () => {
+  it("blocks only commands that need a FIFO, and the hint of spawn names XDG_RUNTIME_DIR", async () => {
     const { ref, run } = await moved((home) => {
       writeFileSync(join(home, "file"), "");
       return join(home, "file");

@@ -44,7 +44,7 @@ async function team(): Promise<{ readonly tmux: PrivateTmux; readonly teams: Ret
 
 const SPAWN = ["--model", "scripted:play.json", "--permission-mode", "bypassPermissions"] as const;
 
-it("spawn › without a model warns about an unscripted name, and names the built-in role", async () => {
+it("spawn without a model › warns about an unscripted name, and names the built-in role", async () => {
   const { teams } = await team();
   const silent = await teams(["spawn", "ada", "--teammate-mode", "process"]);
   expect(silent.code).toBe(0);

@@ -327,7 +327,7 @@ describe("an agent killed by a signal (S33)", () => {
     expect(ends).toMatchObject([{ name: "dev", how: "crashed", exit: { signal: "SIGKILL" } }]);
   });
 
-  it("is reported as fast when its launch scripts were killed too and no exit was recorded", async () => {
+  it("is reported as quickly when its launch scripts were killed too and no exit was recorded", async () => {
     const { ends, ref } = await watched(async (team, nextLook) => {
       const [script = 0, inner = 0] = below(readPlace(team, "dev")?.panePid ?? 0);
       for (const pid of [script, inner]) process.kill(pid, "SIGKILL");

@@ -127,7 +127,7 @@ describe("a lead with in-process teammates", () => {
     await leaves(t, nothing());
   });
 
-  it("returns from a teammate that only waits for an answer on Esc", async () => {
+  it("returns on Esc from a teammate that only waits for an answer", async () => {
     const t = privateTmux();
     const ask = { name: "AskUserQuestion", input: { question: "Which one?" } };
     const agents = { ...PLAYBOOK.agents, ann: [{ tools: [ask] }] };

@@ -123,7 +123,7 @@ const LEAD: readonly Turn[] = [
 ];
 
 it.each(["tmux", "process", "in-process"])(
-  "secrets › printed by tools, errors, hooks and models reach no file of the team, by %s (S75)",
+  "secrets printed by tools, errors, hooks and models › reach no file of the team (%s, S75)",
   async (mode) => {
     const own = privateTmux({ env: SECRETS });
     const teams = teamsIn(own.env, own.home);
@@ -167,7 +167,7 @@ it.each(["tmux", "process", "in-process"])(
   },
 );
 
-it("secrets › in requests and answers reach no file of the team (S75)", async () => {
+it("secrets in requests and answers › reach no file of the team (S75)", async () => {
   const own = privateTmux({ env: SECRETS });
   const teams = teamsIn(own.env, own.home);
   const done = async (...words: string[]) => {

@@ -175,7 +175,7 @@ it("run › works on a terminal without a known size", async () => {
   expect(screen()).toContain("All is done.");
 });
 
-it("pasted text › that is too long is reported, and its kept part can be sent or discarded", async () => {
+it("overlong pasted text › is reported, and its kept part can be sent or discarded", async () => {
   const t = privateTmux();
   const agents = { "team-lead": [{ tools: [ask] }, { say: "I wait for a word." }] };
   writeFileSync(join(t.home, "play.json"), JSON.stringify({ version: 1, agents }));
