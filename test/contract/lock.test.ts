@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { check, lock, lockSync, unlockSync } from "proper-lockfile";
 import { afterEach, expect, test, vi } from "vitest";
 import { withLock } from "../../src/store/lock.ts";
-import { eventually } from "../support/eventually.ts";
-import { script } from "../support/run-ts.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
+import { temporaryDirectory } from "../support/files/temporary-directory.ts";
+import { script } from "../support/processes/script-process.ts";
+import { eventually } from "../support/timing/eventually.ts";
 
-const holdLock = script("hold-lock");
+const holdLock = script("store/hold-lock");
 const SHORT = { waitMs: 60 };
 const THEIRS = { realpath: false };
 const AN_HOUR_MS = 3_600_000;

@@ -9,8 +9,8 @@ import { systemClock } from "../../../src/os/clock.ts";
 import { agentTypesIn } from "../../../src/runtime/agent/load-agent-types.ts";
 import { loadSettings } from "../../../src/settings/settings.ts";
 import { setTrust } from "../../../src/settings/trust.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { writeTree } from "../../support/tree.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { writeTree } from "../../support/files/write-tree.ts";
 
 /** Creates a root and a project with these files; a text that begins with `-> ` makes a symlink. */
 function files(texts: Readonly<Record<string, string>>) {

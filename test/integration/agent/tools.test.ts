@@ -28,7 +28,7 @@ import {
 } from "../../../src/agent/tools/grep-search.ts";
 import { readTool } from "../../../src/agent/tools/read.ts";
 import { writeTool } from "../../../src/agent/tools/write.ts";
-import { git } from "../../support/git.ts";
+import { git } from "../../support/files/git.ts";
 
 let cwd: string;
 let context: ToolContext;

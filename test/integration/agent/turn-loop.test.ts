@@ -31,8 +31,12 @@ import type { TurnResult } from "../../../src/agent/turn/turn.ts";
 import { secretsOf } from "../../../src/os/redact.ts";
 import { parsePlaybook, type Turn } from "../../../src/schema/playbook.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
-import { type FakeBlock, type FakeRequest, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { expectValidRequest } from "../../support/valid-request.ts";
+import { expectValidRequest } from "../../support/assertions/valid-request.ts";
+import {
+  type FakeBlock,
+  type FakeRequest,
+  startFakeMessagesApi,
+} from "../../support/model/fake-messages-api.ts";
 
 let home: string;
 let cwd: string;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { processBackend } from "../../../src/backend/process-backend.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
-import { eventually } from "../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../support/spawns.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../support/backend/spawn-requests.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** Announces itself, then answers each ring on descriptor 3 with one, and writes how often it was rung. */
 const RINGS_BACK = `

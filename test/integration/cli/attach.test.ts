@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { updateTeam } from "../../../src/team/config/config.ts";
 import { writePlace } from "../../../src/team/records/read-records.ts";
-import { cliIn } from "../../support/cli.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { watchedMember, watchedTeam } from "../../support/watched.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { watchedMember, watchedTeam } from "../../support/tmux/watched-pane.ts";
 
 /** Names that a shell, a format or a target of tmux would take for something else (S30). */
 const NAMES = ["a.b:c", "two words", "100%", "=first", "--json", 'it\'s "$HOME"', "#{pane_id}", "検査", "🚀"];

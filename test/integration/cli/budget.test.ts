@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { statusOf } from "../../support/records.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 
 /** A team of two whose models have these names. */
 async function team(...models: readonly string[]): Promise<Cli> {

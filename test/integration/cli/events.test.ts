@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TeamEvent } from "../../../src/schema/event.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 async function team(): Promise<Cli> {
   const teams = cliIn();

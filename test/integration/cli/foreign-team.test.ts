@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ownIdentity } from "../../../src/os/process/identity.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 const PEER = fileURLToPath(new URL("../../fixtures/peers/2.1.329/", import.meta.url));
 const THEIRS = "session-849c65b5";

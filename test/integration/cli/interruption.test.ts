@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { script } from "../../support/run-ts.ts";
+import { script } from "../../support/processes/script-process.ts";
 
-const start = script("interrupted");
-const startUnfinished = script("unfinished");
+const start = script("processes/handle-interrupt");
+const startUnfinished = script("processes/never-settles");
 
 /** Milliseconds of work between the first interrupt and the next look at signals: more than what counts as one wish. */
 const BUSY = { SIGINT: "300", SIGTERM: "1200" };

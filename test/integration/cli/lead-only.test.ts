@@ -9,10 +9,10 @@ import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../src/team/requests/requests.ts";
 import { getTask } from "../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { handsOf } from "../../support/team-hands.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { handsOf } from "../../support/team/member-tools.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 
 interface Call {
   readonly tool: string;

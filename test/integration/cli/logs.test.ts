@@ -7,9 +7,9 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startWorker } from "../../support/worker.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker } from "../../support/worker/start-worker.ts";
 
 /** An agent that has had a turn with each message that it was sent. */
 async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions" = "bypassPermissions") {

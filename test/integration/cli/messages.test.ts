@@ -7,10 +7,10 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
 interface Message {
   readonly from: string;

@@ -7,7 +7,7 @@ import { history } from "../../../src/team/mailbox/history.ts";
 import { addMembers, findMember } from "../../../src/team/members/members.ts";
 import { grantedMode } from "../../../src/team/members/permission-mode.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 async function teamOf(): Promise<{ readonly cli: Cli; readonly ref: TeamRef }> {
   const cli = cliIn();

@@ -2,10 +2,10 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatJson } from "../../../src/store/format-json.ts";
 import { readPlace, writePlace } from "../../../src/team/records/read-records.ts";
-import { cliIn, type Ended } from "../../support/cli.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
-import { type Watched, watchedPane } from "../../support/watched.ts";
+import { cliIn, type Ended } from "../../support/processes/in-process-cli.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { type Watched, watchedPane } from "../../support/tmux/watched-pane.ts";
 
 describe("peek -f of a pane", () => {
   it("prints what is there, then what changes, and nothing twice", async () => {

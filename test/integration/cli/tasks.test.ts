@@ -5,7 +5,7 @@ import type { Task } from "../../../src/schema/task.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
-import { type Cli, cliIn } from "../../support/cli.ts";
+import { type Cli, cliIn } from "../../support/processes/in-process-cli.ts";
 
 async function team(): Promise<Cli> {
   const teams = cliIn();

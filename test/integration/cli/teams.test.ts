@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runtimeOfRoot } from "../../../src/protocol/paths.ts";
-import { cliIn } from "../../support/cli.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 describe("create, ls and delete", () => {
   it("say what to do where there is no team yet", async () => {

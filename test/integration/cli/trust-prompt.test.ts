@@ -5,7 +5,7 @@ import { askTrust } from "../../../src/cli/trust-prompt.ts";
 import { trustIn } from "../../../src/settings/trust.ts";
 import type { Io } from "../../../src/terminal/io.ts";
 import { openOutput } from "../../../src/terminal/output.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 interface Given {
   readonly terminal?: boolean;

@@ -26,8 +26,8 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, listRequests, openRequest } from "../../../src/team/requests/requests.ts";
 import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
 import { changeTask, createTask, deleteTask, getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 const look = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
 const fix = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: true });

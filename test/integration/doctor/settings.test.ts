@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { settingsFindings } from "../../../src/doctor/settings.ts";
-import { cliIn } from "../../support/cli.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { cliIn } from "../../support/processes/in-process-cli.ts";
 
 function look(user: unknown, project?: unknown) {
   const directory = temporaryDirectory();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkTmuxOptions } from "../../../src/doctor/tmux-options.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 describe("the doctor's look at tmux", () => {
   test("starts no server, and says that none runs", async () => {

@@ -20,8 +20,8 @@ import {
   unsavedIn,
   type WorktreeRequest,
 } from "../../../src/git/worktree.ts";
-import { GIT_IDENTITY, git } from "../../support/git.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const ENV = { ...process.env, ...GIT_IDENTITY };
 

@@ -23,8 +23,8 @@ import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { taskIds } from "../../../src/team/tasks/task-ids.ts";
 import { changeTask, findTask, getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { statusOf } from "../../support/team/status-records.ts";
 
 export interface Case {
   /** As the script `stopped` knows it, where it differs. */

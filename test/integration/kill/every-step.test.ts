@@ -6,14 +6,14 @@ import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { openRequest } from "../../../src/team/requests/requests.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
-import { within } from "../../support/within.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { within } from "../../support/timing/time-limit.ts";
 
 import { CASES } from "./cases.ts";
 
-const stopped = script("stopped");
+const stopped = script("team/killed-operation");
 
 /** More than any of these operations has; it ends the search for one that never completes. */
 const MOST_STEPS = 200;

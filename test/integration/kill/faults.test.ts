@@ -7,10 +7,10 @@ import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { type Script, script } from "../../support/run-ts.ts";
-import { seeded } from "../../support/seeded.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { type Script, script } from "../../support/processes/script-process.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 /** Runs `"$@"` behind some shell of its own; `$1` is the root that the script is given. */
 const shell = (first: string): readonly string[] => ["sh", "-c", `${first}; exec "$@"`, "sh"];
@@ -25,13 +25,16 @@ const mounted = (first: string): readonly string[] => [
 ];
 
 const SMALL = "size=400k,nr_inodes=60";
-const onSmallDisk = script("under-fault", mounted(`mount -t tmpfs -o ${SMALL} none "$3"`));
-const onReadOnly = script("under-fault", mounted('mount --bind "$3" "$3"; mount -o remount,bind,ro "$3"'));
-const withoutRoom = script("under-fault", shell("ulimit -f 0"));
-const withUmask0 = script("under-fault", shell("umask 0"));
-const withUmask777 = script("under-fault", shell("umask 0777"));
-const withFewFiles = script("under-fault", shell("ulimit -n 40"));
-const sendMany = script("send-many");
+const onSmallDisk = script("store/operations-under-fault", mounted(`mount -t tmpfs -o ${SMALL} none "$3"`));
+const onReadOnly = script(
+  "store/operations-under-fault",
+  mounted('mount --bind "$3" "$3"; mount -o remount,bind,ro "$3"'),
+);
+const withoutRoom = script("store/operations-under-fault", shell("ulimit -f 0"));
+const withUmask0 = script("store/operations-under-fault", shell("umask 0"));
+const withUmask777 = script("store/operations-under-fault", shell("umask 0777"));
+const withFewFiles = script("store/operations-under-fault", shell("ulimit -n 40"));
+const sendMany = script("team/send-many");
 
 const MAY_MOUNT =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/tmp"], { stdio: "ignore" }).status === 0;

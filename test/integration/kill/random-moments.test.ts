@@ -7,15 +7,15 @@ import { patchMember } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
 import { changeTask, findTask, lockTasks } from "../../../src/team/tasks/tasks.ts";
-import { Acknowledged, type Operation } from "../../support/acknowledged.ts";
-import { Killable } from "../../support/killable.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { seeded } from "../../support/seeded.ts";
-import { testTeam } from "../../support/team.ts";
-import { within } from "../../support/within.ts";
+import { Acknowledged, type Operation } from "../../support/kill/acknowledged-changes.ts";
+import { Killable } from "../../support/kill/killable-process.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { seeded } from "../../support/random/seeded-random.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { within } from "../../support/timing/time-limit.ts";
 
-const operations = script("random-operations");
+const operations = script("team/random-operations");
 
 /** Processes that are killed, in as many teams side by side as keep the machine busy. */
 const KILLS = 500;

@@ -13,9 +13,9 @@ import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { createTask, findTask } from "../../../src/team/tasks/tasks.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 /** Another container of this host that shares the home: same boot, other pids. */
 const CONTAINER = { pidSpace: "container#pid:[1]", bootId: bootId() };

@@ -16,14 +16,14 @@ import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { listRequests, openRequest } from "../../../src/team/requests/requests.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { eventually } from "../../support/eventually.ts";
-import { closedPlaces, lookingContext } from "../../support/looking.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { testHome } from "../../support/team.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { closedPlaces, lookingContext } from "../../support/team/reconcile-context.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testHome } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
 
-const look = script("look");
+const look = script("team/reconcile-team");
 const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
 const dead = deadProcess();
 

@@ -17,11 +17,11 @@ import { claimStarts } from "../../../src/team/members/start-claims.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
-import { eventually } from "../../support/eventually.ts";
-import { statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 const ID = "perm-1-abcdefg";
 const asked = (tool: string, input: object, more: object = {}) =>

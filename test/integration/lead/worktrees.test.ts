@@ -16,12 +16,12 @@ import { importedConfig } from "../../../src/team/archive/rewrite-imported.ts";
 import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members/members.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { GIT_IDENTITY, git } from "../../support/git.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { contextOf } from "../../support/worker.ts";
+import { GIT_IDENTITY, git } from "../../support/files/git.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 /** A team whose member dev has a worktree and no process. */
 async function housed() {

@@ -6,9 +6,9 @@ import type { StatusRecord } from "../../../src/schema/status.ts";
 import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf } from "../../support/worker.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { contextOf } from "../../support/worker/start-worker.ts";
 
 /** A team whose member `dev` has a record and nothing that reads its inbox. */
 async function withStatus(status: Partial<StatusRecord>): Promise<TeamRef> {

@@ -6,10 +6,10 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import { withLapsedFree } from "../../../src/team/tasks/lease.ts";
 import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { lookingContext } from "../../support/looking.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testTeam } from "../../support/team.ts";
+import { lookingContext } from "../../support/team/reconcile-context.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 test("names the circle that a foreign peer has made, once nobody has anything else to do", async () => {
   const ref = await testTeam(["a"]);

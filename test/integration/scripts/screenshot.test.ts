@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../scripts/screenshot.mjs", import.meta.url));
 

@@ -5,17 +5,17 @@ import { setTimeout as pace } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidebarData } from "../../../src/sidebar/data.ts";
 import { displayWidth, gridText } from "../../../src/text/terminal-text.ts";
-import { bundleProgram } from "../../support/bundle.ts";
-import { eventually } from "../../support/eventually.ts";
-import { AUDIT } from "../../support/sidebar-data.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { bundleProgram } from "../../support/processes/bundle-program.ts";
+import { AUDIT } from "../../support/sidebar/sidebar-data.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 let directory = "";
 let program = "";
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "tt-sidebar-"));
-  program = await bundleProgram("test/support/sidebar-harness.ts", directory);
+  program = await bundleProgram("test/support/sidebar/sidebar-harness.ts", directory);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -124,7 +124,7 @@ describe("the sidebar in a pane", () => {
     await sees(" reject writer: ▏");
     keys("-l", "too longg");
     keys("BSpace", "Enter");
-    await sees("writer is told");
+    await sees("writer is notified");
     const note = { id: "plan_approval-1@writer@audit", from: "writer", approve: false, note: "too long" };
     expect(answers()).toEqual([`answer ${JSON.stringify(note)}`]);
   });

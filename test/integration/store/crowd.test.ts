@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import type { JournalLine } from "../../../src/schema/inbox.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { type Script, script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
+import { type Script, script } from "../../support/processes/script-process.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
-const sendMany = script("send-many");
-const foreignWriter = script("foreign-writer");
-const receiveAll = script("receive-all");
+const sendMany = script("team/send-many");
+const foreignWriter = script("store/foreign-writer");
+const receiveAll = script("team/receive-all");
 
 /** CROWD=full sends 33,000 messages; a machine of two cores that has much else to do needs three minutes for them. */
 const isFull = process.env.CROWD === "full";

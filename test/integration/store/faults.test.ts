@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
-const faultyChange = script("faulty-change");
+const faultyChange = script("store/change-under-fault");
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
 /** Free descriptors, of which a change needs three: at each of these it stops at another step. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
 import { changeFile } from "../../../src/store/update-file.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });
 

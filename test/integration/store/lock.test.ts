@@ -17,11 +17,11 @@ import { steadyNow } from "../../../src/os/clock.ts";
 import { lockDirectoryId } from "../../../src/os/files/lock-directory.ts";
 import { withLock } from "../../../src/store/lock.ts";
 import { ownerRecord } from "../../../src/store/owner-lock.ts";
-import { script } from "../../support/run-ts.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { script } from "../../support/processes/script-process.ts";
 
-const holdLock = script("hold-lock");
-const countUp = script("count-up");
+const holdLock = script("store/hold-lock");
+const countUp = script("store/increment-file");
 const SHORT = { waitMs: 60 };
 
 /** The queue lock goes to somebody else; a retry is made at once. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { parseJsonLine } from "../../../src/store/jsonl.ts";
 import { openLineFeed } from "../../../src/store/tail.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 function log() {
   const directory = temporaryDirectory();

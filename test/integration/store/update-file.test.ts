@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSy
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changeFile } from "../../../src/store/update-file.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const SHORT = { waitMs: 60 };
 

@@ -18,12 +18,12 @@ import { openRequest } from "../../../src/team/requests/requests.ts";
 import { getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
 import { teamTools } from "../../../src/team-tools/team-tools.ts";
 import { ring } from "../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../support/eventually.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testTeam } from "../../support/team.ts";
-import { handsOf, noSubagent } from "../../support/team-hands.ts";
-import { contextOf, startWorker } from "../../support/worker.ts";
+import { handsOf, noSubagent } from "../../support/team/member-tools.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf, startWorker } from "../../support/worker/start-worker.ts";
 
 const textsTo = async (ref: TeamRef, agent: string) =>
   (await history(ref, agent, { all: true })).map(({ text }) => text);

@@ -40,12 +40,12 @@ import {
   stream,
   type TestEntry,
   unpacked,
-} from "../../support/archive.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { testHome, testTeam } from "../../support/team.ts";
+} from "../../support/files/archive-files.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testHome, testTeam } from "../../support/team/test-team.ts";
 
-const sendMany = script("send-many");
+const sendMany = script("team/send-many");
 
 /** A team with something of everything. */
 async function richTeam(): Promise<TeamRef> {

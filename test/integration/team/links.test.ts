@@ -5,11 +5,11 @@ import { repairLinks } from "../../../src/team/repair/repair-dependencies.ts";
 import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
 import { createTask, getTask, readTasks } from "../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
+import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
+import { script } from "../../support/processes/script-process.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
-const flow = script("flow");
+const flow = script("team/change-task");
 
 /** The links as the waiting ends say. */
 function links(ref: TeamRef): string[] {

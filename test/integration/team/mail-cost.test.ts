@@ -8,9 +8,9 @@ import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/ma
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { countBytes, type FileTraffic } from "../../support/count-bytes.ts";
-import { statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { countBytes, type FileTraffic } from "../../support/files/count-file-bytes.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 /** More than stay in the array, so that what is measured is what goes on for ever. */
 const WARM_UP = 45;

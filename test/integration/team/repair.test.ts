@@ -6,8 +6,8 @@ import { history } from "../../../src/team/mailbox/history.ts";
 import { markAsRead, unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
-import { statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { statusOf } from "../../support/team/status-records.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 const entry = (text: string, more = {}) => ({
   from: "peer",

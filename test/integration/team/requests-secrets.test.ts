@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { answerRequest, openRequest, readAnswer, readRequest } from "../../../src/team/requests/requests.ts";
-import { testTeam } from "../../support/team.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 test("a key of the environment is in nothing that waits, nor in its answer (S75)", async () => {
   // Looked for once in a process, and by nothing before this.

@@ -9,8 +9,8 @@ import { addMembers } from "../../../src/team/members/members.ts";
 import { teamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { changeTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { retireMember } from "../../support/retire.ts";
-import { testHome } from "../../support/team.ts";
+import { retireMember } from "../../support/team/retire-member.ts";
+import { testHome } from "../../support/team/test-team.ts";
 
 const PEERS = fileURLToPath(new URL("../../fixtures/peers/", import.meta.url));
 

@@ -6,7 +6,7 @@ import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { changeTask, createTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { testTeam } from "../../support/team.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 const raw = (ref: TeamRef): Record<string, unknown> => JSON.parse(readFileSync(ref.paths.config, "utf8"));
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { debugged } from "../../../src/runtime/debug-view.ts";
 import { openDebugLog } from "../../../src/telemetry/debug-log.ts";
 import { recordEvent } from "../../../src/telemetry/event-log.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { NO_VIEW } from "../../support/views.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { NO_VIEW } from "../../support/worker/empty-view.ts";
 
 const ON = { TEAMS_DEBUG: "1" };
 

@@ -12,8 +12,8 @@ import type { TeamRef } from "../../../src/team/ref.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
 import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
 import { olderLog, recordEvent, tellEventFailure } from "../../../src/telemetry/event-log.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
+import { testTeam } from "../../support/team/test-team.ts";
 
 const logIn = (directory: string) => ({
   team: "crew",

@@ -4,8 +4,8 @@ import { captureEach } from "../../../src/tmux/capture.ts";
 import { equals } from "../../../src/tmux/format.ts";
 import { type PaneId, paneId } from "../../../src/tmux/ids.ts";
 import { tmuxServer } from "../../../src/tmux/server.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** A window whose one pane shows this text, and nothing more comes. */
 function showing(t: PrivateTmux, text: string): PaneId {

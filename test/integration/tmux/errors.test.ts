@@ -3,8 +3,8 @@ import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { TmuxError } from "../../../src/tmux/error.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, type TmuxServer, tmuxServer } from "../../../src/tmux/server.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
 /** The driver of a test's server that does not wait long. */
 function impatient(t: PrivateTmux): TmuxServer {

@@ -6,8 +6,8 @@ import { paneId } from "../../../src/tmux/ids.ts";
 import { MISS, onlyIf, paste } from "../../../src/tmux/keys.ts";
 import { listPanes } from "../../../src/tmux/list-panes.ts";
 import { isNoServer, tmuxServer } from "../../../src/tmux/server.ts";
-import { eventually } from "../../support/eventually.ts";
-import { privateTmux } from "../../support/tmux-server.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
 describe("A batch", () => {
   test("does what stands behind a failing command, and says what failed", async () => {

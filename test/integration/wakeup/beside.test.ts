@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { alsoRing, makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test("What stands beside a FIFO is rung with it, and alone where the FIFO is gone, until it leaves", async () => {
   const path = join(temporaryDirectory(), "bell");

@@ -5,7 +5,7 @@ import type { Bell } from "../../../src/wakeup/bell.ts";
 import { openLastingBell } from "../../../src/wakeup/durable-bell.ts";
 import { makeFifos, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test("a bell and a lifeline that vanished are back with the next wait, which finds what nobody could ring for (S78)", async () => {
   const { bell, paths } = await lasting();

@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 test("FIFOs are made together, are ours alone whatever the umask, and those that are there stay", async () => {
   const directory = temporaryDirectory();

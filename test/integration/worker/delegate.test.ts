@@ -9,9 +9,9 @@ import type { Turn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { setMode } from "../../../src/team/members/permission-mode.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker } from "../../support/worker/start-worker.ts";
 
 /** Starts a lead in this mode that plays these turns; `requests` holds its model requests. */
 async function leadOf(

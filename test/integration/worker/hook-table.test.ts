@@ -7,9 +7,9 @@ import type { Turn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 /** Answers of a hook command. Both streams have text, so that the test sees which one is used. */
 const ANSWERS = {

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { enter, screenOf, talk } from "../../../../src/adapter/native/type-message.ts";
 import { run as runProgram } from "../../../../src/os/process/run.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type KeyReader, keyReader } from "../../../support/keys.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type KeyReader, keyReader } from "../../../support/tmux/key-reader.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const FORTY = Array.from({ length: 40 }, (_, i) => `line ${i} "quoted" \\n $HOME #{pane_id} é😀;`).join("\n");
 /** For what never comes: long enough for a program that is a millisecond away. */

@@ -8,7 +8,7 @@ import type { ToolContext, ToolResult } from "../../../../src/agent/tool.ts";
 import { taskOutputTool, taskStopTool } from "../../../../src/agent/tools/background-tasks.ts";
 import { bashTool } from "../../../../src/agent/tools/bash.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
-import { eventually } from "../../../support/eventually.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 const SECRET = "sk-very-secret-value";
 

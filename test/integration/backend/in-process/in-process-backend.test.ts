@@ -10,9 +10,9 @@ import { asAgent, containErrors, currentAgent } from "../../../../src/os/agent-s
 import { processEnv } from "../../../../src/os/env.ts";
 import { replaceFile } from "../../../../src/os/files/atomic-write.ts";
 import { ownIdentity } from "../../../../src/os/process/identity.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 /** Starts workers that are functions: each says that it is ready and does what its name is given. */
 function home(

@@ -8,10 +8,10 @@ import { checkIterm2 } from "../../../../src/doctor/terminal.ts";
 import { prepareLaunches } from "../../../../src/launch/prepare.ts";
 import { hasEnvEntry, processTable } from "../../../../src/os/process/process-table.ts";
 import { run } from "../../../../src/os/process/run.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { iterm2 } from "../../../support/iterm2.ts";
-import { AGENTS, end, endAll, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { AGENTS, end, endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { iterm2 } from "../../../support/tmux/fake-iterm2.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 describe("A spawn in iTerm2", () => {
   test("opens a window for each, whose line says nothing but a script, and gives the keyboard back", async () => {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 const LARGE = { width: 200, height: 50 };

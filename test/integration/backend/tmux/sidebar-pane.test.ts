@@ -4,7 +4,7 @@ import {
   openSidebarPane,
   type SidebarWidths,
 } from "../../../../src/backend/tmux/sidebar-pane.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const OURS = { team: "crew", rootTag: "0123456789ab" };
 

@@ -3,9 +3,9 @@ import type { Placement } from "../../../../src/backend/backend.ts";
 import { hidePane } from "../../../../src/backend/tmux/hide-pane.ts";
 import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { end, placesOf, requestFor } from "../../../support/spawns.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { end, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 describe("A window of ours in which the user has a pane (S67)", () => {
   test("is as a plain one once the last of ours has been closed, and not before", async () => {

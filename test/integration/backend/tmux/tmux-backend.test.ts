@@ -7,9 +7,9 @@ import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
 import { run } from "../../../../src/os/process/run.ts";
 import type { PlaceRecord } from "../../../../src/schema/status.ts";
 import { tmuxServer } from "../../../../src/tmux/server.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { endAll, placesOf, requestFor } from "../../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
+import { endAll, placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 describe("Panes of a team", () => {
   test("stand in one new window of the caller's session, and nothing of the user's changes (S4, S67)", async () => {

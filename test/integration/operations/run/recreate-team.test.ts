@@ -5,9 +5,9 @@ import { NO_TOKENS } from "../../../../src/schema/tokens.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { spentByTeam } from "../../../../src/team/members/budget.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 it("the team that a lead makes in the place of its own has the same lead, and what is left of the budget", async () => {
   const ref = await testTeam(["dev"], {

@@ -5,9 +5,9 @@ import type { PermissionMode } from "../../../../src/schema/permission-modes.ts"
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { setMode } from "../../../../src/team/members/permission-mode.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 test("an end rings the bell that the lead says is its own, wherever the spawner would look for it", async () => {
   const ref = await testTeam(["dev"]);

@@ -4,8 +4,8 @@ import { ensureRuntimeDirectory } from "../../../../src/os/files/app-directories
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { makeFifos } from "../../../../src/wakeup/fifo-bell.ts";
 import { holdLifeline } from "../../../../src/wakeup/lifeline.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 /** More than Node lets listen to one thing without a word. */
 const MANY = 14;

@@ -11,14 +11,14 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
 import { getTask } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../../support/at-every-step.ts";
-import { countBytes } from "../../../support/count-bytes.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { lookingContext } from "../../../support/looking.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { countBytes } from "../../../support/files/count-file-bytes.ts";
+import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { lookingContext } from "../../../support/team/reconcile-context.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
-const flow = script("flow");
+const flow = script("team/change-task");
 
 /** #1 is a's and begun; #2 is b's and waits for it. */
 async function twoTasks(): Promise<TeamRef> {

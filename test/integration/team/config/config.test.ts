@@ -25,8 +25,8 @@ import { writeStatus } from "../../../../src/team/records/write-records.ts";
 import { teamRef } from "../../../../src/team/ref.ts";
 import { openRequest } from "../../../../src/team/requests/requests.ts";
 import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testHome, testTeam } from "../../../support/team.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testHome, testTeam } from "../../../support/team/test-team.ts";
 
 const NEW: NewTeam = { name: "My Team", leadSessionId: "s", leadCwd: "/work", now: 5 };
 

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { spelledName } from "../../../../src/team/config/member-spelling.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 test("a member's name is found in whatever case, as the team's file spells it", async () => {
   const ref = await testTeam(["Rév"]);

@@ -5,8 +5,8 @@ import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 test("what waits is queued, what a living agent's turn began with is in turn (S28)", async () => {
   const ref = await testTeam(["a"]);

@@ -5,8 +5,8 @@ import { type MailFeed, openMailFeed } from "../../../../src/team/mailbox/histor
 import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { countBytes } from "../../../support/count-bytes.ts";
-import { testTeam } from "../../../support/team.ts";
+import { countBytes } from "../../../support/files/count-file-bytes.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
   sendMessage(ref, { from, to, text });

@@ -20,14 +20,14 @@ import { broadcast, sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { openFifoBell } from "../../../../src/wakeup/fifo-bell.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
-const sendMany = script("send-many");
-const foreignWriter = script("foreign-writer");
+const sendMany = script("team/send-many");
+const foreignWriter = script("store/foreign-writer");
 
 const send = (ref: TeamRef, text: string, to = "a", from = "team-lead") =>
   sendMessage(ref, { from, to, text });

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { hasKillClaim, withKillClaim } from "../../../../src/team/members/kill-claims.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 test("a member is being killed as long as that takes, and the others are not", async () => {
   const ref = await testTeam(["dev", "ada"]);

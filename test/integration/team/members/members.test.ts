@@ -10,12 +10,12 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { addMembers, findMember, patchMember, removeMember } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { writeStatus } from "../../../../src/team/records/write-records.ts";
-import { statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const join = script("join");
+const join = script("team/join-team");
 
 test("members join together, with colours by order", async () => {
   const ref = await testTeam();

@@ -12,7 +12,7 @@ import {
   setKeepOnExit,
 } from "../../../../src/team/members/start-claims.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { testTeam } from "../../../support/team.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const down = (session?: string) => () => ({ session });
 const memberIn = (ref: TeamRef, name: string) => findMember(readTeam(ref), name);

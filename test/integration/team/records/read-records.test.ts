@@ -22,9 +22,9 @@ import {
   readAnswer,
   readRequest,
 } from "../../../../src/team/requests/requests.ts";
-import { statusOf } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const PLACE = { instance: "i", backend: "process", spawnedAt: 5 };
 

@@ -8,11 +8,11 @@ import { prepareRun, writeStatus } from "../../../../src/team/records/write-reco
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { removeStaleFifos, staleFifos } from "../../../../src/team/repair/stale-fifos.ts";
 import { makeFifos } from "../../../../src/wakeup/fifo-bell.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { testTeam } from "../../../support/team.ts";
-import { temporaryDirectory } from "../../../support/temporary.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const PLACE = { instance: "i", backend: "tmux", spawnedAt: 5 };
 

@@ -8,10 +8,10 @@ import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { createTask, getTask, readableTask } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks } from "../../../../src/team/tasks/unassign.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const holdLock = script("hold-lock");
+const holdLock = script("store/hold-lock");
 const LEAD = "team-lead";
 
 /** A team with so many tasks, the first of which are completed. */

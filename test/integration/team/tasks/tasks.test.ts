@@ -11,8 +11,8 @@ import {
   listTasks,
 } from "../../../../src/team/tasks/tasks.ts";
 import { unassignTasks, unfinishedTasks } from "../../../../src/team/tasks/unassign.ts";
-import { deadProcess } from "../../../support/records.ts";
-import { testTeam } from "../../../support/team.ts";
+import { deadProcess } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 test("a task is a file that peers read, under the next number", async () => {
   const ref = await testTeam();

@@ -6,12 +6,12 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
 import { changeTask, getTask, listTasks, lockTasks } from "../../../../src/team/tasks/tasks.ts";
 import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
-import { deadProcess, statusOf } from "../../../support/records.ts";
-import { retireMember } from "../../../support/retire.ts";
-import { script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-const claim = script("claim");
+const claim = script("team/claim-task");
 const LEAD = "team-lead";
 
 /** What somebody was told, as `type #task`. */

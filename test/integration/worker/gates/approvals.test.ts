@@ -20,10 +20,10 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
 import { openTreeBell } from "../../../../src/wakeup/tree-bell.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const start = (ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> =>
   workerOfTest(ref, { mode: "default", ...input });

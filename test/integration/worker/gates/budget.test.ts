@@ -17,11 +17,11 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../../support/fake-messages-api.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
 const turn = (tokens: number, more: Partial<Turn>): Turn => ({

@@ -5,9 +5,9 @@ import type { Turn } from "../../../../src/schema/playbook.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { type RunningWorker, startWorker } from "../../../support/worker.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { type RunningWorker, startWorker } from "../../../support/worker/start-worker.ts";
 
 const LONG: Turn[] = [{ say: "half of what is", delayMs: 60_000 }];
 const COMMAND: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 60" } }] }];

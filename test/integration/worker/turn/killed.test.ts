@@ -11,13 +11,13 @@ import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receiv
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { type Script, script } from "../../../support/run-ts.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
+import { type Script, script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-const worker = script("worker");
-const sendMany = script("send-many");
+const worker = script("team/worker");
+const sendMany = script("team/send-many");
 
 const start = (ref: TeamRef, hold = "never", turns?: readonly Turn[]): Script =>
   worker(ref.home.root, ref.team, "dev", hold, ...(turns === undefined ? [] : [JSON.stringify(turns)]));
