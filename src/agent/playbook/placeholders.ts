@@ -1,4 +1,5 @@
-import { WordContext } from "./shell-quoting-context.ts";
+import { messageOf } from "../../errors.ts";
+import { QuotingContexts } from "./quoted-values.ts";
 
 /** `{{name}}`, `{{name.path.0}}`; anything else in braces (a template of another program) is left as it is. */
 export const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}\}/g;
@@ -12,29 +13,22 @@ export function fillText(text: string, lookup: Lookup): string {
 }
 
 /**
- * A shell command with every placeholder inserted as one word, wherever in quotes it stands, so that a hostile value
- * stays a value.
+ * Returns a shell command with each placeholder replaced by its value as one word, inside quotes or outside, so that a
+ * hostile value stays a value.
  * @throws Error where no quoting can keep a value in one piece
  */
 export function fillCommand(command: string, lookup: Lookup): string {
-  const context = new WordContext();
-  let filled = "";
-  let from = 0;
-  for (const match of command.matchAll(PLACEHOLDER)) {
-    const before = command.slice(from, match.index);
-    context.read(before);
-    filled += before + insert(context, lookup(match[1] ?? ""), match[0]);
-    from = match.index + match[0].length;
-  }
-  return filled + command.slice(from);
-}
-
-function insert(context: WordContext, value: string, placeholder: string): string {
-  try {
-    return context.insert(value);
-  } catch (error) {
-    throw new Error(`${placeholder} ${error instanceof Error ? error.message : error}`, { cause: error });
-  }
+  let contexts: QuotingContexts | undefined;
+  return command.replace(PLACEHOLDER, (placeholder, name: string, at: number) => {
+    // Letters of the same length keep every offset.
+    contexts ??= new QuotingContexts(command.replace(PLACEHOLDER, ({ length }) => "x".repeat(length)));
+    const value = lookup(name);
+    try {
+      return contexts.quote(value, at, at + placeholder.length);
+    } catch (error) {
+      throw new Error(`${placeholder} ${messageOf(error)}`, { cause: error });
+    }
+  });
 }
 
 /** A tool's input with every string in it filled; the command of Bash as a shell's words. */

@@ -1,0 +1,178 @@
+import { forEachChild, type ParameterExpansionPart, parse, type SyntaxNode } from "unbash";
+
+/** Characters that mean nothing to a shell: a value of these alone stays unquoted, so that a command reads well. */
+const PLAIN = /^[A-Za-z0-9@%+:,./_-]+$/;
+
+/** In a word with these an unquoted value could become part of a variable's name or of a brace expansion. */
+const JOINS_VALUES = /[{$]/;
+
+/** Operators of `[[ ]]` that evaluate their operands, including a command substitution in a subscript. */
+const EVALUATING = /^-(?:eq|ne|lt|le|gt|ge|v|R)$/;
+
+/**
+ * What the text at a place is part of. In a `parameter` expansion a value needs quotes around it; in an `operand` (the
+ * default inside double quotes, a subscript) quotes do not protect it.
+ */
+type Place =
+  | "commands"
+  | "word"
+  | "single"
+  | "double"
+  | "ansi"
+  | "parameter"
+  | "operand"
+  | "arithmetic"
+  | "backticks";
+
+/**
+ * How the innermost text at a place must look. Each value is inserted only where this agrees with the parser, which
+ * passes over some of what it does not know.
+ */
+const SHAPES: { readonly [P in Place]?: RegExp } = {
+  word: /^(?:[^\s'"`\\$;&|<>()]|\\[\s\S]|\$\w|[?*+@!]\([^\s'"`\\$;&<>()]*\))*$/,
+  single: /^'[^']*'$/,
+  double: /^(?:[^"`\\]|\\[\s\S])*$/,
+  ansi: /^\$'(?:[^'\\]|\\[\s\S])*'$/,
+};
+
+/** A comment, up to a place in it. */
+const IN_COMMENT = /(?:^|[\s;&|()])#[^\n]*$/;
+
+interface Span {
+  readonly pos: number;
+  readonly end: number;
+  readonly place: Place;
+}
+
+/** A shell command, parsed so that values can be inserted as one word each. */
+export class QuotingContexts {
+  readonly #command: string;
+  /** Of every node; an outer one before those inside it. */
+  readonly #spans: Span[] = [];
+  #error: string | undefined;
+  /** Where the first here-document and the first `case` begin. */
+  #hereDoc = Number.POSITIVE_INFINITY;
+  #case = Number.POSITIVE_INFINITY;
+
+  /** @param command a command with ordinary letters at the places for values */
+  constructor(command: string) {
+    this.#command = command;
+    this.#visit(parse(command), "commands");
+  }
+
+  /**
+   * Returns a value as it must be written between two offsets: quoted if needed, and inside quotes with these closed
+   * before it and opened again after it.
+   * @throws Error with half a sentence that says why no quoting can keep the value in one piece there
+   */
+  quote(value: string, from: number, to: number): string {
+    if (value.includes("\0")) throw new Error("holds a NUL character, which no command can hold");
+    const span = this.#spans.findLast(({ pos, end }) => pos <= from && to <= end);
+    const place = span?.place ?? "commands";
+    const text = span === undefined ? "" : this.#command.slice(span.pos, span.end);
+    const obstacle = this.#obstacle(from, place, text);
+    if (obstacle !== undefined) throw new Error(`cannot be inserted ${obstacle}`);
+    const quoted = singleQuoted(value);
+    switch (place) {
+      case "single":
+        return `'${quoted}'`;
+      case "double":
+        return `"${quoted}"`;
+      case "ansi":
+        return `'${quoted}$'`;
+      case "word": {
+        const isDescriptor = /[<>]/.test(this.#command.charAt(to));
+        return PLAIN.test(value) && !isDescriptor && !JOINS_VALUES.test(text) ? value : quoted;
+      }
+      case "arithmetic":
+        if (/^-?[0-9]+$/.test(value)) return value;
+        throw new Error("cannot be inserted in arithmetic: its value is not a number");
+      default:
+        // A line end would end the comment.
+        return value.replace(/[\r\n]+/g, " ");
+    }
+  }
+
+  #obstacle(at: number, place: Place, text: string): string | undefined {
+    if (this.#error !== undefined) return `in a command with a syntax error (${this.#error})`;
+    if (this.#hereDoc < at) return "after a here-document; use Write for the text";
+    if (this.#case < at) return "after `case`";
+    const [, slashes = "", dollar] = /(\\*)(\$?)$/.exec(this.#command.slice(0, at)) ?? [];
+    const isEscaped = slashes.length % 2 === 1;
+    if (dollar === "$") {
+      if (!isEscaped) return "after a dollar sign";
+    } else if (isEscaped && place !== "single") return "after a backslash";
+    if (place === "backticks") return "in backticks; use $(…)";
+    if (place === "parameter" || place === "operand") return "in a parameter expansion";
+    const isClear = place === "commands" ? this.#isInComment(at) : SHAPES[place]?.test(text) !== false;
+    return isClear ? undefined : `where the quoting is unclear (${JSON.stringify(text.slice(0, 40))})`;
+  }
+
+  #isInComment(at: number): boolean {
+    const before = this.#spans.reduce((last, { end }) => (end <= at ? Math.max(last, end) : last), 0);
+    const isInWord = before > 0 && this.#command.charAt(before) === "#";
+    return !isInWord && IN_COMMENT.test(this.#command.slice(before, at));
+  }
+
+  #visit(node: SyntaxNode, place: Place): void {
+    if (node.type === "HereDoc") this.#hereDoc = Math.min(this.#hereDoc, node.pos);
+    if (node.type === "Case") this.#case = Math.min(this.#case, node.pos);
+    if (node.type === "Script") this.#error ??= node.errors?.[0]?.message;
+    this.#spans.push({ pos: node.pos, end: node.end, place });
+    // The offsets in backticks may be those of another text.
+    if (place !== "backticks") forEachChild(node, (child) => this.#visit(child, placeOf(child, node, place)));
+  }
+}
+
+function placeOf(node: SyntaxNode, parent: SyntaxNode, outer: Place): Place {
+  switch (node.type) {
+    case "CommandExpansion":
+    case "ArithmeticCommandExpansion":
+      return node.text.startsWith("$(") ? "commands" : "backticks";
+    case "ProcessSubstitution":
+      return "commands";
+    case "ArithmeticExpansion":
+    case "ArithmeticCommand":
+      return "arithmetic";
+    case "TestUnary":
+    case "TestBinary":
+      return EVALUATING.test(node.operator) ? "arithmetic" : outer;
+  }
+  if (parent.type === "ArithmeticFor" && node.type !== "CompoundList") return "arithmetic";
+  if (parent.type === "Assignment" && node === parent.index) return "arithmetic";
+  if (parent.type === "ParameterExpansion" && node === parent.index) return "operand";
+  if (outer === "arithmetic" || outer === "operand") return outer;
+  switch (node.type) {
+    case "Word":
+      return outer === "parameter" ? outer : "word";
+    case "SingleQuoted":
+      return "single";
+    case "DoubleQuoted":
+    case "LocaleString":
+      return "double";
+    case "AnsiCQuoted":
+      return "ansi";
+    case "ParameterExpansion":
+      return protectsQuotes(node, outer) ? "parameter" : "operand";
+    default:
+      return outer;
+  }
+}
+
+/** Whether a quoted text in a parameter expansion is quoted to every shell. */
+function protectsQuotes({ operation }: ParameterExpansionPart, outer: Place): boolean {
+  switch (operation?.type) {
+    case "Remove":
+      return outer === "word" || outer === "double";
+    case "Default":
+    case "Replace":
+      return outer === "word";
+    default:
+      return false;
+  }
+}
+
+/** The text as one word of a POSIX shell. */
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
