@@ -12,7 +12,7 @@ import { nearestNames } from "./did-you-mean.ts";
 import { parseInWords, pathText } from "./zod-helpers.ts";
 
 /** By the number of jsonc-parser, whose own enumeration costs a load and is named for programmers. */
-const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
+const JSON_PROBLEMS: Readonly<Record<ParseErrorCode, string>> = {
   1: "something here is neither a text in quotes nor a number, true, false or null",
   2: "a number is broken",
   3: 'a field\'s name is expected, in "quotes"; perhaps there is a comma too many',
@@ -32,11 +32,11 @@ const JSON_FLAWS: Readonly<Record<ParseErrorCode, string>> = {
 };
 
 /** What is wrong with a text that is no JSON, in plain words. */
-export function jsonFlaw(code: ParseErrorCode): string {
-  return JSON_FLAWS[code];
+export function jsonProblem(code: ParseErrorCode): string {
+  return JSON_PROBLEMS[code];
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: "an object",
   record: "an object",
   array: "a list",
@@ -52,18 +52,18 @@ const KINDS: Readonly<Record<string, string>> = {
  * @param node what stands there; undefined when nothing does
  * @param fields those that there are where an issue speaks of one too many
  */
-export function fieldFlaw(
+export function fieldProblem(
   issue: z.core.$ZodIssue,
   node: Node | undefined,
   fields: readonly string[],
 ): string {
   if (issue.code === "unrecognized_keys") {
-    return notAmong("field", issue.keys[0] ?? "", fields);
+    return unknownName("field", issue.keys[0] ?? "", fields);
   }
   if (node === undefined) return "is missing";
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${kindOf(issue.expected)}, and is ${kindOf(node.type)}`;
+      return `must be ${typeName(issue.expected)}, and is ${typeName(node.type)}`;
     case "invalid_value":
       return `must be ${issue.values.map(String).join(" or ")}`;
     case "too_small":
@@ -76,14 +76,14 @@ export function fieldFlaw(
 }
 
 /** That a name is none of those there are, with the one that was meant or else all of them. */
-export function notAmong(what: string, name: string, names: readonly string[]): string {
+export function unknownName(what: string, name: string, names: readonly string[]): string {
   const [near] = nearestNames(name, names);
   const rest = near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`;
   return `there is no ${what} ${JSON.stringify(name)}; ${rest}`;
 }
 
-function kindOf(kind: string): string {
-  return KINDS[kind] ?? kind;
+function typeName(kind: string): string {
+  return TYPE_NAMES[kind] ?? kind;
 }
 
 const toolCall = z.strictObject({
@@ -133,7 +133,7 @@ export const playbook = z.strictObject({
   agents: z.record(z.string().check(z.minLength(1)), z.array(turn)),
 });
 export type Playbook = z.infer<typeof playbook>;
-export type Turn = z.infer<typeof turn>;
+export type PlaybookTurn = z.infer<typeof turn>;
 
 /** JSON Schema of a playbook. */
 export function playbookJsonSchema(): object {
@@ -166,23 +166,23 @@ export interface PlaybookNames {
  */
 export function parsePlaybook(source: string, file: string, known?: PlaybookNames): Playbook {
   const text = source.replace(/^\uFEFF/, "");
-  const flaws: ParseError[] = [];
-  const tree = parseTree(text, flaws, { disallowComments: true, allowTrailingComma: false });
-  const flaw = flaws[0];
+  const problems: ParseError[] = [];
+  const tree = parseTree(text, problems, { disallowComments: true, allowTrailingComma: false });
+  const problem = problems[0];
   if (tree === undefined || text.trim() === "") {
-    throw mistake(text, file, text.length, "", "is not JSON: it is empty");
+    throw playbookError(text, file, text.length, "", "is not JSON: it is empty");
   }
-  if (flaw !== undefined) {
-    throw mistake(text, file, flaw.offset, "", `is not JSON: ${jsonFlaw(flaw.error)}`);
+  if (problem !== undefined) {
+    throw playbookError(text, file, problem.offset, "", `is not JSON: ${jsonProblem(problem.error)}`);
   }
   const parsed = parseInWords(playbook, getNodeValue(tree));
-  const wrong = parsed.success ? wrongName(parsed.data, known) : wrongForm(parsed.error, tree);
+  const wrong = parsed.success ? nameProblem(parsed.data, known) : formProblem(parsed.error, tree);
   if (parsed.success && wrong === undefined) return parsed.data;
   const { at = [], field = [], what = "is not a playbook" } = wrong ?? {};
-  throw mistake(text, file, nearestNode(tree, at).offset, pathText(field), what);
+  throw playbookError(text, file, nearestNode(tree, at).offset, pathText(field), what);
 }
 
-interface Wrong {
+interface Problem {
   readonly field: readonly PropertyKey[];
   /** Where to point; a field that should not be there is no part of `field`. */
   readonly at: readonly PropertyKey[];
@@ -190,7 +190,7 @@ interface Wrong {
 }
 
 /** A field too many explains one that is missing, so it comes first. */
-function wrongForm({ issues }: z.core.$ZodError, tree: Node): Wrong | undefined {
+function formProblem({ issues }: z.core.$ZodError, tree: Node): Problem | undefined {
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) return undefined;
   const extra = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -198,7 +198,7 @@ function wrongForm({ issues }: z.core.$ZodError, tree: Node): Wrong | undefined 
   return {
     field: issue.path,
     at: [...issue.path, ...extra],
-    what: fieldFlaw(issue, node, fieldsAt(issue.path)),
+    what: fieldProblem(issue, node, fieldsAt(issue.path)),
   };
 }
 
@@ -214,7 +214,7 @@ function fieldsAt(path: readonly PropertyKey[]): string[] {
   return Object.keys(parts[path[3] ?? ""] ?? turn.shape);
 }
 
-function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wrong | undefined {
+function nameProblem({ agents }: Playbook, known: PlaybookNames | undefined): Problem | undefined {
   if (known === undefined) return undefined;
   for (const [agent, turns] of Object.entries(agents)) {
     for (const [index, { tools = [] }] of turns.entries()) {
@@ -222,7 +222,7 @@ function wrongName({ agents }: Playbook, known: PlaybookNames | undefined): Wron
       const call = tools.findIndex(({ name }) => !name.startsWith("mcp__") && !known.tools.includes(name));
       const field = ["agents", agent, index, "tools", call, "name"];
       const name = tools[call]?.name;
-      if (name !== undefined) return { field, at: field, what: notAmong("tool", name, known.tools) };
+      if (name !== undefined) return { field, at: field, what: unknownName("tool", name, known.tools) };
     }
   }
   const idle = known.agents?.find((agent) => !Object.hasOwn(agents, agent) && !Object.hasOwn(agents, "*"));
@@ -245,7 +245,7 @@ function keysOf(path: readonly PropertyKey[]): (string | number)[] {
   return path.filter((key) => typeof key !== "symbol");
 }
 
-function mistake(source: string, file: string, offset: number, field: string, what: string): TeamError {
+function playbookError(source: string, file: string, offset: number, field: string, what: string): TeamError {
   const line = source.slice(0, offset).split("\n").length;
   return new TeamError(
     "INVALID_INPUT",

@@ -6,7 +6,7 @@ import type { SpawnInput } from "../../src/operations/spawn/draft-member.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../src/operations/spawn/spawn.ts";
 import { systemClock } from "../../src/os/clock.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
-import type { Turn } from "../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../src/schema/playbook.ts";
 import { homeOf } from "../../src/team/home.ts";
 import type { TeamRef } from "../../src/team/ref.ts";
 import { type PrivateTmux, privateTmux } from "./tmux-server.ts";
@@ -22,7 +22,7 @@ export interface LedTeam {
 
 /** A team whose lead is this test, in a home of its own; whatever it starts is ended with the test. */
 export async function ledTeam(
-  agents: Readonly<Record<string, readonly Turn[]>> = {},
+  agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {},
   name = "crew",
   place: PrivateTmux = privateTmux(),
 ): Promise<LedTeam> {

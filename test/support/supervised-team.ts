@@ -13,7 +13,7 @@ import { openBackends } from "../../src/runtime/backends.ts";
 import { runInside } from "../../src/runtime/teammate/run-in-process.ts";
 import { LEAD_NAME } from "../../src/schema/names.ts";
 import type { PermissionMode } from "../../src/schema/permission-modes.ts";
-import type { Turn } from "../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../src/schema/playbook.ts";
 import { homeOf } from "../../src/team/home.ts";
 import { history } from "../../src/team/mailbox/history.ts";
 import { deliver } from "../../src/team/mailbox/send.ts";
@@ -51,7 +51,7 @@ export interface SupervisedOptions {
 /** @param agents the playbook of its members */
 export async function supervisedTeam(
   kind: PlaceKind,
-  agents: Readonly<Record<string, readonly Turn[]>>,
+  agents: Readonly<Record<string, readonly PlaybookTurn[]>>,
   { mode = "bypassPermissions" }: SupervisedOptions = {},
 ): Promise<SupervisedTeam> {
   const t = privateTmux();

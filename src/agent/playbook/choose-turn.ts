@@ -1,16 +1,16 @@
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { failureKind, mayPass } from "../model/failures.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ToolUseBlock } from "../model/model.ts";
-import { hasHeard, unanswered } from "./heard-messages.ts";
+import { isSatisfied, unansweredMessages } from "./heard-messages.ts";
 import { turnAt } from "./placeholder-values.ts";
 
 /** Failed tries of one call, after which an error that might pass is given up. */
 export const MAX_ERRORS = 8;
 
 /** A turn of a playbook that is to be played now. */
-export interface Choice {
-  readonly turn: Turn;
+export interface ChosenTurn {
+  readonly turn: PlaybookTurn;
   /** The list it stands in: an agent's name, or `*`. */
   readonly list: string;
   readonly index: number;
@@ -27,8 +27,8 @@ export function chooseTurn(
   playbook: Playbook,
   agent: string,
   messages: readonly ConversationMessage[],
-): Choice | undefined {
-  const choices = choicesOf(playbook, agent, messages);
+): ChosenTurn | undefined {
+  const choices = matchingTurns(playbook, agent, messages);
   const [first] = choices;
   if (first === undefined || first.turn.tools !== undefined) return first;
   const acts = choices.find(({ turn }) => turn.on?.heard !== undefined && turn.tools !== undefined);
@@ -36,19 +36,23 @@ export function chooseTurn(
   return acts ?? choices.find(({ turn }) => turn.on?.tool !== undefined) ?? first;
 }
 
-function choicesOf(playbook: Playbook, agent: string, messages: readonly ConversationMessage[]): Choice[] {
-  const newest: Newest = {
+function matchingTurns(
+  playbook: Playbook,
+  agent: string,
+  messages: readonly ConversationMessage[],
+): ChosenTurn[] {
+  const newest: TurnInput = {
     inputs: newestInputs(messages),
     tools: newestTools(messages),
-    open: unanswered(playbook, messages),
+    open: unansweredMessages(playbook, messages),
   };
-  const choices: Choice[] = [];
+  const choices: ChosenTurn[] = [];
   const shutdown = originOf(messages.at(-1))?.shutdown !== undefined;
   for (const list of new Set([agent, "*"])) {
     const turns = Object.hasOwn(playbook.agents, list) ? (playbook.agents[list] ?? []) : [];
     for (const [index, turn] of turns.entries()) {
-      const errors = errorsLeft(turn, attempts(messages, `${list}/${index}`));
-      if (errors === undefined || !fits(turn, newest)) continue;
+      const errors = errorsLeft(turn, countAttempts(messages, `${list}/${index}`));
+      if (errors === undefined || !matchesCondition(turn, newest)) continue;
       if (shutdown && turn.on === undefined && !(turn.tools ?? []).some(answersShutdown)) continue;
       choices.push({ turn, list, index, errors });
     }
@@ -61,7 +65,7 @@ interface Attempts {
   readonly unfinished: number;
 }
 
-function attempts(messages: readonly ConversationMessage[], position: string): Attempts {
+function countAttempts(messages: readonly ConversationMessage[], position: string): Attempts {
   let played = 0;
   let unfinished = 0;
   for (const message of messages) {
@@ -73,7 +77,7 @@ function attempts(messages: readonly ConversationMessage[], position: string): A
 }
 
 /** How many errors of a turn come before it plays; undefined when the turn is over. */
-function errorsLeft(turn: Turn, { played, unfinished }: Attempts): number | undefined {
+function errorsLeft(turn: PlaybookTurn, { played, unfinished }: Attempts): number | undefined {
   const { error, repeat = false } = turn;
   const says = turn.say !== undefined || turn.tools !== undefined;
   const times = error === undefined ? 0 : (error.times ?? 1);
@@ -104,17 +108,17 @@ function newestTools(messages: readonly ConversationMessage[]): ReadonlySet<stri
 }
 
 /** What `on` is held against. */
-interface Newest {
+interface TurnInput {
   readonly inputs: readonly string[];
   readonly tools: ReadonlySet<string>;
   /** Messages that no turn has answered yet. */
   readonly open: readonly string[];
 }
 
-function fits(turn: Turn, { inputs, tools, open }: Newest): boolean {
+function matchesCondition(turn: PlaybookTurn, { inputs, tools, open }: TurnInput): boolean {
   const { on } = turn;
   if (on === undefined) return true;
-  if (on.heard !== undefined) return hasHeard(turn, open);
+  if (on.heard !== undefined) return isSatisfied(turn, open);
   const { tool, contains = "", matches = "" } = on;
   if (tool !== undefined && !tools.has(tool)) return false;
   const pattern = new RegExp(matches, "u");
@@ -130,7 +134,7 @@ function fits(turn: Turn, { inputs, tools, open }: Newest): boolean {
 export function openShutdown(
   playbook: Playbook,
   messages: readonly ConversationMessage[],
-  playing?: Turn,
+  playing?: PlaybookTurn,
 ): string | undefined {
   const begin = messages.findLastIndex((message) => originOf(message) !== undefined);
   const shutdown = originOf(messages[begin])?.shutdown;
@@ -150,8 +154,8 @@ function originOf(message: ConversationMessage | undefined): InputOrigin | undef
 }
 
 /** Whether a turn's `on` fits this text by itself. */
-function isAbout(turn: Turn, text: string): boolean {
-  return turn.on !== undefined && fits(turn, { inputs: [text], tools: new Set(), open: [text] });
+function isAbout(turn: PlaybookTurn, text: string): boolean {
+  return turn.on !== undefined && matchesCondition(turn, { inputs: [text], tools: new Set(), open: [text] });
 }
 
 function answersShutdown({ input }: Pick<ToolUseBlock, "input">): boolean {

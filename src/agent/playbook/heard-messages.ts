@@ -1,5 +1,5 @@
 import { readEnvelopes } from "../../protocol/envelope.ts";
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { textOf } from "../model/messages.ts";
 import type { ConversationMessage } from "../model/model.ts";
 import { turnAt } from "./placeholder-values.ts";
@@ -14,7 +14,10 @@ export function messagesIn(input: ConversationMessage | undefined): string[] {
  * What has come and was answered by no turn: each turn that a message began answers it, and the first one of a conversation
  * the message that this began with.
  */
-export function unanswered(playbook: Playbook, conversation: readonly ConversationMessage[]): string[] {
+export function unansweredMessages(
+  playbook: Playbook,
+  conversation: readonly ConversationMessage[],
+): string[] {
   let open: string[] = [];
   for (const message of conversation) {
     if (message.role === "user") {
@@ -24,18 +27,18 @@ export function unanswered(playbook: Playbook, conversation: readonly Conversati
     const turn =
       message.turn === undefined || message.unfinished ? undefined : turnAt(playbook, message.turn);
     if (turn === undefined) continue;
-    open = turn.on === undefined ? open.slice(1) : (without(open, turn.on.heard ?? []) ?? open);
+    open = turn.on === undefined ? open.slice(1) : (removeMatched(open, turn.on.heard ?? []) ?? open);
   }
   return open;
 }
 
 /** Whether all that a turn waits for has come; also for one that waits for none. */
-export function hasHeard({ on }: Turn, open: readonly string[]): boolean {
-  return on?.heard === undefined || without(open, on.heard) !== undefined;
+export function isSatisfied({ on }: PlaybookTurn, open: readonly string[]): boolean {
+  return on?.heard === undefined || removeMatched(open, on.heard) !== undefined;
 }
 
 /** The messages but for one for each pattern, the oldest that fits; undefined where one has none. */
-function without(open: readonly string[], patterns: readonly string[]): string[] | undefined {
+function removeMatched(open: readonly string[], patterns: readonly string[]): string[] | undefined {
   const left = [...open];
   for (const pattern of patterns) {
     const at = left.findIndex((text) => new RegExp(pattern, "u").test(text));

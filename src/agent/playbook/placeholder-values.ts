@@ -1,11 +1,11 @@
 import type { Env } from "../../os/env.ts";
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { textOf, toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, InputOrigin, ModelRequest, ToolResultBlock } from "../model/model.ts";
 import type { Lookup } from "./placeholders.ts";
 
 /** `<agent list>/<index>`, as an assistant message keeps it. */
-export function turnAt(playbook: Playbook, position: string): Turn | undefined {
+export function turnAt(playbook: Playbook, position: string): PlaybookTurn | undefined {
   const slash = position.lastIndexOf("/");
   return playbook.agents[position.slice(0, slash)]?.[Number(position.slice(slash + 1))];
 }

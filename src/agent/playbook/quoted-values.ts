@@ -144,6 +144,7 @@ function placeOf(node: SyntaxNode, parent: SyntaxNode, outer: Place): Place {
   if (outer === "arithmetic" || outer === "operand") return outer;
   switch (node.type) {
     case "Word":
+    case "Assignment":
       return outer === "parameter" ? outer : "word";
     case "SingleQuoted":
       return "single";

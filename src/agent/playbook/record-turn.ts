@@ -1,5 +1,5 @@
 import { MASK, maskText } from "../../os/redact.ts";
-import type { Turn } from "../../schema/playbook.ts";
+import type { PlaybookTurn } from "../../schema/playbook.ts";
 import { toolResultsOf, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, ModelRequest, ToolUseBlock } from "../model/model.ts";
 import { messagesIn } from "./heard-messages.ts";
@@ -7,12 +7,12 @@ import { newestRequestId, REQUEST_ID } from "./placeholder-values.ts";
 import { fillCommand, PLACEHOLDER } from "./placeholders.ts";
 
 /** Words of a message by which its turn is found again: enough to tell messages apart, and to be read. */
-const WORDS = 12;
+const MAX_WORDS = 12;
 
-type Tool = NonNullable<Turn["tools"]>[number];
+type Tool = NonNullable<PlaybookTurn["tools"]>[number];
 
 /** What belongs to one run alone. */
-export interface RunFacts {
+export interface RecordingContext {
   readonly cwd: string;
   readonly team: string;
   /** Values that no recording holds. */
@@ -23,7 +23,7 @@ export interface RunFacts {
  * What has to have come for this turn: the messages that its input held, each by its first line, or the result of a tool.
  * None for the first of a conversation: the goal and the prompt are the replay's own.
  */
-export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Turn["on"] {
+export function recordedCondition({ messages }: ModelRequest, run: RecordingContext): PlaybookTurn["on"] {
   const newest = messages.at(-1);
   const call = messages.findLast(({ role }) => role === "assistant");
   if (newest?.role !== "user" || call?.role !== "assistant") return undefined;
@@ -33,23 +33,23 @@ export function recordedCondition({ messages }: ModelRequest, run: RunFacts): Tu
   }
   const texts = messagesIn(newest);
   // How often somebody is idle or the team changes, and with what that comes, is of one run alone.
-  const telling = texts.filter((text) => !OF_ONE_RUN.test(text));
-  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => patternOf(text, run));
+  const telling = texts.filter((text) => !RUN_SPECIFIC.test(text));
+  const heard = (telling.length > 0 ? telling : texts.slice(-1)).map((text) => messagePattern(text, run));
   return heard.length === 0 ? undefined : { heard };
 }
 
 /** As an idle notice begins (protocol/prose.ts), and what is said of a change of the team (worker/roster.ts). */
-const OF_ONE_RUN = /^(?:\S+ is idle\b|\[The team has changed: )/;
+const RUN_SPECIFIC = /^(?:\S+ is idle\b|\[The team has changed: )/;
 
 /** The first words of a message, where it begins; what is of one run alone may be anything. */
-function patternOf(text: string, run: RunFacts): string {
+function messagePattern(text: string, run: RecordingContext): string {
   const [line = ""] = maskText(text, run.secrets).split("\n", 1);
-  const words = line.split(/\s+/).slice(0, WORDS);
-  return `^${words.map((word) => (isOfThisRun(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
+  const words = line.split(/\s+/).slice(0, MAX_WORDS);
+  return `^${words.map((word) => (isRunSpecific(word, run) ? "\\S+" : escapeRegExp(word))).join("\\s+")}`;
 }
 
 /** Ids, numbers, times, paths, and what is called after the team. */
-function isOfThisRun(word: string, { cwd, team }: RunFacts): boolean {
+function isRunSpecific(word: string, { cwd, team }: RecordingContext): boolean {
   return /[0-9]/.test(word) || [cwd, team, MASK].some((part) => word.includes(part));
 }
 
@@ -59,7 +59,11 @@ function escapeRegExp(text: string): string {
 }
 
 /** The calls of one answer, with placeholders for what belongs to this run alone. */
-export function recordedTools(request: ModelRequest, uses: readonly ToolUseBlock[], run: RunFacts): Tool[] {
+export function recordedTools(
+  request: ModelRequest,
+  uses: readonly ToolUseBlock[],
+  run: RecordingContext,
+): Tool[] {
   const created = createdTasks(request.messages);
   let tasks = created.calls;
   return uses.map(({ name, input }): Tool => {
@@ -73,13 +77,13 @@ export function recordedTools(request: ModelRequest, uses: readonly ToolUseBlock
   });
 }
 
-interface Created {
+interface CreatedTasks {
   readonly calls: number;
   /** The placeholder of each task that this conversation has made, by its id. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-function createdTasks(messages: readonly ConversationMessage[]): Created {
+function createdTasks(messages: readonly ConversationMessage[]): CreatedTasks {
   let calls = 0;
   const ids = new Map<string, string>();
   for (const [at, message] of messages.entries()) {
@@ -97,9 +101,9 @@ function createdTasks(messages: readonly ConversationMessage[]): Created {
   return { calls, ids };
 }
 
-interface Facts {
+interface InputContext {
   readonly request: ModelRequest;
-  readonly run: RunFacts;
+  readonly run: RecordingContext;
   readonly ids: ReadonlyMap<string, string>;
 }
 
@@ -109,7 +113,7 @@ const TASK_IDS = new Set(["taskId", "addBlocks", "addBlockedBy"]);
 function recordedInput(
   tool: string,
   input: Readonly<Record<string, unknown>>,
-  facts: Facts,
+  facts: InputContext,
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => {
@@ -122,8 +126,8 @@ function recordedInput(
   );
 }
 
-function recordedValue(value: unknown, facts: Facts, ids: ReadonlyMap<string, string>): unknown {
-  if (typeof value === "string") return ids.get(value) ?? named(value, facts);
+function recordedValue(value: unknown, facts: InputContext, ids: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") return ids.get(value) ?? withPlaceholders(value, facts);
   if (Array.isArray(value)) return value.map((item) => recordedValue(item, facts, ids));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
@@ -132,23 +136,23 @@ function recordedValue(value: unknown, facts: Facts, ids: ReadonlyMap<string, st
 }
 
 /** The command with its placeholders, each one shell word; as it was said where it cannot hold any. */
-function recordedCommand(command: string, facts: Facts): string {
-  const text = named(command, facts);
+function recordedCommand(command: string, facts: InputContext): string {
+  const text = withPlaceholders(command, facts);
   try {
     fillCommand(text, () => "x");
     return text;
   } catch {
     // Behind a here-document or the like no value can be inserted; a literal one can stand.
-    return PLACEHOLDER_ANY.test(command) ? text : command;
+    return ANY_PLACEHOLDER.test(command) ? text : command;
   }
 }
 
-const PLACEHOLDER_ANY = new RegExp(PLACEHOLDER.source);
+const ANY_PLACEHOLDER = new RegExp(PLACEHOLDER.source);
 
-function named(text: string, { request, run }: Facts): string {
+function withPlaceholders(text: string, { request, run }: InputContext): string {
   const requestId = newestRequestId(request.messages);
   const { planFile } = request;
-  let result = recordedText(text);
+  let result = escapePlaceholders(text);
   if (planFile !== undefined) result = result.replaceAll(planFile, "{{plan_file}}");
   // Of a plan, a shutdown or a question, by whose it is: several may have come together.
   result = result.replace(REQUEST_ID, (_, agent: string) => `{{request_id.${agent}}}`);
@@ -164,6 +168,6 @@ function atBoundary(directory: string): RegExp {
 }
 
 /** A text whose own braces stay braces when it is played. */
-export function recordedText(text: string): string {
+export function escapePlaceholders(text: string): string {
   return text.replace(PLACEHOLDER, (found) => `{{open}}${found.slice(2)}`);
 }

@@ -1,19 +1,24 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
-import type { Turn } from "../../schema/playbook.ts";
+import type { PlaybookTurn } from "../../schema/playbook.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
 import { textOf, toolUsesOf } from "../model/messages.ts";
 import type { AssistantMessage, Model, ModelRequest } from "../model/model.ts";
-import { type RunFacts, recordedCondition, recordedText, recordedTools } from "./record-turn.ts";
+import {
+  escapePlaceholders,
+  type RecordingContext,
+  recordedCondition,
+  recordedTools,
+} from "./record-turn.ts";
 
 /** Longest pause that a playbook may hold, in milliseconds (schema/playbook.ts). */
-const LONGEST_MS = 600_000;
+const MAX_DELAY_MS = 600_000;
 /** Shorter ones than a person notices are left out, in milliseconds. */
-const SHORT_MS = 50;
+const MIN_DELAY_MS = 50;
 
 export interface RecorderOptions {
-  readonly run: RunFacts;
+  readonly run: RecordingContext;
   /** Takes each turn as soon as the model has said it. */
-  readonly record: (turn: Turn) => void;
+  readonly record: (turn: PlaybookTurn) => void;
   readonly clock?: Clock;
 }
 
@@ -49,17 +54,17 @@ interface Answer {
 function turnOf(
   request: ModelRequest,
   { message, usage }: Answer,
-  { run, delayMs }: { readonly run: RunFacts; readonly delayMs: number },
-): Turn {
+  { run, delayMs }: { readonly run: RecordingContext; readonly delayMs: number },
+): PlaybookTurn {
   const on = recordedCondition(request, run);
   const say = textOf(message);
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const tools = recordedTools(request, toolUsesOf(message), run);
   return {
     ...(on === undefined ? {} : { on }),
-    ...(say === "" ? {} : { say: recordedText(say) }),
+    ...(say === "" ? {} : { say: escapePlaceholders(say) }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(delayMs < SHORT_MS ? {} : { delayMs: Math.min(delayMs, LONGEST_MS) }),
+    ...(delayMs < MIN_DELAY_MS ? {} : { delayMs: Math.min(delayMs, MAX_DELAY_MS) }),
     ...(input + usage.output === 0 ? {} : { usage: { input, output: usage.output } }),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { messageOf } from "../../errors.ts";
 import { pause } from "../../os/clock.ts";
 import type { Env } from "../../os/env.ts";
-import type { Playbook, Turn } from "../../schema/playbook.ts";
+import type { Playbook, PlaybookTurn } from "../../schema/playbook.ts";
 import { NO_TOKENS, type TokenCount } from "../../schema/tokens.ts";
 import { failureKind, mayPass } from "../model/failures.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type ModelEvent,
   type ToolUseBlock,
 } from "../model/model.ts";
-import { type Choice, chooseTurn, MAX_ERRORS, openShutdown } from "./choose-turn.ts";
+import { type ChosenTurn, chooseTurn, MAX_ERRORS, openShutdown } from "./choose-turn.ts";
 import { playbookLookup } from "./placeholder-values.ts";
 import { fillInput, fillText, type Lookup } from "./placeholders.ts";
 
@@ -49,20 +49,20 @@ export function scriptedModel(options: ScriptedOptions): Model {
       await wait(0);
       const choice = chooseTurn(playbook, agent, request.messages);
       if (choice === undefined) {
-        yield whole(shutdownAnswer(openShutdown(playbook, request.messages)));
+        yield messageEvent(shutdownAnswer(openShutdown(playbook, request.messages)));
         return;
       }
       const turn = `${choice.list}/${choice.index}`;
       yield { type: "begun", turn };
-      yield* failing(choice, wait);
+      yield* failFirst(choice, wait);
       await wait(choice.turn.delayMs ?? 0);
       const content = fill(choice, playbookLookup(playbook, request, options));
-      yield* speaking(content, wait);
+      yield* streamText(content, wait);
       // With its last word in this turn: it would be left without an answer.
       const open = content.some(isToolUse)
         ? undefined
         : openShutdown(playbook, request.messages, choice.turn);
-      yield whole([...content, ...shutdownAnswer(open)], turn, choice.turn.usage);
+      yield messageEvent([...content, ...shutdownAnswer(open)], turn, choice.turn.usage);
     },
   };
 }
@@ -73,7 +73,7 @@ function shutdownAnswer(requestId: string | undefined): AssistantBlock[] {
   return [toolUse("SendMessage", { type: "shutdown_response", request_id: requestId, approve: true })];
 }
 
-async function* failing({ turn, errors }: Choice, wait: Wait): AsyncGenerator<ModelEvent> {
+async function* failFirst({ turn, errors }: ChosenTurn, wait: Wait): AsyncGenerator<ModelEvent> {
   const { error } = turn;
   if (error === undefined) return;
   const kind = failureKind(error.status);
@@ -86,7 +86,7 @@ async function* failing({ turn, errors }: Choice, wait: Wait): AsyncGenerator<Mo
 }
 
 /** @throws ModelError that names the place in the playbook and the placeholder that stands for nothing */
-function fill({ turn, list, index }: Choice, lookup: Lookup): AssistantBlock[] {
+function fill({ turn, list, index }: ChosenTurn, lookup: Lookup): AssistantBlock[] {
   try {
     return [
       ...(turn.say ? [{ type: "text", text: fillText(turn.say, lookup) } as const] : []),
@@ -106,7 +106,7 @@ function toolUse(name: string, input: unknown): ToolUseBlock {
   return { type: "tool_use", id: `toolu_${randomUUID().replaceAll("-", "")}`, name, input };
 }
 
-async function* speaking(content: readonly AssistantBlock[], wait: Wait): AsyncGenerator<ModelEvent> {
+async function* streamText(content: readonly AssistantBlock[], wait: Wait): AsyncGenerator<ModelEvent> {
   const said = content[0]?.type === "text" ? content[0].text : "";
   const words = said.match(/\s*\S+\s*/g) ?? (said === "" ? [] : [said]);
   const perPiece = Math.ceil(words.length / MAX_PIECES);
@@ -116,7 +116,11 @@ async function* speaking(content: readonly AssistantBlock[], wait: Wait): AsyncG
   }
 }
 
-function whole(content: readonly AssistantBlock[], turn?: string, usage?: Turn["usage"]): ModelEvent {
+function messageEvent(
+  content: readonly AssistantBlock[],
+  turn?: string,
+  usage?: PlaybookTurn["usage"],
+): ModelEvent {
   const message: AssistantMessage = {
     role: "assistant",
     content,

@@ -4,7 +4,7 @@ import { type ResumeReport, resumeTeam } from "../../../src/operations/resume/re
 import { startOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
@@ -15,7 +15,7 @@ import { eventually } from "../../support/eventually.ts";
 import { ledTeam } from "../../support/led-team.ts";
 import { script } from "../../support/run-ts.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
 const resume = script("resume");
 
 it("a resume that is killed at any step is gone on with by the next: one process, one conversation, every message once", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -17,7 +17,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type LedTeam, ledTeam } from "../../support/led-team.ts";
 import { script } from "../../support/run-ts.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
 const spawn = script("spawn");
 
 describe("a spawn that is killed at any step", () => {

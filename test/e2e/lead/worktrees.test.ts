@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { type Finished, startTeams, teamsIn } from "../../support/built.ts";
 import { eventually } from "../../support/eventually.ts";
 import { GIT_IDENTITY, git } from "../../support/git.ts";
@@ -22,7 +22,7 @@ interface Kept {
 }
 
 /** A person with a team and a repository of their own, in whose subdirectory `app` they are. */
-async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
+async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {}) {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = join(realpathSync(t.home), "repo");
   const here = join(repository, "app");
@@ -68,7 +68,7 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
 
 describe("a teammate with a worktree", () => {
   it("S66: two at once have two toplevels and branches, and each works in its own", async () => {
-    const writes: Turn = {
+    const writes: PlaybookTurn = {
       tools: [
         { name: "Bash", input: { command: "git rev-parse --show-toplevel --abbrev-ref HEAD > where.txt" } },
       ],
@@ -321,7 +321,10 @@ describe("S46: the end of a teammate with a worktree", () => {
 });
 
 /** Runs a team in which the lead's model takes these turns, to its end. */
-async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[]): Promise<Finished> {
+async function ledBy(
+  p: Awaited<ReturnType<typeof person>>,
+  lead: readonly PlaybookTurn[],
+): Promise<Finished> {
   const playbook = join(p.t.home, "lead.json");
   const agents = { [LEAD_NAME]: lead, dev: [{ say: "ready" }] };
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
@@ -334,7 +337,7 @@ async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[
 it("the result of a run names the worktree that stays at its end", async () => {
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt" } }] },
     { say: "done" },
@@ -352,7 +355,7 @@ it("a teammate of a running lead has its worktree where the settings say by then
   const file = join(p.t.root, "settings.json");
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" } };
   const settings = JSON.stringify({ teams: { worktreeDir: trees } });
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "Bash", input: { command: `echo '${settings}' > '${file}'` } }] },
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: `ls '${trees}' > '${p.t.home}/seen'` } }] },
@@ -366,7 +369,7 @@ it("a lead's model gives its teammate a worktree by isolation, and TeamDelete na
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
   const down = { type: "shutdown_request", recipient: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "TeamCreate", input: { team_name: "led" } }, agent] },
     {
       on: { contains: "teammate_spawned" },

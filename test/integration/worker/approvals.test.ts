@@ -8,7 +8,7 @@ import { runFacts } from "../../../src/operations/run/run-state.ts";
 import { formatProtocol } from "../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
@@ -374,7 +374,7 @@ describe("a question of a teammate", () => {
 describe("a run whose lead waits", () => {
   const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
 
-  it.each<[string, Turn[], number]>([
+  it.each<[string, PlaybookTurn[], number]>([
     ["permission", [{ tools: [touch("made")] }, { say: "done" }], 1],
     ["question", [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }], 0],
   ])("is not over with the answer to a %s that its asker has not read yet", async (_, turns, busy) => {

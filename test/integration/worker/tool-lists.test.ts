@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Model } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { deliver } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -10,7 +10,7 @@ import { testTeam } from "../../support/team.ts";
 import type { WorkerInput } from "../../support/worker.ts";
 import { workerOfTest } from "../../support/worker-of-test.ts";
 
-const CALL: Turn = { tools: [{ name: "Bash", input: { command: "true" } }] };
+const CALL: PlaybookTurn = { tools: [{ name: "Bash", input: { command: "true" } }] };
 
 /** What the model of a teammate may use, and what came of a call of Bash. */
 async function offered(input: WorkerInput) {
