@@ -1,6 +1,6 @@
 import { forEachChild, type ParameterExpansionPart, parse, type SyntaxNode } from "unbash";
 
-/** Characters that mean nothing to a shell: a value of these alone stays unquoted, so that a command reads well. */
+/** Characters without a meaning in a shell: a value of only these is not quoted, which keeps commands readable. */
 const PLAIN = /^[A-Za-z0-9@%+:,./_-]+$/;
 
 /** In a word with these an unquoted value could become part of a variable's name or of a brace expansion. */
@@ -10,8 +10,8 @@ const JOINS_VALUES = /[{$]/;
 const EVALUATING = /^-(?:eq|ne|lt|le|gt|ge|v|R)$/;
 
 /**
- * What the text at a place is part of. In a `parameter` expansion a value needs quotes around it; in an `operand` (the
- * default inside double quotes, a subscript) quotes do not protect it.
+ * The syntax around a value. `parameter` is a parameter expansion in which quotes protect a text; `operand` is one in
+ * which they do not (a default inside double quotes, a subscript).
  */
 type Place =
   | "commands"
@@ -25,8 +25,8 @@ type Place =
   | "backticks";
 
 /**
- * How the innermost text at a place must look. Each value is inserted only where this agrees with the parser, which
- * passes over some of what it does not know.
+ * The shape of the innermost syntax at a place. A value is inserted only if this agrees with the parser, which treats
+ * some unknown syntax as plain text.
  */
 const SHAPES: { readonly [P in Place]?: RegExp } = {
   word: /^(?:[^\s'"`\\$;&|<>()]|\\[\s\S]|\$\w|[?*+@!]\([^\s'"`\\$;&<>()]*\))*$/,
@@ -35,7 +35,7 @@ const SHAPES: { readonly [P in Place]?: RegExp } = {
   ansi: /^\$'(?:[^'\\]|\\[\s\S])*'$/,
 };
 
-/** A comment, up to a place in it. */
+/** The beginning of a comment. */
 const IN_COMMENT = /(?:^|[\s;&|()])#[^\n]*$/;
 
 interface Span {
@@ -44,26 +44,26 @@ interface Span {
   readonly place: Place;
 }
 
-/** A shell command, parsed so that values can be inserted as one word each. */
+/** A parsed shell command into which values can be inserted, each as one word. */
 export class QuotingContexts {
   readonly #command: string;
-  /** Of every node; an outer one before those inside it. */
+  /** The spans of all nodes, outer before inner. */
   readonly #spans: Span[] = [];
   #error: string | undefined;
-  /** Where the first here-document and the first `case` begin. */
+  /** Offsets of the first here-document and the first `case`. */
   #hereDoc = Number.POSITIVE_INFINITY;
   #case = Number.POSITIVE_INFINITY;
 
-  /** @param command a command with ordinary letters at the places for values */
+  /** @param command the command with letters in place of the values */
   constructor(command: string) {
     this.#command = command;
     this.#visit(parse(command), "commands");
   }
 
   /**
-   * Returns a value as it must be written between two offsets: quoted if needed, and inside quotes with these closed
-   * before it and opened again after it.
-   * @throws Error with half a sentence that says why no quoting can keep the value in one piece there
+   * Returns the text to write for a value between two offsets: quoted if needed; inside quotes it closes them first and
+   * opens them again.
+   * @throws Error with a sentence without its subject, if no quoting can keep the value one word there
    */
   quote(value: string, from: number, to: number): string {
     if (value.includes("\0")) throw new Error("holds a NUL character, which no command can hold");
@@ -88,7 +88,7 @@ export class QuotingContexts {
         if (/^-?[0-9]+$/.test(value)) return value;
         throw new Error("cannot be inserted in arithmetic: its value is not a number");
       default:
-        // A line end would end the comment.
+        // In a comment. A line end would end it.
         return value.replace(/[\r\n]+/g, " ");
     }
   }
@@ -119,7 +119,7 @@ export class QuotingContexts {
     if (node.type === "Case") this.#case = Math.min(this.#case, node.pos);
     if (node.type === "Script") this.#error ??= node.errors?.[0]?.message;
     this.#spans.push({ pos: node.pos, end: node.end, place });
-    // The offsets in backticks may be those of another text.
+    // Offsets inside backticks may refer to an unescaped copy of the text.
     if (place !== "backticks") forEachChild(node, (child) => this.#visit(child, placeOf(child, node, place)));
   }
 }
@@ -160,7 +160,7 @@ function placeOf(node: SyntaxNode, parent: SyntaxNode, outer: Place): Place {
   }
 }
 
-/** Whether a quoted text in a parameter expansion is quoted to every shell. */
+/** Returns true if every shell honours quotes in this parameter expansion. */
 function protectsQuotes({ operation }: ParameterExpansionPart, outer: Place): boolean {
   switch (operation?.type) {
     case "Remove":
@@ -173,7 +173,7 @@ function protectsQuotes({ operation }: ParameterExpansionPart, outer: Place): bo
   }
 }
 
-/** The text as one word of a POSIX shell. */
+/** Returns the text as one word for a POSIX shell. */
 function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -10,21 +10,21 @@ import {
   recordedTools,
 } from "./record-turn.ts";
 
-/** Longest pause that a playbook may hold, in milliseconds (schema/playbook.ts). */
+/** The longest delay that a playbook may have, in milliseconds (schema/playbook.ts). */
 const MAX_DELAY_MS = 600_000;
-/** Shorter ones than a person notices are left out, in milliseconds. */
+/** Shorter delays are left out, since a person does not notice them; in milliseconds. */
 const MIN_DELAY_MS = 50;
 
 export interface RecorderOptions {
   readonly run: RecordingContext;
-  /** Takes each turn as soon as the model has said it. */
+  /** Called with each turn as soon as its message is complete. */
   readonly record: (turn: PlaybookTurn) => void;
   readonly clock?: Clock;
 }
 
 /**
- * A model that says what another says, and hands each whole answer on as a turn of a playbook. What was interrupted or
- * failed is no turn: the replay has no need to fail again.
+ * Wraps a model and records each complete message as a turn of a playbook. Interrupted and failed calls are left out,
+ * since a replay need not fail again.
  */
 export function recordingModel(model: Model, { run, record, clock = systemClock }: RecorderOptions): Model {
   return {
@@ -33,7 +33,7 @@ export function recordingModel(model: Model, { run, record, clock = systemClock 
       const asked = clock.now();
       let answeredAt: number | undefined;
       for await (const event of model.stream(request, signal)) {
-        // A playbook streams its texts at a pace of its own.
+        // The delay ends with the first text: a playbook streams its texts at its own pace.
         if (event.type === "text" || event.type === "message") answeredAt ??= clock.now();
         if (event.type === "message") {
           const delayMs = Math.max(0, (answeredAt ?? asked) - asked);
@@ -50,7 +50,7 @@ interface Answer {
   readonly usage: TokenCount;
 }
 
-/** An answer as the turn that gives it again. */
+/** Returns the turn that replays a message. */
 function turnOf(
   request: ModelRequest,
   { message, usage }: Answer,

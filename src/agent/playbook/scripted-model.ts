@@ -19,23 +19,23 @@ import { fillInput, fillText, type Lookup } from "./placeholders.ts";
 
 export interface ScriptedOptions {
   readonly playbook: Playbook;
-  /** Whose list is played, before the list `*`. */
+  /** The agent whose list is played; its turns go before those of the list `*`. */
   readonly agent: string;
   readonly cwd: string;
   readonly env: Env;
-  /** How much faster than life: every delay is divided by it. */
+  /** Every delay is divided by this; 1 if not given. */
   readonly speed?: number;
 }
 
-/** Milliseconds between two pieces of a text, and into how many it is cut at most: readable in a pane, and soon over. */
+/** Milliseconds between two pieces of a text, and the most pieces: readable in a pane, and over soon. */
 const PIECE_MS = 8;
 const MAX_PIECES = 50;
-/** Milliseconds behind an error that passes, before the next try. */
+/** Milliseconds between a transient error and the next try. */
 const RETRY_MS = 500;
 
 type Wait = (ms: number) => Promise<void>;
 
-/** The model that needs no network: it plays the turns of a playbook, as the conversation shows how far it is. */
+/** Returns a model without network that plays a playbook; the conversation shows which turns were played. */
 export function scriptedModel(options: ScriptedOptions): Model {
   const { playbook, agent, speed = 1 } = options;
   return {
@@ -58,7 +58,7 @@ export function scriptedModel(options: ScriptedOptions): Model {
       await wait(choice.turn.delayMs ?? 0);
       const content = fill(choice, playbookLookup(playbook, request, options));
       yield* streamText(content, wait);
-      // With its last word in this turn: it would be left without an answer.
+      // A message without tool calls ends the turn, so it must also answer an open shutdown request.
       const open = content.some(isToolUse)
         ? undefined
         : openShutdown(playbook, request.messages, choice.turn);
@@ -67,7 +67,7 @@ export function scriptedModel(options: ScriptedOptions): Model {
   };
 }
 
-/** A shutdown request that nothing of the playbook is about is approved. */
+/** Approves a shutdown request that no turn of the playbook answers. */
 function shutdownAnswer(requestId: string | undefined): AssistantBlock[] {
   if (requestId === undefined) return [];
   return [toolUse("SendMessage", { type: "shutdown_response", request_id: requestId, approve: true })];
@@ -85,7 +85,7 @@ async function* failFirst({ turn, errors }: ChosenTurn, wait: Wait): AsyncGenera
   }
 }
 
-/** @throws ModelError that names the place in the playbook and the placeholder that stands for nothing */
+/** @throws ModelError that names the turn in the playbook and the placeholder without a value */
 function fill({ turn, list, index }: ChosenTurn, lookup: Lookup): AssistantBlock[] {
   try {
     return [
