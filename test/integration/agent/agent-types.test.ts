@@ -69,7 +69,7 @@ describe("agent types of files", () => {
     ],
     ["a mode that is none", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
     ["the lead's own mode", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
-    ["a model that cannot be one", type("name: x\nmodel: a b"), "cannot be a model's name"],
+    ["a model that cannot be one", type("name: x\nmodel: a b"), "is not a valid model name"],
     ["notes nowhere", type("name: x\nmemory: team"), "its memory is not user,"],
   ])("with %s are told of and hide no other", async (_title, text, flaw) => {
     const { root, project } = files({

@@ -29,7 +29,7 @@ import { builtinTools } from "../../../src/agent/tools/builtin-tools.ts";
 import type { AgentPermissions, PermissionAsk } from "../../../src/agent/turn/permitted-call.ts";
 import type { TurnResult } from "../../../src/agent/turn/turn.ts";
 import { secretsOf } from "../../../src/os/redact.ts";
-import { parsePlaybook, type PlaybookTurn } from "../../../src/schema/playbook.ts";
+import { type PlaybookTurn, parsePlaybook } from "../../../src/schema/playbook.ts";
 import { NO_TOKENS } from "../../../src/schema/tokens.ts";
 import { type FakeBlock, type FakeRequest, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
 import { expectValidRequest } from "../../support/valid-request.ts";

@@ -135,13 +135,13 @@ describe("a page", () => {
       more();
     });
     const { content } = await get(url);
-    expect(content).toContain("Only its first part was read");
+    expect(content).toContain("Only the first part was read");
     await expect.poll(() => left).toBe(true);
   });
 
   test.each([
     ["nests deeper than it can be read", `${"<b>".repeat(20_000)}x`, "(200, text/html)\n\n..."],
-    ["nests without an end", "<div>".repeat(400_000), "could not be turned into text"],
+    ["nests without an end", "<div>".repeat(400_000), "could not be converted to text"],
     [
       "has a cell of a thousand million columns",
       `<table><tr><td colspan="1000000000" rowspan="1000000000">cell</table>`,

@@ -12,7 +12,10 @@ import { eventually } from "../../support/eventually.ts";
 import { startWorker } from "../../support/worker.ts";
 
 /** An agent that has had a turn with each message that it was sent. */
-async function talk(turns: readonly PlaybookTurn[], mode: "default" | "bypassPermissions" = "bypassPermissions") {
+async function talk(
+  turns: readonly PlaybookTurn[],
+  mode: "default" | "bypassPermissions" = "bypassPermissions",
+) {
   const teams = cliIn();
   await teams(["create", "review"]);
   const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");
