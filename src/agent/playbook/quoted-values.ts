@@ -57,7 +57,7 @@ export class QuotingContexts {
   /** @param command the command with letters in place of the values */
   constructor(command: string) {
     this.#command = command;
-    this.#visit(parse(command), "commands");
+    this.#visit(parse(command));
   }
 
   /**
@@ -114,13 +114,19 @@ export class QuotingContexts {
     return !isInWord && IN_COMMENT.test(this.#command.slice(before, at));
   }
 
-  #visit(node: SyntaxNode, place: Place): void {
-    if (node.type === "HereDoc") this.#hereDoc = Math.min(this.#hereDoc, node.pos);
-    if (node.type === "Case") this.#case = Math.min(this.#case, node.pos);
-    if (node.type === "Script") this.#error ??= node.errors?.[0]?.message;
-    this.#spans.push({ pos: node.pos, end: node.end, place });
-    // Offsets inside backticks may refer to an unescaped copy of the text.
-    if (place !== "backticks") forEachChild(node, (child) => this.#visit(child, placeOf(child, node, place)));
+  /** Without recursion: a command may be nested deeper than the stack. */
+  #visit(root: SyntaxNode): void {
+    const open: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: "commands" }];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { node, place } = next;
+      if (node.type === "HereDoc") this.#hereDoc = Math.min(this.#hereDoc, node.pos);
+      if (node.type === "Case") this.#case = Math.min(this.#case, node.pos);
+      if (node.type === "Script") this.#error ??= node.errors?.[0]?.message;
+      this.#spans.push({ pos: node.pos, end: node.end, place });
+      // Offsets inside backticks may refer to an unescaped copy of the text.
+      if (place === "backticks") continue;
+      forEachChild(node, (child) => open.push({ node: child, place: placeOf(child, node, place) }));
+    }
   }
 }
 
