@@ -95,7 +95,7 @@ async function connect({ apiKey, authToken, baseUrl, fetch }: AnthropicOptions):
   return new Anthropic({
     ...(key === undefined ? { authToken: authToken ?? "" } : { apiKey: key }),
     baseURL: baseUrl ?? ANTHROPIC_URL,
-    // Other servers than Anthropic's know only the older header, x-api-key.
+    // The SDK sends a key as a bearer token, which Anthropic's server accepts; other servers know the older x-api-key.
     ...(key === undefined || baseUrl === undefined ? {} : { defaultHeaders: { "x-api-key": key } }),
     maxRetries: 0,
     // The SDK must not write its log to the pane.

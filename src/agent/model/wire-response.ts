@@ -130,7 +130,10 @@ function finished({ value, json }: OpenBlock): AssistantBlock {
   };
 }
 
-/** Parses the input of a call. Truncated JSON, or JSON that is not an object, is wrapped: the API accepts only objects, and no tool runs with this one. */
+/**
+ * Parses the input of a call. Truncated JSON, or JSON that is not an object, is wrapped: the API accepts only objects,
+ * and no tool runs with the wrapper.
+ */
 function inputOf(json: string): object {
   try {
     const value: unknown = JSON.parse(json);

@@ -105,7 +105,7 @@ export class QuotingContexts {
     if (place === "backticks") return "in backticks; use $(…)";
     if (place === "parameter" || place === "operand") return "in a parameter expansion";
     const isClear = place === "commands" ? this.#isInComment(at) : SHAPES[place]?.test(text) !== false;
-    return isClear ? undefined : `where the quoting is unclear (${JSON.stringify(text.slice(0, 40))})`;
+    return isClear ? undefined : "where the quoting is unclear";
   }
 
   #isInComment(at: number): boolean {

@@ -62,7 +62,10 @@ export const bashTool: Tool<z.infer<typeof input>> = {
   },
 };
 
-/** Shows a command on one line. Line ends and hidden characters stay visible: after a `#`, a line end separates a comment from a command. */
+/**
+ * Shows a command on one line. Line ends and hidden characters stay visible: a line end after a `#` separates a comment
+ * from a command.
+ */
 function oneLine(command: string): string {
   return revealHiddenInCommand(command)
     .trim()
@@ -109,7 +112,8 @@ interface Shell {
 
 /**
  * Returns the shell that can read the snapshot. The command runs through `eval` after the snapshot, so that its aliases
- * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a syntax for any shell.
+ * apply. Options make zsh split words and expand globs like other shells. A snapshot of fish has only its PATH, in a
+ * syntax for any shell.
  */
 function shellOf(snapshot: string | undefined): Shell {
   const known = /^snapshot-(bash|zsh|fish)-/.exec(basename(snapshot ?? ""))?.[1];

@@ -34,7 +34,7 @@ const input = z.object({
   "-C": lines.check(z.describe("Lines on both sides of each match (content)")),
   head_limit: z
     .optional(z.int().check(z.minimum(1)))
-    .check(z.describe(`The most results, ${DEFAULT_LIMIT} if not given`)),
+    .check(z.describe(`Maximum number of results, ${DEFAULT_LIMIT} if not given`)),
   offset: z
     .optional(z.int().check(z.minimum(0)))
     .check(z.describe("How many results to skip, to continue after an earlier call")),
