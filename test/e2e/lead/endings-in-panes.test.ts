@@ -11,7 +11,7 @@ import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { hasEnvEntry, processTable, signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { livenessOfAgent, readExit, readPlace, readStatus } from "../../../src/team/records/read-records.ts";
 import { claimTask } from "../../../src/team/tasks/claim-task.ts";
@@ -28,7 +28,7 @@ async function spawnInPanes({ ctx }: LedTeam, inputs: readonly SpawnInput[]): Pr
 }
 
 /** A team led by this test, with its teammates in panes of a detached session. */
-async function inPanes(agents: Readonly<Record<string, readonly Turn[]>>, input: SpawnInput) {
+async function inPanes(agents: Readonly<Record<string, readonly PlaybookTurn[]>>, input: SpawnInput) {
   const led = await ledTeam(agents);
   const { ref, ctx, place } = led;
   await spawnInPanes(led, [input]);

@@ -12,7 +12,7 @@ import { supervise } from "../../../src/operations/supervision/supervise.ts";
 import { ownIdentity, startTimeOf } from "../../../src/os/process/identity.ts";
 import { processTable } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
@@ -27,10 +27,12 @@ import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { contextOf } from "../../support/worker/start-worker.ts";
 
-const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
-const BUSY: Turn[] = [{ tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] }];
+const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true }];
+const BUSY: PlaybookTurn[] = [
+  { tools: [{ name: "Bash", input: { command: "sleep 600 & echo $! > busy; wait" } }] },
+];
 /** Leaves a command running that outlives the agent. */
-const BEHIND: Turn[] = [
+const BEHIND: PlaybookTurn[] = [
   { tools: [{ name: "Bash", input: { command: "nohup sleep 600 >/dev/null 2>&1 & echo $! > behind" } }] },
 ];
 

@@ -4,7 +4,7 @@ import { type ResumeReport, resumeTeam } from "../../../src/operations/resume/re
 import { startTimeOf } from "../../../src/os/process/identity.ts";
 import { signalProcess } from "../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
@@ -15,7 +15,7 @@ import { script } from "../../support/processes/script-process.ts";
 import { ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
 const resume = script("team/resume-team");
 
 it("resume killed at any step › the next resume leaves one process, one conversation and each message once", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -17,7 +17,7 @@ import { script } from "../../support/processes/script-process.ts";
 import { type LedTeam, ledTeam } from "../../support/team/led-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
 const spawn = script("team/spawn-member");
 
 describe("spawn killed at any step", () => {

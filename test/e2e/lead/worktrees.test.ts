@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { leaves, nothing } from "../../support/assertions/leftovers.ts";
 import { GIT_IDENTITY, git } from "../../support/files/git.ts";
 import { type Finished, startTeams, teamsIn } from "../../support/processes/built-program.ts";
@@ -22,7 +22,7 @@ interface Kept {
 }
 
 /** A user with a team, in the subdirectory `app` of their repository. */
-async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
+async function person(agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {}) {
   const t = privateTmux({ env: GIT_IDENTITY });
   const repository = join(realpathSync(t.home), "repo");
   const here = join(repository, "app");
@@ -68,7 +68,7 @@ async function person(agents: Readonly<Record<string, readonly Turn[]>> = {}) {
 
 describe("a teammate with a worktree", () => {
   it("works on its own branch and top level when two start at once (S66)", async () => {
-    const writes: Turn = {
+    const writes: PlaybookTurn = {
       tools: [
         { name: "Bash", input: { command: "git rev-parse --show-toplevel --abbrev-ref HEAD > where.txt" } },
       ],
@@ -318,7 +318,10 @@ describe("ending a teammate with a worktree (S46)", () => {
 });
 
 /** Runs a team whose lead plays these turns, to its end. */
-async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[]): Promise<Finished> {
+async function ledBy(
+  p: Awaited<ReturnType<typeof person>>,
+  lead: readonly PlaybookTurn[],
+): Promise<Finished> {
   const playbook = join(p.t.home, "lead.json");
   const agents = { [LEAD_NAME]: lead, dev: [{ say: "ready" }] };
   writeFileSync(playbook, JSON.stringify({ version: 1, agents }));
@@ -331,7 +334,7 @@ async function ledBy(p: Awaited<ReturnType<typeof person>>, lead: readonly Turn[
 it("run › reports the worktree that stays at its end", async () => {
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: "cp one.txt {{dev.worktree_path}}/left.txt" } }] },
     { say: "done" },
@@ -349,7 +352,7 @@ it("worktreeDir › applies to the next teammate when it changes during a run", 
   const file = join(p.t.root, "settings.json");
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" } };
   const settings = JSON.stringify({ teams: { worktreeDir: trees } });
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "Bash", input: { command: `echo '${settings}' > '${file}'` } }] },
     { tools: [agent] },
     { tools: [{ name: "Bash", input: { command: `ls '${trees}' > '${p.t.home}/seen'` } }] },
@@ -363,7 +366,7 @@ it("isolation: worktree › creates a worktree, and TeamDelete names it if it st
   const p = await person();
   const agent = { name: "Agent", input: { name: "dev", prompt: "go", isolation: "worktree" }, as: "dev" };
   const down = { type: "shutdown_request", recipient: "dev" };
-  const lead: Turn[] = [
+  const lead: PlaybookTurn[] = [
     { tools: [{ name: "TeamCreate", input: { team_name: "led" } }, agent] },
     {
       on: { contains: "teammate_spawned" },

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { TeamStatus } from "../../../src/operations/status.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { startTeams, teamsIn } from "../../support/processes/built-program.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 import { privateTmux } from "../../support/tmux/private-tmux.ts";
 
-function home(agents: Readonly<Record<string, readonly Turn[]>>) {
+function home(agents: Readonly<Record<string, readonly PlaybookTurn[]>>) {
   const own = privateTmux();
   const book = join(own.home, "book.json");
   writeFileSync(book, JSON.stringify({ version: 1, agents }));

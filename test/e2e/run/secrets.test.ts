@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { outputDirectory } from "../../../src/agent/background/output-file.ts";
 import { realPathOf } from "../../../src/os/files/real-path.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { unpacked } from "../../support/files/archive-files.ts";
 import { teamsIn } from "../../support/processes/built-program.ts";
 import { scriptFile } from "../../support/processes/script-process.ts";
@@ -27,7 +27,7 @@ const both = 'echo "$DEPLOY_TOKEN $DB_PASSWORD $SIGNING_KEY"';
 /** Prints a secret in two writes, so that a reader sees the first part alone. */
 const SPLIT = `head=$(echo "$DEPLOY_TOKEN" | cut -c1-13); printf %s "$head"; sleep 0.3; echo "$DEPLOY_TOKEN" | cut -c14-`;
 
-const LEAKY: readonly Turn[] = [
+const LEAKY: readonly PlaybookTurn[] = [
   {
     say: "The token is {{env.DEPLOY_TOKEN}}, the password {{env.DB_PASSWORD}}, and {{env.OWN_SECRET}}.",
     tools: [
@@ -78,7 +78,7 @@ const LEAKY: readonly Turn[] = [
   { say: "{{env.NO_SUCH_VARIABLE_OF_THE_MODEL}}" },
 ];
 
-const PLANNER: readonly Turn[] = [
+const PLANNER: readonly PlaybookTurn[] = [
   {
     tools: [
       {
@@ -91,7 +91,7 @@ const PLANNER: readonly Turn[] = [
   { say: "Done." },
 ];
 
-const LEAD: readonly Turn[] = [
+const LEAD: readonly PlaybookTurn[] = [
   {
     say: "I begin.",
     tools: [
@@ -176,7 +176,7 @@ it("secrets in requests and answers › reach no file of the team (S75)", async 
     return ended;
   };
   const content = "{{env.DEPLOY_TOKEN}}\n{{env.DB_PASSWORD}}\n";
-  const asks: readonly Turn[] = [
+  const asks: readonly PlaybookTurn[] = [
     { tools: [{ name: "AskUserQuestion", input: { question: "Is it {{env.DEPLOY_TOKEN}}?" } }] },
     { tools: [{ name: "Write", input: { file_path: "own.txt", content } }] },
     { tools: [bash(`${both} {{env.DEPLOY_TOKEN}}`)] },

@@ -7,7 +7,7 @@ import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { teamStatus } from "../../../src/operations/status.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../src/team/tasks/tasks.ts";
@@ -17,8 +17,8 @@ import { teamsIn } from "../../support/processes/built-program.ts";
 import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
-const tells = (recipient: string, content: string): Turn => ({
+const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tells = (recipient: string, content: string): PlaybookTurn => ({
   tools: [{ name: "SendMessage", input: { type: "message", recipient, content, summary: "says it" } }],
 });
 /** A long task in a command that only SIGKILL ends. */
@@ -78,10 +78,10 @@ describe.each(PLACES)("teammates in %s", (place) => {
   });
 
   it("act on a plan only after approval; a rejection continues the planning (S64)", async () => {
-    const write = (content: string): Turn => ({
+    const write = (content: string): PlaybookTurn => ({
       tools: [{ name: "Write", input: { file_path: "{{plan_file}}", content } }],
     });
-    const submit: Turn = { tools: [{ name: "ExitPlanMode", input: {} }] };
+    const submit: PlaybookTurn = { tools: [{ name: "ExitPlanMode", input: {} }] };
     const team = await supervisedTeam(place, {
       bob: [write("First, touch done."), submit, write("Better: touch done."), submit, bash("touch done")],
     });

@@ -4,7 +4,7 @@ import { killTeammates } from "../../../src/operations/ending/kill.ts";
 import { shutdownTeammates } from "../../../src/operations/ending/shutdown.ts";
 import { interruptAgent } from "../../../src/operations/interrupt.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { unreadCount } from "../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -23,7 +23,7 @@ const SEED = 20_261_122;
 const DEADLINE = 120_000;
 
 /** Claims and completes the task that a message asks for. */
-const work = (id: string): Turn => ({
+const work = (id: string): PlaybookTurn => ({
   on: { contains: `please do ${id}.` },
   delayMs: 10 * (Number(id) % 5),
   tools: ["in_progress", "completed"].map((status) => ({
@@ -34,7 +34,7 @@ const work = (id: string): Turn => ({
 });
 
 /** Agrees even if the request arrives together with other messages. */
-const agree: Turn = {
+const agree: PlaybookTurn = {
   on: { contains: "shutdown" },
   tools: [
     {

@@ -7,20 +7,20 @@ import { setPermissionMode } from "../../../src/operations/permission-mode.ts";
 import { downTeam } from "../../../src/operations/resume/down.ts";
 import { resumeTeam } from "../../../src/operations/resume/resume.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import { TYPED_MARK } from "../../../src/worker/turn/turn-input.ts";
 import { PLACES, supervisedTeam } from "../../support/team/supervised-team.ts";
 import { eventually } from "../../support/timing/eventually.ts";
 
-const bash = (command: string): Turn => ({ tools: [{ name: "Bash", input: { command } }] });
-const tellsLead = (content: string): Turn => ({
+const bash = (command: string): PlaybookTurn => ({ tools: [{ name: "Bash", input: { command } }] });
+const tellsLead = (content: string): PlaybookTurn => ({
   tools: [
     { name: "SendMessage", input: { type: "message", recipient: LEAD_NAME, content, summary: "tells" } },
   ],
 });
 /** Plays this turn for a message that contains a text; an unmatched message ends the turn. */
-const behind = (contains: string, turn: Turn): Turn => ({ on: { contains }, ...turn });
+const behind = (contains: string, turn: PlaybookTurn): PlaybookTurn => ({ on: { contains }, ...turn });
 
 describe.each(PLACES)("turns of teammates in %s", (place) => {
   it("wait for the answer to a question, which becomes the next turn (S63)", async () => {

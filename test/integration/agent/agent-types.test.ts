@@ -65,7 +65,7 @@ describe("agent type files", () => {
     ],
     ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
     ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
-    ["an invalid model name", type("name: x\nmodel: a b"), "cannot be a model's name"],
+    ["an invalid model name", type("name: x\nmodel: a b"), "is not a valid model name"],
     ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
   ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { debugged } from "../../../src/runtime/debug-view.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -12,7 +12,10 @@ import { eventually } from "../../support/timing/eventually.ts";
 import { startWorker } from "../../support/worker/start-worker.ts";
 
 /** An agent that has had a turn with each message that it was sent. */
-async function talk(turns: readonly Turn[], mode: "default" | "bypassPermissions" = "bypassPermissions") {
+async function talk(
+  turns: readonly PlaybookTurn[],
+  mode: "default" | "bypassPermissions" = "bypassPermissions",
+) {
   const teams = cliIn();
   await teams(["create", "review"]);
   const ref = teamRef({ root: teams.root, runtime: join(teams.directory, "runtime", "teams") }, "review");

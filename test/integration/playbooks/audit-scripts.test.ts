@@ -343,7 +343,7 @@ test("tests are told by directory or by name", () => {
 test("outside of a repository there is a sentence and a failure", () => {
   const { status, out } = script("inventory", [], top);
   expect(status).toBe(1);
-  expect(out).toMatch(/^audit: stopped: git sees no working tree here: .*not a git repository/);
+  expect(out).toMatch(/^audit: stopped: git finds no working tree here: .*not a git repository/);
 });
 
 describe("the report's guard", () => {

@@ -6,7 +6,7 @@ import type { SpawnInput } from "../../../src/operations/spawn/draft-member.ts";
 import { type SpawnedTeammate, spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
 import { systemClock } from "../../../src/os/clock.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { type TeamRef, teamsHome } from "../../../src/team/ref.ts";
 import { type PrivateTmux, privateTmux } from "../tmux/private-tmux.ts";
 import { contextOf } from "../worker/start-worker.ts";
@@ -21,7 +21,7 @@ export interface LedTeam {
 
 /** Creates a team led by this test, in a private home; everything that it starts is ended after the test. */
 export async function ledTeam(
-  agents: Readonly<Record<string, readonly Turn[]>> = {},
+  agents: Readonly<Record<string, readonly PlaybookTurn[]>> = {},
   name = "crew",
   place: PrivateTmux = privateTmux(),
 ): Promise<LedTeam> {

@@ -13,7 +13,7 @@ import { openBackends } from "../../../src/runtime/backends.ts";
 import { runInside } from "../../../src/runtime/teammate/run-in-process.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { history } from "../../../src/team/mailbox/history.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readPlace, readStatus } from "../../../src/team/records/read-records.ts";
@@ -50,7 +50,7 @@ export interface SupervisedOptions {
 /** @param agents the playbook of the members */
 export async function supervisedTeam(
   kind: PlaceKind,
-  agents: Readonly<Record<string, readonly Turn[]>>,
+  agents: Readonly<Record<string, readonly PlaybookTurn[]>>,
   { mode = "bypassPermissions" }: SupervisedOptions = {},
 ): Promise<SupervisedTeam> {
   const t = privateTmux();

@@ -16,7 +16,7 @@ import { openBackends } from "../../../src/runtime/backends.ts";
 import { openWorkerBell } from "../../../src/runtime/worker-bell.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import type { LiveSettings } from "../../../src/settings/live-settings.ts";
 import { settingsSchema } from "../../../src/settings/settings-schema.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
@@ -29,9 +29,9 @@ import { Worker, type WorkerOptions } from "../../../src/worker/worker.ts";
 export interface WorkerInput {
   readonly name?: string;
   /** The playbook of its model. */
-  readonly turns?: readonly Turn[];
+  readonly turns?: readonly PlaybookTurn[];
   /** The playbooks of its subagents' models, by agent type. */
-  readonly subagents?: Readonly<Record<string, readonly Turn[]>>;
+  readonly subagents?: Readonly<Record<string, readonly PlaybookTurn[]>>;
   /** Replaces the scripted model. */
   readonly model?: Model;
   readonly role?: "teammate" | "lead";

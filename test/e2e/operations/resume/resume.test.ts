@@ -12,7 +12,7 @@ import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
 import { identityOf, ownIdentity, startTimeOf } from "../../../../src/os/process/identity.ts";
 import { processTable, signalProcess } from "../../../../src/os/process/process-table.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
@@ -28,8 +28,8 @@ import { type LedTeam, ledTeam } from "../../../support/team/led-team.ts";
 import { eventually } from "../../../support/timing/eventually.ts";
 import { contextOf } from "../../../support/worker/start-worker.ts";
 
-const ECHO: Turn[] = [{ say: "I heard {{input}}", repeat: true }];
-const REFUSES: Turn[] = [{ ...refusesShutdown("not done"), repeat: true }];
+const ECHO: PlaybookTurn[] = [{ say: "I heard {{input}}", repeat: true }];
+const REFUSES: PlaybookTurn[] = [{ ...refusesShutdown("not done"), repeat: true }];
 
 const pidOf = (ref: TeamRef, name = "dev"): number => readStatus(ref, name)?.process.pid ?? 0;
 const runs = (pid: number): boolean => startTimeOf(pid) !== undefined;

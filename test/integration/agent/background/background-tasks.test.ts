@@ -59,7 +59,7 @@ describe("background command", () => {
     );
     const newest = async () => (await output(taskId, { block: false })).content;
     await eventually("its newest output", async () => (await newest()).includes("5000\n[secret]"));
-    expect(await newest()).toContain(`its start is in ${outputFile}, which took no more`);
+    expect(await newest()).toContain(`its start is in ${outputFile}, which is full`);
     writeFileSync(join(cwd, "go"), "");
     expect((await output(taskId)).content).toMatch(/5000\n\[secret\]$/);
     const kept = readFileSync(outputFile, "utf8");
@@ -121,7 +121,7 @@ describe("background command", () => {
     );
     await eventually("both", () => existsSync(join(cwd, "child")) && pidIn("child") > 0);
     const stopped = await taskStopTool.execute({ task_id: taskId }, context());
-    expect(stopped).toMatchObject({ content: `${taskId} was ended.`, data: { status: "killed" } });
+    expect(stopped).toMatchObject({ content: `${taskId} was stopped.`, data: { status: "killed" } });
     expect([isRunning("parent"), isRunning("child")]).toEqual([false, false]);
     expect(notices).toEqual([]);
     expect((await output(taskId)).content).toContain(`${taskId} killed`);
@@ -175,7 +175,7 @@ describe("background command", () => {
     await eventually("its end", () => notices.length === 2);
     expect(notices[1]).toMatchObject({
       status: "failed",
-      how: expect.stringContaining("longer than the system takes"),
+      how: expect.stringContaining("longer than the system allows"),
     });
     expect(notices[1]?.what.length).toBeLessThan(200);
   });

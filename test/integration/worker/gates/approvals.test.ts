@@ -8,7 +8,7 @@ import { runState } from "../../../../src/operations/run/run-state.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
@@ -371,7 +371,7 @@ describe("question of a teammate", () => {
 describe("run state", () => {
   const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
 
-  it.each<[string, Turn[], number]>([
+  it.each<[string, PlaybookTurn[], number]>([
     ["permission", [{ tools: [touch("made")] }, { say: "done" }], 1],
     ["question", [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }], 0],
   ])("stays busy until the asking member has read the answer to its %s", async (_, turns, busy) => {

@@ -9,7 +9,7 @@ import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import type { BudgetLimits } from "../../../../src/schema/budget.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
@@ -24,7 +24,7 @@ import { contextOf } from "../../../support/worker/start-worker.ts";
 import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
-const turn = (tokens: number, more: Partial<Turn>): Turn => ({
+const turn = (tokens: number, more: Partial<PlaybookTurn>): PlaybookTurn => ({
   ...more,
   usage: { input: tokens, output: 0 },
 });

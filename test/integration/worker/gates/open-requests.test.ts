@@ -5,7 +5,7 @@ import { answerApproval, listApprovals } from "../../../../src/operations/approv
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
@@ -163,7 +163,7 @@ describe("request that could not be sent", () => {
     mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
     return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
   };
-  const played = async (turn: Turn, input: WorkerInput = {}) => {
+  const played = async (turn: PlaybookTurn, input: WorkerInput = {}) => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       mode: "bypassPermissions",
@@ -179,7 +179,7 @@ describe("request that could not be sent", () => {
     );
 
   it("leaves no open question, and the question can be asked again", async () => {
-    const ask: Turn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
+    const ask: PlaybookTurn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
     const { ref, dev, restore } = await played(ask);
     await dev.worker.typed("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");
