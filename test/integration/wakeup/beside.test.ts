@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { makeFifos, openFifoBell, ring, ringBeside } from "../../../src/wakeup/fifo-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-test("What stands beside a FIFO is rung with it, and alone where the FIFO is gone, until it leaves", async () => {
+test("ringBeside › rings the extra bell with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
   const path = join(temporaryDirectory(), "bell");
   let rings = 0;
   const leave = ringBeside(path, () => {
@@ -24,7 +24,7 @@ test("What stands beside a FIFO is rung with it, and alone where the FIFO is gon
   }
 });
 
-test("Nobody is there where neither a FIFO nor anything beside it is", () => {
+test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () => {
   const path = join(temporaryDirectory(), "bell");
   ringBeside(path, () => undefined)();
   expect(ring(path)).toBe("nobody");
