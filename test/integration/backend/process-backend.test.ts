@@ -7,7 +7,7 @@ import { eventually } from "../../support/eventually.ts";
 import { end, placesOf, requestFor } from "../../support/spawns.ts";
 import { privateTmux } from "../../support/tmux-server.ts";
 
-/** Announces itself, then answers each ring on descriptor 3 with one, and writes how often it was rung. */
+/** Announces its readiness, answers each ring on descriptor 3 with a ring, and prints the number of rings. */
 const RINGS_BACK = `
 import { renameSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
@@ -24,7 +24,7 @@ renameSync(status + ".tmp", status);
 writeFileSync(ready, "x");
 `;
 
-test("A child and a parent that stays ring each other through descriptor 3, and its loss means nothing", async () => {
+test("process backend › parent and child ring each other over descriptor 3, and the child survives its loss", async () => {
   const t = privateTmux();
   const heard: string[] = [];
   const backend = processBackend({ onChildBell: (instance) => heard.push(instance) });
@@ -49,7 +49,7 @@ test("A child and a parent that stays ring each other through descriptor 3, and 
   await end(place);
 });
 
-test("A child is in a session of its own, so that no signal of the caller's terminal reaches it", async () => {
+test("process backend › starts a child in its own session, out of reach of the caller's terminal signals", async () => {
   const t = privateTmux();
   const [place] = placesOf(await processBackend().spawn([requestFor(t, "one")], { kind: "session" }));
   const row = processTable().find(({ pid }) => pid === place?.panePid);
@@ -57,7 +57,7 @@ test("A child is in a session of its own, so that no signal of the caller's term
   if (place !== undefined) await end(place);
 });
 
-test("A second start of the same name begins with an empty log", async () => {
+test("process backend › starts an agent with an empty log, even if the name had one before", async () => {
   const t = privateTmux();
   const backend = processBackend();
   const first = requestFor(t, "one");

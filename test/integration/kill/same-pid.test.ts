@@ -3,20 +3,20 @@ import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-/** The modules as a process loads them that has just begun. */
-async function startedAnew() {
+/** Loads the modules as a newly started process does. */
+async function newProcess() {
   vi.resetModules();
   const { temporaryBeside, temporaryWriter } = await import("../../../src/os/files/fs.ts");
   const { replaceFile } = await import("../../../src/os/files/atomic-write.ts");
   return { temporaryBeside, temporaryWriter, replaceFile };
 }
 
-test("what a killed process was writing is in nobody's way, nor touched by one that has its pid (S77)", async () => {
+test("replaceFile › ignores a half-written file of a killed process, even one with its own pid (S77)", async () => {
   const path = join(temporaryDirectory(), "f");
-  const killed = await startedAnew();
+  const killed = await newProcess();
   const left = killed.temporaryBeside(path);
   writeFileSync(left, "half");
-  const { replaceFile, temporaryWriter } = await startedAnew();
+  const { replaceFile, temporaryWriter } = await newProcess();
   replaceFile(path, "whole");
   expect(temporaryWriter(basename(left))).toBe(process.pid);
   expect(readFileSync(path, "utf8")).toBe("whole");

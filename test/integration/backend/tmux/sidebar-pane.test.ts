@@ -26,7 +26,7 @@ async function opened() {
   };
 }
 
-test("A sidebar has its width again where its window got another one, and what a person gave it from then on", async () => {
+test("keepSidebarWidth › restores the width when the window changes, and keeps a width set by the user", async () => {
   const { t, pane, window, width, look } = await opened();
   await look();
   for (const [to, is] of [
@@ -37,7 +37,7 @@ test("A sidebar has its width again where its window got another one, and what a
     window(to);
     await look();
     expect([to, width()]).toEqual([to, is]);
-    // What we did to the pane is told as any other change of it.
+    // Our own resize counts as a change of the pane, too.
     await look();
   }
   t.tmux("resize-pane", "-t", pane, "-x", "50");
@@ -48,7 +48,7 @@ test("A sidebar has its width again where its window got another one, and what a
   expect(width()).toBe(50);
 });
 
-test("A zoomed window is left as it is, and so is a pane that is no sidebar of the team's", async () => {
+test("keepSidebarWidth › leaves a zoomed window, and any pane except the team's sidebar, alone", async () => {
   const { t, beside, pane, window, look } = await opened();
   const had = await look();
   t.tmux("resize-pane", "-Z", "-t", beside);
