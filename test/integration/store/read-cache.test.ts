@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 
 const LATER_MS = 60_000;
 
-/** A file, and what looks at it so long after it was written that it counts as old. */
+/** Returns a file and its cached reader, whose clock runs ahead so that the file counts as old. */
 function watched(text: string, laterMs = LATER_MS) {
   const path = join(temporaryDirectory(), "f");
   writeFileSync(path, text);
@@ -22,40 +22,40 @@ function watched(text: string, laterMs = LATER_MS) {
   return { path, look };
 }
 
-test("a file that stays the same is read once", () => {
+test("read cache › reads an unchanged file once", () => {
   const { look } = watched("one");
   expect([look(), look(), look()].map(({ reads }) => reads)).toEqual([1, 1, 1]);
 });
 
 test.each([
   [
-    "replaced by another of the same size",
+    "replaced by a file of the same size",
     (path: string) => {
       writeFileSync(`${path}.new`, "two");
       renameSync(`${path}.new`, path);
     },
   ],
-  ["written over", (path: string) => writeFileSync(path, "longer")],
+  ["overwritten", (path: string) => writeFileSync(path, "longer")],
   [
-    "removed and made anew",
+    "removed and created again",
     (path: string) => {
       rmSync(path);
       writeFileSync(path, "longer");
     },
   ],
-])("one that was %s is read again", (_how, change) => {
+])("read cache › reads a file again after it was %s", (_how, change) => {
   const { path, look } = watched("one");
   look();
   change(path);
   expect(look()).toEqual({ text: readFileSync(path, "utf8"), reads: 2 });
 });
 
-test("one that has just changed is read at every look: a second change might not be told from the first", () => {
+test("read cache › always reads a file that has just changed, since a second change could look the same", () => {
   const { look } = watched("one", 0);
   expect([look(), look(), look()].map(({ reads }) => reads)).toEqual([1, 2, 3]);
 });
 
-test("one that is gone is neither read nor remembered", () => {
+test("read cache › neither reads nor remembers a missing file", () => {
   const { path, look } = watched("one");
   look();
   rmSync(path);
@@ -65,7 +65,7 @@ test("one that is gone is neither read nor remembered", () => {
   ]);
 });
 
-test("what cannot be read is tried again at the next look", () => {
+test("read cache › retries a file that could not be read", () => {
   const { path, look } = watched("one");
   rmSync(path);
   mkdirSync(path);
