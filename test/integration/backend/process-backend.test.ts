@@ -26,8 +26,8 @@ writeFileSync(ready, "x");
 
 test("process backend › parent and child ring each other over descriptor 3, and the child survives its loss", async () => {
   const t = privateTmux();
-  const heard: string[] = [];
-  const backend = processBackend({ onChildBell: (instance) => heard.push(instance) });
+  const rings: string[] = [];
+  const backend = processBackend({ onChildBell: (instance) => rings.push(instance) });
   onTestFinished(() => backend.release());
   const file = join(t.home, "rings-back.mjs");
   writeFileSync(file, RINGS_BACK);
@@ -36,7 +36,7 @@ test("process backend › parent and child ring each other over descriptor 3, an
   const [place] = placesOf(await backend.spawn([request], { kind: "session" }));
   if (place === undefined) throw new Error("no place");
   expect(backend.ringChild(request.instance)).toBe(true);
-  await eventually("the answer", () => heard.includes(request.instance));
+  await eventually("the answer", () => rings.includes(request.instance));
   expect(await backend.capture(place, 5)).toEqual(["rung 1"]);
   backend.release();
   await eventually(

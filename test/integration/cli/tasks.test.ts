@@ -257,7 +257,7 @@ describe("a task file that cannot be read", () => {
     expect((await teams(["status", "--json"])).json()).toMatchObject({
       tasks: { completed: 1, broken: ["3"] },
     });
-    // A task that waits for #3 stays blocked: nobody can tell whether #3 is completed.
+    // A task that waits for #3 stays blocked: the state of #3 is unknown.
     expect(await taskOf(teams, ["claim", "--as", "dev"])).toMatchObject({ id: "2" });
     expect((await teams(["task", "claim", "--as", "dev", "--json"])).error()).toMatchObject({
       code: "TASK_NOT_FOUND",

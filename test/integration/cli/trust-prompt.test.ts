@@ -55,21 +55,21 @@ describe("trust prompt (S70)", () => {
   ])(
     "asks once for a directory with settings, and the answer %j sets trust to %s",
     async (answer, trusted) => {
-      const there = directory([answer]);
-      await there.ask();
-      expect(there.said()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
-      expect(there.trust()).toBe(trusted);
-      await there.ask();
-      expect(there.asked()).toBe(1);
+      const prompt = directory([answer]);
+      await prompt.ask();
+      expect(prompt.said()).toMatch(/settings\.json: env\n.*\[y\/N\] /s);
+      expect(prompt.trust()).toBe(trusted);
+      await prompt.ask();
+      expect(prompt.asked()).toBe(1);
     },
   );
 
   it("asks again if the input ended without an answer", async () => {
-    const there = directory([undefined, "y"]);
-    await there.ask();
-    expect(there.trust()).toBeUndefined();
-    await there.ask();
-    expect(there.trust()).toBe(true);
+    const prompt = directory([undefined, "y"]);
+    await prompt.ask();
+    expect(prompt.trust()).toBeUndefined();
+    await prompt.ask();
+    expect(prompt.trust()).toBe(true);
   });
 
   it.each<[string, Given]>([
@@ -77,8 +77,8 @@ describe("trust prompt (S70)", () => {
     ["--json is given", { json: true }],
     ["the settings only deny", { settings: { permissions: { deny: ["Bash"] } } }],
   ])("does not ask if %s", async (_, given) => {
-    const there = directory([], given);
-    await there.ask();
-    expect([there.said(), existsSync(join(there.root, "teams-trust.json"))]).toEqual(["", false]);
+    const prompt = directory([], given);
+    await prompt.ask();
+    expect([prompt.said(), existsSync(join(prompt.root, "teams-trust.json"))]).toEqual(["", false]);
   });
 });

@@ -29,7 +29,7 @@ import { changeTask, createTask, deleteTask, getTask, listTasks } from "../../..
 import { deadProcess, statusOf } from "../../support/records.ts";
 import { testTeam } from "../../support/team.ts";
 
-const look = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
+const check = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: false });
 const fix = (ref: TeamRef): Promise<Finding[]> => checkTeams(ref.home, { fix: true });
 const WHOLE = [{ name: "teams", level: "ok", text: "all files are whole: crew" }];
 
@@ -62,7 +62,7 @@ test("checkTeams › reports whole teams as whole, and changes nothing", async (
   await deliver(ref, { from: "dev", to: "team-lead", text: "hi" });
   writeStatus(ref, "dev", statusOf());
   const before = bytesIn(ref.home.root);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
   expect(await fix(ref)).toEqual(WHOLE);
   expect(bytesIn(ref.home.root)).toEqual(before);
 });
@@ -74,7 +74,7 @@ describe("checkTeams with a broken config", () => {
     const { members, ...rest } = whole;
     const text = JSON.stringify({ ...rest, theirs: 1, members }, undefined, 2).slice(0, -20);
     writeFileSync(ref.paths.config, text);
-    const [found] = await look(ref);
+    const [found] = await check(ref);
     expect(found).toMatchObject({
       name: "team crew",
       level: "fail",
@@ -89,7 +89,7 @@ describe("checkTeams with a broken config", () => {
     expect(readTeam(ref)).toMatchObject({ schemaVersion: whole.schemaVersion, theirs: 1 });
     expect(readTeam(ref).members.slice(0, 2)).toEqual(whole.members.slice(0, 2));
     expect(originalsOf(ref.paths.config)).toEqual([text]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("repairs it only by name if its owner is unclear (S76)", async () => {
@@ -148,12 +148,12 @@ test("checkTeams › restores the team name that is missing or wrong in a config
   const ref = await testTeam();
   for (const name of ["../../evil", "other"]) {
     await updateTeam(ref, (config) => ({ ...config, name }));
-    expect(await look(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining(name) }]);
+    expect(await check(ref)).toMatchObject([{ level: "fail", text: expect.stringContaining(name) }]);
     await fix(ref);
     expect(readTeam(ref).name).toBe("crew");
   }
   await updateTeam(ref, (config) => ({ ...config, name: "Crew" }));
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
 describe("checkTeams with broken tasks", () => {
@@ -169,7 +169,7 @@ describe("checkTeams with broken tasks", () => {
     }).slice(0, -3);
     writeFileSync(ref.paths.task("2"), cut);
     writeFileSync(ref.paths.task("3"), '{"id');
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
     const texts = (await fix(ref)).map(({ text }) => text);
     expect(texts).toMatchObject([
       expect.stringContaining("repaired task #2"),
@@ -186,7 +186,7 @@ describe("checkTeams with broken tasks", () => {
     expect(originalsOf(ref.paths.task("2"))).toEqual([cut]);
     expect(originalsOf(ref.paths.task("3"))).toEqual(['{"id']);
     expect((await createTask(ref, { subject: "next" })).id).toBe("4");
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("corrects a task's number to the one of its file", async () => {
@@ -201,7 +201,7 @@ describe("checkTeams with broken tasks", () => {
     const ref = await testTeam();
     for (const subject of ["one", "two"]) await createTask(ref, { subject });
     await changeTask(ref, "1", (task) => ({ ...task, blocks: ["2"], blockedBy: ["9"] }));
-    expect(await look(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("out of step") }]);
+    expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("out of step") }]);
     await fix(ref);
     expect(listTasks(ref)).toMatchObject([
       { blocks: ["2"], blockedBy: [] },
@@ -232,11 +232,11 @@ describe("checkTeams with broken tasks", () => {
   test("ignores a high-water mark that is too high", async () => {
     const ref = await testTeam();
     writeFileSync(ref.paths.highWaterMark, "99999999999999999999", { mode: 0o600 });
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["warn"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["warn"]);
     expect((await createTask(ref, { subject: "next" })).id).toBe("1");
     expect(listTasks(ref)).toHaveLength(1);
     await fix(ref);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("raises an unreadable high-water mark to the highest known number", async () => {
@@ -245,7 +245,7 @@ describe("checkTeams with broken tasks", () => {
     await deleteTask(ref, "2");
     writeFileSync(ref.paths.highWaterMark, "\0\0");
     writeFileSync(`${ref.paths.task("7")}.broken-1`, "{", { mode: 0o600 });
-    expect(await look(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("#7") }]);
+    expect(await check(ref)).toMatchObject([{ level: "warn", text: expect.stringContaining("#7") }]);
     await fix(ref);
     expect((await createTask(ref, { subject: "next" })).id).toBe("8");
   });
@@ -258,13 +258,13 @@ describe("checkTeams with broken messages", () => {
     const path = ref.paths.inbox("dev");
     writeFileSync(path, readFileSync(path, "utf8").replace(/\]$/, ',{"from":"x'));
     writeFileSync(ref.paths.inbox("rev"), readFileSync(ref.paths.inbox("rev"), "utf8").replace(/\]$/, ",7]"));
-    expect((await look(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
+    expect((await check(ref)).map(({ level }) => level)).toEqual(["fail", "fail"]);
     expect((await fix(ref)).map(({ level }) => level)).toEqual(["ok", "ok"]);
     for (const name of ["dev", "rev"]) {
       expect(await history(ref, name)).toMatchObject([{ text: `for ${name}` }]);
     }
     expect(originalsOf(path)).toHaveLength(1);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("quarantines a stray inbox, unless a member lost from the config may need it", async () => {
@@ -283,7 +283,7 @@ describe("checkTeams with broken messages", () => {
     await fix(ref);
     expect(strays.map((path) => existsSync(path))).toEqual([false, true, true, true]);
     expect(originalsOf(strays[0] as string)).toEqual([texts[0]]);
-    const left = (await look(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
+    const left = (await check(ref)).map(({ level, text, remedy }) => `${level} ${text} → ${remedy}`);
     expect(left).toHaveLength(4);
     expect(left).toContainEqual(expect.stringMatching(/^fail config.json names no team-lead → Put/));
     expect(left).toContainEqual(expect.stringMatching(/^warn .*unread.json.*; 1 of its messages.*→ .*rm/));
@@ -311,12 +311,12 @@ describe("checkTeams with broken messages", () => {
   test("quarantines an unreadable journal", async () => {
     const ref = await testTeam(["dev"]);
     writeFileSync(ref.paths.journal, "garbage\nmore\n", { mode: 0o600 });
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "fail", text: expect.stringContaining(ref.paths.journal) },
     ]);
     await fix(ref);
     expect(originalsOf(ref.paths.journal)).toEqual(["garbage\nmore\n"]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("ends the journal's cut line, and changes nothing else", async () => {
@@ -324,7 +324,7 @@ describe("checkTeams with broken messages", () => {
     await deliver(ref, { from: "team-lead", to: "dev", text: "hi" });
     appendFileSync(ref.paths.journal, '{"at":1,"id"');
     const torn = readFileSync(ref.paths.journal, "utf8");
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: expect.stringContaining("never finished") },
     ]);
     await fix(ref);
@@ -362,14 +362,14 @@ test("checkTeams › quarantines unreadable requests and records, and removes or
   writeFileSync(status, "{");
   writeFileSync(join(ref.paths.requests, "bad.json"), "{", { mode: 0o600 });
   writeFileSync(join(ref.paths.requests, "gone.answer"), '{"approve":true,"at":1}', { mode: 0o600 });
-  expect((await look(ref)).map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
+  expect((await check(ref)).map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
   await fix(ref);
   expect(originalsOf(status)).toEqual(["{"]);
   expect(originalsOf(join(ref.paths.requests, "bad.json"))).toEqual(["{"]);
   expect(listRequests(ref).map(({ id }) => id)).toEqual(["open"]);
   expect(existsSync(ref.paths.request("q").answer)).toBe(true);
   expect(existsSync(join(ref.paths.requests, "gone.answer"))).toBe(false);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
 describe("checkTeams after a crash", () => {
@@ -390,7 +390,7 @@ describe("checkTeams after a crash", () => {
     for (const path of [half, ours]) writeFileSync(path, "{", { mode: 0o600 });
     age(half, 0.1);
     symlinkSync(ownerRecord("y"), `${ref.paths.inbox("dev")}.q`);
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: `ended processes left locks on ${config}, ${inbox}, ${task}` },
       { level: "warn", text: `ended processes left half-written files: ${half}` },
     ]);
@@ -400,7 +400,7 @@ describe("checkTeams after a crash", () => {
       `.config.json.${process.pid}.1.tmp`,
     ]);
     expect(readdirSync(ref.paths.inboxes).filter((name) => name.endsWith(".q"))).toEqual(["dev.json.q"]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 
   test("names locks that never expire and keeps them; a common lock is not reported", async () => {
@@ -439,7 +439,7 @@ describe("checkTeams after a crash", () => {
       writeStatus(ref, name, statusOf({ process }));
       if (name !== "young") age(ref.paths.agent(name).run, 2);
     }
-    expect((await look(ref)).map(({ remedy }) => remedy)).toMatchObject([
+    expect((await check(ref)).map(({ remedy }) => remedy)).toMatchObject([
       expect.stringContaining("teams kill"),
       "Repair it: teams doctor --fix",
       expect.stringContaining("rm -r"),
@@ -452,14 +452,14 @@ describe("checkTeams after a crash", () => {
     const ref = await testTeam(["dev"]);
     chmodSync(ref.paths.config, 0o644);
     chmodSync(ref.paths.inboxes, 0o755);
-    expect(await look(ref)).toMatchObject([
+    expect(await check(ref)).toMatchObject([
       { level: "warn", text: expect.stringContaining(ref.paths.inboxes) },
     ]);
     await fix(ref);
     expect([statSync(ref.paths.config).mode & 0o777, statSync(ref.paths.inboxes).mode & 0o777]).toEqual([
       0o600, 0o700,
     ]);
-    expect(await look(ref)).toEqual(WHOLE);
+    expect(await check(ref)).toEqual(WHOLE);
   });
 });
 
@@ -509,12 +509,12 @@ test("checkTeams › restores the owner's write permission", async () => {
   await deliver(ref, { from: "team-lead", to: "dev", text: "hi" });
   const closed = [ref.paths.inboxes, ref.paths.tasks, ref.paths.journal];
   for (const path of closed) chmodSync(path, path === ref.paths.journal ? 0o400 : 0o500);
-  const [found] = await look(ref);
+  const [found] = await check(ref);
   expect(found).toMatchObject({ level: "fail", remedy: "Repair it: teams doctor --fix" });
   for (const path of closed) expect(found?.text).toContain(path);
   await fix(ref);
   expect(closed.map((path) => statSync(path).mode & 0o700)).toEqual([0o700, 0o700, 0o600]);
-  expect(await look(ref)).toEqual(WHOLE);
+  expect(await check(ref)).toEqual(WHOLE);
 });
 
 test("checkTeams › names a directory in a file's place, and still checks the rest", async () => {
@@ -525,7 +525,7 @@ test("checkTeams › names a directory in a file's place, and still checks the r
   const other = await createTeamFiles(ref.home, { name: "other", leadSessionId: "s", leadCwd: "/", now: 1 });
   rmSync(other.paths.config);
   mkdirSync(other.paths.config, { mode: 0o700 });
-  const texts = (await look(ref)).map(({ text }) => text);
+  const texts = (await check(ref)).map(({ text }) => text);
   for (const path of [ref.paths.journal, ref.paths.inbox("dev"), ref.paths.task("1"), other.paths.config]) {
     expect(texts).toContainEqual(expect.stringContaining(path));
   }

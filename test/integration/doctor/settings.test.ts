@@ -5,7 +5,7 @@ import { checkSettings } from "../../../src/doctor/settings.ts";
 import { cliIn } from "../../support/cli.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
-function look(user: unknown, project?: unknown) {
+function findings(user: unknown, project?: unknown) {
   const directory = temporaryDirectory();
   const [root, cwd] = [join(directory, "root"), join(directory, "project")];
   const write = (path: string, value: unknown): void => {
@@ -20,24 +20,24 @@ function look(user: unknown, project?: unknown) {
 }
 
 it("checkSettings › accepts readable settings, including entries of other programs", () => {
-  expect(look({})).toEqual(["ok can be read"]);
-  expect(look({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
+  expect(findings({})).toEqual(["ok can be read"]);
+  expect(findings({ theme: "dark", hooks: { SessionStart: [1], PreToolUze: [] } })).toEqual([
     "ok can be read; these hooks are other programs': SessionStart, PreToolUze",
   ]);
 });
 
 it("checkSettings › fails for settings that commands refuse, with file and key", () => {
   const hooks = { PreToolUse: [{ matcher: "Glob", hooks: [{ command: 5 }] }] };
-  expect(look({ hooks })).toEqual([
+  expect(findings({ hooks })).toEqual([
     expect.stringMatching(/^fail .*settings\.json: hooks\.PreToolUse\[0\]\.hooks\[0\]/),
   ]);
-  expect(look("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
+  expect(findings("{")).toEqual([expect.stringMatching(/^fail .*settings\.json is not JSON/)]);
 });
 
 it("checkSettings › warns about entries without effect: broken rules, unknown hook types, untrusted settings", () => {
   const permissions = { allow: ["Bash(git"], deny: ["Read"] };
   const hooks = { Stop: [{ hooks: [{ type: "prompt", prompt: "Is it done?" }, { type: "command" }] }] };
-  expect(look({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
+  expect(findings({ permissions, hooks }, { permissions: { allow: ["Bash"] } })).toEqual([
     "ok can be read",
     expect.stringContaining('warn the permission rule "Bash(git" cannot be read'),
     'warn a hook of Stop is not run: its type is "prompt", and only "command" is',

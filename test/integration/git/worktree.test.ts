@@ -177,7 +177,7 @@ describe("creating a worktree", () => {
     expect(git(repository, "log", "--format=%s", "-1", MADE)).toBe("second");
   });
 
-  test("reports how many commits it is ahead of and behind its base", async () => {
+  test("counts the commits ahead and behind relative to the base", async () => {
     const { path, base } = await add();
     expect(await aheadBehind(path, base, ENV)).toEqual({ ahead: 0, behind: 0 });
     writeFileSync(join(path, "two.txt"), "two\n");
@@ -212,7 +212,7 @@ describe("S46: removing a worktree", () => {
     expect(await unsavedIn(path, MADE, ENV)).toEqual({ changed: 0, untracked: 0, commits: 1 });
   });
 
-  test("counts the commits of its own branch even when HEAD has left it", async () => {
+  test("counts the commits on its branch even if HEAD has left it", async () => {
     const { path } = await add();
     writeFileSync(join(path, "new.txt"), "new\n");
     commit(path, "second");
@@ -230,7 +230,7 @@ describe("S46: removing a worktree", () => {
     expect(existsSync(join(path, "late.txt"))).toBe(true);
   });
 
-  test("refuses a directory that is no longer a worktree, and spares the repository around it", async () => {
+  test("refuses a directory that has stopped being a worktree, and spares the repository around it", async () => {
     const { path, branch } = await add();
     rmSync(join(path, ".git"));
     for (const ask of [

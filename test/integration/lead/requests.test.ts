@@ -334,7 +334,7 @@ describe("answering an approval", () => {
     expect(await history(ref, "dev")).toHaveLength(1);
   });
 
-  it("sends one answer when the inbox is locked, whoever answers meanwhile", async () => {
+  it("sends the first answer once the inbox is unlocked, despite a second one", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "p", 1);
     let release = (): void => undefined;

@@ -347,7 +347,7 @@ test("audit scripts › fail with one sentence outside a repository", () => {
 });
 
 describe("audit guard", () => {
-  test("accepts a new report path, and an older report of its own", () => {
+  test("accepts a new path, and an older audit report", () => {
     const report = join(top, "AUDIT.md");
     expect(script("guard", [report]).out).toBe("report: is new\n");
     writeFileSync(report, `${MARKER}# Old\n`);

@@ -15,9 +15,8 @@ const isFull = process.env.CROWD === "full";
 const OURS = isFull ? { writers: 64, messages: 500 } : { writers: 24, messages: 60 };
 const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages: 4 };
 /**
- * Longest pause in milliseconds between two messages of one foreign writer. Sixteen writers then send eight
- * messages a second: at four times that rate foreign writers block each other on a busy machine and give up,
- * without any of ours involved.
+ * Longest pause in milliseconds between two messages of one foreign writer. Sixteen writers then send eight messages
+ * a second: at four times that rate they block each other on a busy machine and give up, even without our writers.
  */
 const PAUSE = "4000";
 const DEADLINE = isFull ? 600_000 : 120_000;
@@ -100,7 +99,7 @@ function bySender(texts: readonly string[]): Record<string, string[]> {
 }
 
 /**
- * Expects each message's text in the journal, one "queued" line for each of ours, and "delivered" for all.
+ * Expects each message's text in the journal, one "queued" line for each from our writers, and "delivered" for all.
  */
 function expectJournalled(ref: TeamRef, received: ReadonlyMap<string, string>): void {
   const lines = readFileSync(ref.paths.journal, "utf8").trimEnd().split("\n");

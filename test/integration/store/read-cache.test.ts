@@ -12,19 +12,19 @@ function watched(text: string, laterMs = LATER_MS) {
   writeFileSync(path, text);
   const remembered = new Remembered({ now: () => Date.now() + laterMs });
   let reads = 0;
-  const look = (): { readonly text: string | undefined; readonly reads: number } => {
+  const get = (): { readonly text: string | undefined; readonly reads: number } => {
     const read = (): string => {
       reads += 1;
       return readFileSync(path, "utf8");
     };
     return { text: remembered.of(path, read), reads };
   };
-  return { path, look };
+  return { path, get };
 }
 
 test("read cache › reads an unchanged file once", () => {
-  const { look } = watched("one");
-  expect([look(), look(), look()].map(({ reads }) => reads)).toEqual([1, 1, 1]);
+  const { get } = watched("one");
+  expect([get(), get(), get()].map(({ reads }) => reads)).toEqual([1, 1, 1]);
 });
 
 test.each([
@@ -44,34 +44,34 @@ test.each([
     },
   ],
 ])("read cache › reads a file again after it was %s", (_how, change) => {
-  const { path, look } = watched("one");
-  look();
+  const { path, get } = watched("one");
+  get();
   change(path);
-  expect(look()).toEqual({ text: readFileSync(path, "utf8"), reads: 2 });
+  expect(get()).toEqual({ text: readFileSync(path, "utf8"), reads: 2 });
 });
 
-test("read cache › always reads a file that has just changed, since a second change could look the same", () => {
-  const { look } = watched("one", 0);
-  expect([look(), look(), look()].map(({ reads }) => reads)).toEqual([1, 2, 3]);
+test("read cache › always reads a file that has just changed, since a second change could get the same", () => {
+  const { get } = watched("one", 0);
+  expect([get(), get(), get()].map(({ reads }) => reads)).toEqual([1, 2, 3]);
 });
 
 test("read cache › neither reads nor remembers a missing file", () => {
-  const { path, look } = watched("one");
-  look();
+  const { path, get } = watched("one");
+  get();
   rmSync(path);
-  expect([look(), look()]).toEqual([
+  expect([get(), get()]).toEqual([
     { text: undefined, reads: 1 },
     { text: undefined, reads: 1 },
   ]);
 });
 
 test("read cache › retries a file that could not be read", () => {
-  const { path, look } = watched("one");
+  const { path, get } = watched("one");
   rmSync(path);
   mkdirSync(path);
-  expect(look).toThrow("EISDIR");
-  expect(look).toThrow("EISDIR");
+  expect(get).toThrow("EISDIR");
+  expect(get).toThrow("EISDIR");
   rmSync(path, { recursive: true });
   writeFileSync(path, "two");
-  expect(look().text).toBe("two");
+  expect(get().text).toBe("two");
 });

@@ -66,11 +66,11 @@ describe("focusPane", () => {
   test("switches no client for a caller of another server with the same pane id (S39)", async () => {
     const [t, other] = [privateTmux(), privateTmux()];
     const { pane } = t.session("work");
-    const look = other.session("elsewhere");
-    expect(look.pane).toBe(pane);
+    const outside = other.session("elsewhere");
+    expect(outside.pane).toBe(pane);
     await t.attach("=work");
     const [one] = await spawnTwo(t, { kind: "team-window", callerPane: pane });
-    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(look.pane)));
+    const outcome = await focusPane(t.server, one, tmuxAround(other.inside(outside.pane)));
     const argv = ["env", "-u", "TMUX", "tmux", ...t.server.socketArgs, "attach-session"];
     expect(outcome).toEqual({
       kind: "command",

@@ -21,7 +21,7 @@ describe("a team window with a pane of the user (S67)", () => {
     expect(settings(window)).toEqual(plain());
   });
 
-  test("becomes plain also when agents exit, when it held one agent only, and when panes are hidden", async () => {
+  test("becomes plain when its agents exit, even a single one, and when its panes are hidden", async () => {
     const { t, backend, spawn, settings, plain, usersPane } = inside();
     const ended = await spawn("team-window", "a", "b");
     const window = await usersPane(ended);

@@ -366,7 +366,7 @@ function four(t: PrivateTmux): SpawnRequest[] {
   return ["a", "b", "c", "d"].map((name) => requestFor(t, name));
 }
 
-/** What a spawn must not change: the user's window, focus, sizes, and all global options and hooks. */
+/** Returns everything that a spawn must not change: the user's window, focus, sizes, global options and hooks. */
 function state(t: PrivateTmux, pane: string): unknown {
   return {
     layout: t.tmux("display-message", "-p", "-t", pane, "#{window_layout}"),

@@ -46,9 +46,9 @@ function rewrite(ref: TeamRef, id: string, change: Partial<Task>): void {
 /** Starts two observers of one team with separate memories. @returns lets both check */
 async function watchers(ref: TeamRef): Promise<() => Promise<unknown>> {
   const both = [lookingContext(ref), lookingContext(ref)];
-  const look = (): Promise<unknown> => Promise.all(both.map(lookAtTasks));
-  await look();
-  return look;
+  const poll = (): Promise<unknown> => Promise.all(both.map(lookAtTasks));
+  await poll();
+  return poll;
 }
 
 const COMPLETED = "task_completed #1 of a";
@@ -57,10 +57,10 @@ const UNBLOCKED = "task_assignment #2 of a";
 describe("a task completed by another program", () => {
   it("is reported once to the lead and to the blocked owner, with any number of observers (S57)", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
-    for (const _look of ["first", "second"]) {
-      await look();
+    for (const _poll of ["first", "second"]) {
+      await poll();
       expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED]);
       expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
     }
@@ -69,12 +69,12 @@ describe("a task completed by another program", () => {
   it("is reported at once while a process observes", async () => {
     const ref = await twoTasks();
     const watching = new AbortController();
-    let looks = 0;
+    let polls = 0;
     const watch = supervise(lookingContext(ref), {
       signal: watching.signal,
       onEnd: () => undefined,
       onChange: () => {
-        looks += 1;
+        polls += 1;
       },
       onProblem: (problem) => expect(problem).toBe(""),
     });
@@ -82,7 +82,7 @@ describe("a task completed by another program", () => {
       watching.abort();
       await watch;
     });
-    await eventually("the first look", () => looks > 0);
+    await eventually("the first poll", () => polls > 0);
     rewrite(ref, "1", { status: "completed" });
     // Sooner than the slow check, with room for a busy machine.
     await eventually("the news", async () => (await notified(ref, "b")).length === 1, 4_000);
@@ -91,43 +91,43 @@ describe("a task completed by another program", () => {
   it("is noticed even if the file is written in place, which leaves the directory unchanged", async () => {
     const ref = await twoTasks();
     for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     expect(statSync(ref.paths.tasks).mtimeMs).toBe(1_000);
-    await look();
+    await poll();
     expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
   });
 
   it("is checked without reading any task file if nothing changed", async () => {
     const ref = await twoTasks();
     for (const path of [ref.paths.task("1"), ref.paths.task("2"), ref.paths.tasks]) utimesSync(path, 1, 1);
-    const look = await watchers(ref);
-    const { read } = await countBytes(look);
+    const poll = await watchers(ref);
+    const { read } = await countBytes(poll);
     expect(read).toBe(2 * readFileSync(ref.paths.config).length);
   });
 
   it("is reported again after each reopening", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
-    await look();
+    await poll();
     await updateTask(ref, LEAD_NAME, "1", { status: "in_progress" });
-    await look();
+    await poll();
     rewrite(ref, "1", { status: "completed" });
-    await look();
+    await poll();
     rewrite(ref, "1", { status: "in_progress" });
-    await look();
+    await poll();
     await updateTask(ref, "a", "1", { status: "completed" });
-    await look();
+    await poll();
     expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED, COMPLETED, COMPLETED]);
     expect(await notified(ref, "b")).toEqual([UNBLOCKED, UNBLOCKED, UNBLOCKED]);
   });
 
   it("is not reported again if one of our members completed it", async () => {
     const ref = await twoTasks();
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     await updateTask(ref, "a", "1", { status: "completed" });
-    await look();
+    await poll();
     expect(await notified(ref, LEAD_NAME)).toEqual([COMPLETED]);
     expect(await notified(ref, "b")).toEqual([UNBLOCKED]);
   });
@@ -142,10 +142,10 @@ describe("a task completed by another program", () => {
   it("is ignored in another program's team, which has its own lead (S76)", async () => {
     const ref = await twoTasks();
     await updateTeam(ref, ({ schemaVersion: _ours, ...foreign }) => foreign as never);
-    const look = await watchers(ref);
+    const poll = await watchers(ref);
     rewrite(ref, "1", { status: "completed" });
     const before = bytesOf(ref);
-    await look();
+    await poll();
     expect(bytesOf(ref)).toEqual(before);
   });
 });
@@ -160,9 +160,9 @@ it("task notifications › tell an owner once when two blockers complete at the 
   const ref = await testTeam(["a", "b", "c"]);
   for (const subject of ["1", "2"]) await addTask(ref, LEAD_NAME, { subject });
   await addTask(ref, "c", { subject: "3", owner: "c", blockedBy: ["1", "2"] });
-  const look = await watchers(ref);
+  const poll = await watchers(ref);
   for (const id of ["1", "2"]) rewrite(ref, id, { status: "completed" });
-  await look();
+  await poll();
   expect(await notified(ref, "c")).toHaveLength(1);
 });
 
