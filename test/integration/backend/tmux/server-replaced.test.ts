@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { layOutTeam } from "../../../src/backend/tmux/apply-layout.ts";
-import { openSidebarPane } from "../../../src/backend/tmux/sidebar-pane.ts";
-import { closeTeamSession, openTeamSession } from "../../../src/backend/tmux/team-session.ts";
-import { tmuxPaneBackend } from "../../../src/backend/tmux/tmux-backend.ts";
-import type { TmuxServer } from "../../../src/tmux/server.ts";
-import { placesOf, requestFor } from "../../support/spawns.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux-server.ts";
+import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
+import { openSidebarPane } from "../../../../src/backend/tmux/sidebar-pane.ts";
+import { closeTeamSession, openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import type { TmuxServer } from "../../../../src/tmux/server.ts";
+import { placesOf, requestFor } from "../../../support/spawns.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
 
 /** Loads the modules as a newly started process does. */
 async function newProcess() {
   vi.resetModules();
-  const { temporaryBeside, temporaryWriter } = await import("../../../src/os/files/fs.ts");
-  const { replaceFile } = await import("../../../src/os/files/atomic-write.ts");
+  const { temporaryBeside, temporaryWriter } = await import("../../../../src/os/files/fs.ts");
+  const { replaceFile } = await import("../../../../src/os/files/atomic-write.ts");
   return { temporaryBeside, temporaryWriter, replaceFile };
 }
 

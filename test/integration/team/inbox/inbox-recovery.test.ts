@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, pending, unreadCount } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
-import { statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { acknowledge, pending, unreadCount } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
+import { statusOf } from "../../../support/records.ts";
+import { testTeam } from "../../../support/team.ts";
 
 const entry = (text: string, more = {}) => ({
   from: "peer",

@@ -1,30 +1,30 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { journalLine } from "../../../src/schema/inbox.ts";
-import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { addMembers, removeMember } from "../../../src/team/members/members.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { repairLinks } from "../../../src/team/repair/repair-dependencies.ts";
+import { journalLine } from "../../../../src/schema/inbox.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
+import { createTeamFiles, readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { acknowledge, noteProgress, pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, removeMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { type TeamRef, teamRef } from "../../../../src/team/ref.ts";
+import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
 import {
   answerRequest,
   listRequests,
   openRequest,
   readAnswer,
   readRequest,
-} from "../../../src/team/requests/requests.ts";
-import { claimTask } from "../../../src/team/tasks/claim-task.ts";
-import { taskIds } from "../../../src/team/tasks/task-ids.ts";
-import { changeTask, findTask, getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { statusOf } from "../../support/records.ts";
-import { retireMember } from "../../support/retire.ts";
+} from "../../../../src/team/requests/requests.ts";
+import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
+import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
+import { changeTask, findTask, getTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { statusOf } from "../../../support/records.ts";
+import { retireMember } from "../../../support/retire.ts";
 
 export interface Case {
   /** Name of the operation in the script `stopped`. */

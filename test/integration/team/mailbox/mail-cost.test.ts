@@ -1,16 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { formatJson } from "../../../src/store/format-json.ts";
-import { appendJournal } from "../../../src/team/inbox/journal.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
-import { acknowledge, noteProgress, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { countBytes, type FileTraffic } from "../../support/count-bytes.ts";
-import { statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
+import { formatJson } from "../../../../src/store/format-json.ts";
+import { appendJournal } from "../../../../src/team/inbox/journal.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
+import { acknowledge, noteProgress, pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { countBytes, type FileTraffic } from "../../../support/count-bytes.ts";
+import { statusOf } from "../../../support/records.ts";
+import { testTeam } from "../../../support/team.ts";
 
 /** More messages than stay in the array, so that the steady state is measured. */
 const WARM_UP = 45;

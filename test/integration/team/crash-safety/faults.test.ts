@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { lstatSync, readdirSync, rmdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemCode } from "../../../src/errors.ts";
-import { pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { type Script, script } from "../../support/run-ts.ts";
-import { seeded } from "../../support/seeded.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { systemCode } from "../../../../src/errors.ts";
+import { pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { type Script, script } from "../../../support/run-ts.ts";
+import { seeded } from "../../../support/seeded.ts";
+import { testTeam } from "../../../support/team.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
 
 /** Runs `"$@"` after some shell commands; `$1` is the root that the script gets. */
 const shell = (first: string): readonly string[] => ["sh", "-c", `${first}; exec "$@"`, "sh"];

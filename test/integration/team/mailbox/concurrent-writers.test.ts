@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { JournalLine } from "../../../src/schema/inbox.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { type Script, script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
+import type { JournalLine } from "../../../../src/schema/inbox.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { type Script, script } from "../../../support/run-ts.ts";
+import { testTeam } from "../../../support/team.ts";
 
 const sendMany = script("send-many");
 const foreignWriter = script("foreign-writer");

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { expect, it, test } from "vitest";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { repairLinks } from "../../../src/team/repair/repair-dependencies.ts";
-import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
-import { createTask, getTask, readTasks } from "../../../src/team/tasks/tasks.ts";
-import { updateTask } from "../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../support/at-every-step.ts";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
+import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
+import { createTask, getTask, readTasks } from "../../../../src/team/tasks/tasks.ts";
+import { updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { atEveryStep } from "../../../support/at-every-step.ts";
+import { script } from "../../../support/run-ts.ts";
+import { testTeam } from "../../../support/team.ts";
 
 const flow = script("flow");
 

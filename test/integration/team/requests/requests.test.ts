@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { answerRequest, openRequest, readAnswer, readRequest } from "../../../src/team/requests/requests.ts";
-import { testTeam } from "../../support/team.ts";
+import {
+  answerRequest,
+  openRequest,
+  readAnswer,
+  readRequest,
+} from "../../../../src/team/requests/requests.ts";
+import { testTeam } from "../../../support/team.ts";
 
 test("requests › contain no secret of the environment, and neither do their answers (S75)", async () => {
   // Secrets are collected once per process, at their first use.

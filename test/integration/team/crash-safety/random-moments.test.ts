@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createTeamFiles, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { patchMember } from "../../../src/team/members/members.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { changeTask, findTask, lockTasks } from "../../../src/team/tasks/tasks.ts";
-import { Acknowledged, type Operation } from "../../support/acknowledged.ts";
-import { Killable } from "../../support/killable.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { seeded } from "../../support/seeded.ts";
-import { testTeam } from "../../support/team.ts";
-import { within } from "../../support/within.ts";
+import { createTeamFiles, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { acknowledge, pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { type TeamRef, teamRef } from "../../../../src/team/ref.ts";
+import { changeTask, findTask, lockTasks } from "../../../../src/team/tasks/tasks.ts";
+import { Acknowledged, type Operation } from "../../../support/acknowledged.ts";
+import { Killable } from "../../../support/killable.ts";
+import { statusOf } from "../../../support/records.ts";
+import { script } from "../../../support/run-ts.ts";
+import { seeded } from "../../../support/seeded.ts";
+import { testTeam } from "../../../support/team.ts";
+import { within } from "../../../support/within.ts";
 
 const operations = script("random-operations");
 

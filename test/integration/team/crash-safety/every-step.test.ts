@@ -1,15 +1,15 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { teamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests/requests.ts";
-import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { testTeam } from "../../support/team.ts";
-import { within } from "../../support/within.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { teamRef } from "../../../../src/team/ref.ts";
+import { openRequest } from "../../../../src/team/requests/requests.ts";
+import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { statusOf } from "../../../support/records.ts";
+import { script } from "../../../support/run-ts.ts";
+import { testTeam } from "../../../support/team.ts";
+import { within } from "../../../support/within.ts";
 
 import { CASES } from "./cases.ts";
 

@@ -1,27 +1,27 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
-import { killTeammates } from "../../../src/operations/ending/kill.ts";
-import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
-import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
-import { startWorktree } from "../../../src/operations/worktrees/create-worktree.ts";
-import { setDiscard } from "../../../src/operations/worktrees/discard-worktree.ts";
-import { clearWorktree } from "../../../src/operations/worktrees/remove-worktree.ts";
-import { removeTree } from "../../../src/os/files/fs.ts";
-import { bootId } from "../../../src/os/process/identity.ts";
-import type { Ending } from "../../../src/schema/ending.ts";
-import { WORKTREE, worktreeOf } from "../../../src/schema/worktree.ts";
-import { importedConfig } from "../../../src/team/archive/rewrite-imported.ts";
-import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
-import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members/members.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { eventually } from "../../support/eventually.ts";
-import { GIT_IDENTITY, git } from "../../support/git.ts";
-import { deadProcess, statusOf } from "../../support/records.ts";
-import { testTeam } from "../../support/team.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
-import { contextOf } from "../../support/worker.ts";
+import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
+import { killTeammates } from "../../../../src/operations/ending/kill.ts";
+import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { startWorktree } from "../../../../src/operations/worktrees/create-worktree.ts";
+import { setDiscard } from "../../../../src/operations/worktrees/discard-worktree.ts";
+import { clearWorktree } from "../../../../src/operations/worktrees/remove-worktree.ts";
+import { removeTree } from "../../../../src/os/files/fs.ts";
+import { bootId } from "../../../../src/os/process/identity.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { WORKTREE, worktreeOf } from "../../../../src/schema/worktree.ts";
+import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { addMembers, findMember, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { GIT_IDENTITY, git } from "../../../support/git.ts";
+import { deadProcess, statusOf } from "../../../support/records.ts";
+import { testTeam } from "../../../support/team.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
+import { contextOf } from "../../../support/worker.ts";
 
 /** Creates a team whose member dev has a worktree and no process. */
 async function withWorktree() {

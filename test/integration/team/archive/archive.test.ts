@@ -12,26 +12,26 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
-import { replaceWithBytes } from "../../../src/os/files/tar.ts";
-import { identityOf } from "../../../src/os/process/identity.ts";
-import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/paths.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { exportTeam } from "../../../src/team/archive/export-team.ts";
-import { importTeam } from "../../../src/team/archive/import-team.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { acknowledge, pending } from "../../../src/team/mailbox/receive.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { judge } from "../../../src/team/members/judge-liveness.ts";
-import { findMember, patchMember } from "../../../src/team/members/members.ts";
-import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records/read-records.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests/requests.ts";
-import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
-import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { olderLog } from "../../../src/telemetry/rotating-log.ts";
+import { openTranscript } from "../../../../src/agent/conversation/transcript.ts";
+import { replaceWithBytes } from "../../../../src/os/files/tar.ts";
+import { identityOf } from "../../../../src/os/process/identity.ts";
+import { agentFileName, planPath, transcriptPath } from "../../../../src/protocol/paths.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { exportTeam } from "../../../../src/team/archive/export-team.ts";
+import { importTeam } from "../../../../src/team/archive/import-team.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { acknowledge, pending } from "../../../../src/team/mailbox/receive.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { judge } from "../../../../src/team/members/judge-liveness.ts";
+import { findMember, patchMember } from "../../../../src/team/members/members.ts";
+import { readExit, readPlace, readStatus, writePlace } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { openRequest } from "../../../../src/team/requests/requests.ts";
+import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
+import { changeTask, createTask, deleteTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { olderLog } from "../../../../src/telemetry/rotating-log.ts";
 import {
   allOf,
   described,
@@ -40,10 +40,10 @@ import {
   stream,
   type TestEntry,
   unpacked,
-} from "../../support/archive.ts";
-import { statusOf } from "../../support/records.ts";
-import { script } from "../../support/run-ts.ts";
-import { testHome, testTeam } from "../../support/team.ts";
+} from "../../../support/archive.ts";
+import { statusOf } from "../../../support/records.ts";
+import { script } from "../../../support/run-ts.ts";
+import { testHome, testTeam } from "../../../support/team.ts";
 
 const sendMany = script("send-many");
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
+import { makeFifos, openFifoBell, ring, ringBeside } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -81,6 +81,33 @@ test("ring › never blocks on a full FIFO", async () => {
   for (let i = 0; i < 70_000; i += 1) {
     if (ring(fifo) !== "rung") throw new Error(`Ring ${i} found nobody.`);
   }
+});
+
+test("ringBeside › rings the extra bell with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
+  const path = join(temporaryDirectory(), "bell");
+  let rings = 0;
+  const leave = ringBeside(path, () => {
+    rings += 1;
+  });
+  expect(ring(path)).toBe("rung");
+  await makeFifos([path]);
+  const bell = openFifoBell(path);
+  try {
+    expect(ring(path)).toBe("rung");
+    expect(await bell.wait({ timeoutMs: 5_000 })).toBe("rung");
+    expect(rings).toBe(2);
+    leave();
+    ring(path);
+    expect(rings).toBe(2);
+  } finally {
+    bell.close();
+  }
+});
+
+test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () => {
+  const path = join(temporaryDirectory(), "bell");
+  ringBeside(path, () => undefined)();
+  expect(ring(path)).toBe("nobody");
 });
 
 test.runIf(process.platform === "linux")("lifeline › ends when its holder is killed", async () => {

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
-import { deliver } from "../../../src/team/mailbox/send.ts";
-import { addMembers } from "../../../src/team/members/members.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { changeTask, createTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { testTeam } from "../../support/team.ts";
+import { SCHEMA_VERSION } from "../../../../src/schema/migrate.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { deliver } from "../../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { testTeam } from "../../../support/team.ts";
 
 const raw = (ref: TeamRef): Record<string, unknown> => JSON.parse(readFileSync(ref.paths.config, "utf8"));
 
