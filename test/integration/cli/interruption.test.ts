@@ -4,10 +4,7 @@ import { script } from "../../support/run-ts.ts";
 const start = script("interrupted");
 const startUnfinished = script("unfinished");
 
-/**
- * Milliseconds of work between the first interrupt and the next check: longer than the span in which signals
- * count as one.
- */
+/** Milliseconds of work after the first signal: longer than the span in which two signals count as one. */
 const BUSY = { SIGINT: "300", SIGTERM: "1200" };
 
 it.each(["SIGINT", "SIGTERM"] as const)(

@@ -238,8 +238,7 @@ describe("pressing Enter", () => {
 });
 
 describe("a user who types during a talk", () => {
-  // The calls of a talk: at least two captures, the paste, captures of its echo until it settles, Enter, its
-  // echo.
+  // The calls of a talk: two or more captures, the paste, captures until its echo settles, Enter, its echo.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "has the text submitted once or not at all (key before call %i)",
     async (nth) => {

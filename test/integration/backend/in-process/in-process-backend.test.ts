@@ -14,10 +14,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { placesOf, requestFor } from "../../../support/spawns.ts";
 import { type PrivateTmux, privateTmux } from "../../../support/tmux-server.ts";
 
-/**
- * Returns a backend whose workers are functions: each announces readiness, then runs the function of its
- * name.
- */
+/** Returns a backend whose workers are functions: each announces readiness, then runs its function. */
 function home(
   t: PrivateTmux,
   workers: Record<string, (start: WorkerStart) => Promise<number>>,

@@ -23,7 +23,7 @@ const SIDE_BY_SIDE = 4;
 const AT_ONCE_MS = 8_000;
 
 test.for(Object.entries(CASES))(
-  "crash safety › to %s, killed at any file-system step, loses nothing, and the next operation recovers (S26)",
+  "crash safety › a process killed at any step of “%s” loses nothing, and the next operation recovers (S26)",
   { timeout: 120_000 },
   async ([name, { operation = name, given, holds, recovers }]) => {
     const template = await testTeam(["a", "b"]);

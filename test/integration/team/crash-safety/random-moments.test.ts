@@ -22,10 +22,7 @@ const KILLS = 500;
 const TEAMS = 4;
 /** Longest time a process works before it is killed. */
 const LONGEST_LIFE_MS = 40;
-/**
- * Limit for a process that waits for a dead process's lock; a lock of another program would be released after
- * 10 s.
- */
+/** Limit for a process that waits for a dead process's lock; taking another program's lock would need 10 s. */
 const AT_ONCE_MS = 8_000;
 const SEED = Number(process.env.KILL_SEED) || Math.ceil(Math.random() * 1_000_000);
 
