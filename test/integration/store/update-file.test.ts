@@ -21,7 +21,7 @@ const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boo
   return { value: looks.length, content: `${text}+ours` };
 };
 
-test("changeFile › computes the change while other programs find the lock free", async () => {
+test("file update › computes the change while other programs find the lock free", async () => {
   const path = fileWith("old");
   const value = await changeFile(path, (text, isLocked) => {
     expect([isLocked, isThere(`${path}.lock`), isThere(`${path}.q`)]).toEqual([false, false, true]);
@@ -31,7 +31,7 @@ test("changeFile › computes the change while other programs find the lock free
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("changeFile › computes again under the lock if another program wrote meanwhile", async () => {
+test("file update › computes again under the lock if another program wrote meanwhile", async () => {
   const path = fileWith("old");
   const looks: boolean[] = [];
   const change = appending(looks);
@@ -44,7 +44,7 @@ test("changeFile › computes again under the lock if another program wrote mean
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("changeFile › notices a file that was created meanwhile", async () => {
+test("file update › notices a file that was created meanwhile", async () => {
   const path = join(temporaryDirectory(), "f");
   const looks: boolean[] = [];
   const change = appending(looks);
@@ -55,7 +55,7 @@ test("changeFile › notices a file that was created meanwhile", async () => {
   expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
 });
 
-test("changeFile › retries a failing change under the lock, and reports only that failure", async () => {
+test("file update › retries a failing change under the lock, and reports only that failure", async () => {
   const path = fileWith('["half');
   const parsed = changeFile(path, (text, isLocked) => {
     if (isLocked) expect(isThere(`${path}.lock`)).toBe(true);
@@ -69,14 +69,14 @@ test("changeFile › retries a failing change under the lock, and reports only t
   expect(await mended).toBe('["half');
 });
 
-test("changeFile › takes no lock if nothing changes", async () => {
+test("file update › takes no lock if nothing changes", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   expect(await changeFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
   rmdirSync(`${path}.lock`);
 });
 
-test("changeFile › leaves the file alone if the lock stays held", async () => {
+test("file update › leaves the file alone if the lock stays held", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   const change = changeFile(path, () => ({ value: undefined, content: "new" }), SHORT);
@@ -85,7 +85,7 @@ test("changeFile › leaves the file alone if the lock stays held", async () => 
   expect(readdirSync(join(path, "..")).sort()).toEqual(["f", "f.lock"]);
 });
 
-test("changeFile › runs the follow-up before the next writer's turn", async () => {
+test("file update › runs the follow-up before the next writer's turn", async () => {
   const path = fileWith("old");
   const seen: unknown[] = [];
   const written = (): void => {

@@ -83,7 +83,7 @@ test("ring › never blocks on a full FIFO", async () => {
   }
 });
 
-test("ringBeside › rings the extra bell with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
+test("extra bell › rings with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
   const path = join(temporaryDirectory(), "bell");
   let rings = 0;
   const leave = ringBeside(path, () => {

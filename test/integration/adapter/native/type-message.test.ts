@@ -13,7 +13,7 @@ const SHORT = { echoMs: 700, settleMs: 700, confirmMs: 700 };
 
 describe("typing a message into a pane (S29)", () => {
   test.each([[], ["alternate"], ["late"]])(
-    "submits 40 lines and 64 KB as one message each %j",
+    "submits 40 lines and 64 KB as one message each (program: %j)",
     async (...habits) => {
       const { t, reader } = await start(...habits);
       expect(await say(t, reader, FORTY)).toEqual({ kind: "sent" });

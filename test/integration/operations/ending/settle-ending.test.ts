@@ -130,7 +130,7 @@ describe("an ending that another process handles", () => {
     await expectSettled(ref, true);
   });
 
-  it("is awaited by finishMember, which takes over when the process dies", async () => {
+  it("is awaited when a member is removed, and taken over when the process dies", async () => {
     const { ref, end } = await claimedByAnother();
     const [done] = await Promise.all([finishMember(lookingContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);

@@ -34,7 +34,7 @@ const read = async (ref: TeamRef, agent = "a") =>
     (await pending(ref, agent)).map(({ key }) => key),
   );
 
-test("deliver › writes the shared format, the sender's colour and mode 0600", async () => {
+test("sending a message › writes the shared format, the sender's colour and mode 0600", async () => {
   const ref = await testTeam(["a", "b"]);
   const { messageId } = await deliver(ref, { from: "b", to: "a@crew", text: "hi", summary: "greets" });
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([
@@ -54,7 +54,7 @@ test("deliver › writes the shared format, the sender's colour and mode 0600", 
   expect((await pending(ref, "a"))[1]?.message.color).toBeUndefined();
 });
 
-test("deliver › refuses an unknown recipient with the nearest name, and creates no file (S20)", async () => {
+test("sending a message › refuses an unknown recipient with the nearest name, and creates no file (S20)", async () => {
   const ref = await testTeam(["researcher"]);
   for (const to of ["reseacher", "researcher@other", "../../x"]) {
     await expect(send(ref, "x", to)).rejects.toMatchObject({ code: "RECIPIENT_NOT_FOUND" });
@@ -63,7 +63,7 @@ test("deliver › refuses an unknown recipient with the nearest name, and create
   expect(readdirSync(ref.paths.inboxes)).toEqual([]);
 });
 
-test("deliver › refuses a former member, and queues for a crashed one (S20)", async () => {
+test("sending a message › refuses a former member, and queues for a crashed one (S20)", async () => {
   const ref = await testTeam(["ended", "crashed", "alive", "foreign"]);
   await retireMember(ref, "ended", "shutdown", 5);
   writeStatus(ref, "crashed", statusOf({ process: deadProcess() }));
@@ -75,7 +75,7 @@ test("deliver › refuses a former member, and queues for a crashed one (S20)", 
   expect(unreadCount(ref, "crashed")).toBe(1);
 });
 
-test("deliver › rings the bell that the recipient's status names", async () => {
+test("sending a message › rings the bell that the recipient's status names", async () => {
   const ref = await testTeam(["a"]);
   await prepareRun(ref, ["a"]);
   const { bell: path } = ref.paths.agent("a");
@@ -86,7 +86,7 @@ test("deliver › rings the bell that the recipient's status names", async () =>
   expect(await bell.wait()).toBe("rung");
 });
 
-test("deliver › ignores a second message with the same id", async () => {
+test("sending a message › ignores a second message with the same id", async () => {
   const ref = await testTeam(["a"]);
   for (let i = 0; i < 2; i += 1) {
     await deliver(ref, { from: "system", to: "a", text: "once", messageId: "of-the-event" });
@@ -94,7 +94,7 @@ test("deliver › ignores a second message with the same id", async () => {
   expect(await textsOf(ref)).toEqual(["once"]);
 });
 
-test("deliver › sends an event's message once, even after it was read and left the array", async () => {
+test("sending a message › sends an event's message once, even after it was read and left the array", async () => {
   const ref = await testTeam(["a", "b"]);
   writeStatus(ref, "a", statusOf());
   const tell = (to: string, messageId = "of-the-event") =>
@@ -117,14 +117,14 @@ test("deliver › sends an event's message once, even after it was read and left
   expect(await textsOf(ref, "b")).toEqual(["once", "once"]);
 });
 
-test("deliver › keeps the order of concurrent messages", async () => {
+test("sending a message › keeps the order of concurrent messages", async () => {
   const ref = await testTeam(["a"]);
   const texts = Array.from({ length: 20 }, (_, i) => String(i));
   await Promise.all(texts.map((text) => send(ref, text)));
   expect(await textsOf(ref)).toEqual(texts);
 });
 
-test("deliver › writes waiting messages in one batch, and answers each sender", async () => {
+test("sending a message › writes waiting messages in one batch, and answers each sender", async () => {
   const ref = await testTeam(["a", "b"]);
   await send(ref, "first");
   let replaced = 0;
@@ -145,7 +145,7 @@ test("deliver › writes waiting messages in one batch, and answers each sender"
   expect(replaced).toBeLessThanOrEqual(2);
 });
 
-test("deliver › reports a failed write to every waiting sender, and the next call tries again", async () => {
+test("sending a message › reports a failed write to every waiting sender, and the next call tries again", async () => {
   const ref = await testTeam(["a"]);
   // No user can rename a file over a directory.
   mkdirSync(ref.paths.inbox("a"));
@@ -156,7 +156,7 @@ test("deliver › reports a failed write to every waiting sender, and the next c
   expect(await textsOf(ref)).toEqual(["three"]);
 });
 
-test("deliver › succeeds once the message is in the file, whatever fails later", async () => {
+test("sending a message › succeeds once the message is in the file, whatever fails later", async () => {
   const ref = await testTeam(["a"]);
   mkdirSync(ref.paths.agent("a").status, { recursive: true });
   expect(await send(ref, "once")).toMatchObject({ to: "a", queuedForRestart: false });
@@ -173,7 +173,7 @@ test("broadcast › names the members it reached if it fails halfway", async () 
   });
 });
 
-test("the journal › stops no message if it cannot be written, but noteProgress reports it", async () => {
+test("the journal › stops no message if it cannot be written, but recording progress reports it", async () => {
   const ref = await testTeam(["a"]);
   mkdirSync(ref.paths.journal);
   await send(ref, "x");
@@ -198,7 +198,7 @@ test("broadcast › reaches live members, names the others, and succeeds without
   });
 });
 
-test("acknowledge › removes messages from pending, and leaves the others", async () => {
+test("marking as read › removes messages from the unread ones, and leaves the others", async () => {
   const ref = await testTeam(["a"]);
   await send(ref, "one");
   await send(ref, "two");
@@ -317,7 +317,7 @@ test("journal › a half-written last line loses no other message", async () => 
   expect((await history(ref, "a", { all: true })).map(({ text }) => text)).toEqual(["one", "two"]);
 });
 
-test("deliver › redacts secrets of the sender's environment in inbox and journal (S75)", async () => {
+test("sending a message › redacts secrets of the sender's environment in inbox and journal (S75)", async () => {
   const ref = await testTeam(["a", "sender"]);
   process.env.MAILBOX_TEST_API_KEY = "sender 0";
   onTestFinished(() => {
@@ -330,7 +330,7 @@ test("deliver › redacts secrets of the sender's environment in inbox and journ
   expect(journal).toContain("sender 1");
 });
 
-test("acknowledge › keeps a later state if it comes late", async () => {
+test("marking as read › keeps a later state if it comes late", async () => {
   const ref = await testTeam(["a"]);
   const { messageId } = await send(ref, "one");
   // Happens if the inbox was locked when the turn began.
@@ -341,7 +341,7 @@ test("acknowledge › keeps a later state if it comes late", async () => {
   expect(await history(ref, "a", { all: true })).toMatchObject([{ state: "done", read: true }]);
 });
 
-test("pending › parses protocol messages only from senders that may send them (S27, S45)", async () => {
+test("reading the inbox › parses protocol messages only from senders that may send them (S27, S45)", async () => {
   const ref = await testTeam(["a", "b"]);
   const ask = JSON.stringify({ type: "shutdown_request", requestId: "shutdown-1@a", from: "team-lead" });
   await send(ref, ask);
@@ -352,7 +352,7 @@ test("pending › parses protocol messages only from senders that may send them 
   ]);
 });
 
-test("deliver › concurrent processes lose, double and reorder nothing", async () => {
+test("sending a message › concurrent processes lose, double and reorder nothing", async () => {
   const ref = await testTeam(["a", "s0", "s1", "s2", "s3"]);
   const senders = ["s0", "s1", "s2", "s3"];
   const ends = senders.map((from) => sendMany(ref.home.root, ref.team, from, "a", "20").ended());
@@ -365,7 +365,7 @@ test("deliver › concurrent processes lose, double and reorder nothing", async 
   }
 });
 
-test("deliver › works next to foreign writers, and the reader gets each message once", async () => {
+test("sending a message › works next to foreign writers, and the reader gets each message once", async () => {
   const ref = await testTeam(["a", "s0", "s1"]);
   await send(ref, "first");
   writeStatus(ref, "a", statusOf());

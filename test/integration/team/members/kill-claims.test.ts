@@ -4,7 +4,7 @@ import { readTeam } from "../../../../src/team/config/config.ts";
 import { isBeingKilled, whileKilling } from "../../../../src/team/members/kill-claims.ts";
 import { testTeam } from "../../../support/team.ts";
 
-test("whileKilling › marks only the named members, and only during the kill", async () => {
+test("kill claim › marks only the named members, and only during the kill", async () => {
   const ref = await testTeam(["dev", "ada"]);
   const killed = () => readTeam(ref).members.flatMap((one) => (isBeingKilled(one) ? [one.name] : []));
   expect(await whileKilling(ref, ["dev"], async () => killed())).toEqual(["dev"]);
@@ -13,7 +13,7 @@ test("whileKilling › marks only the named members, and only during the kill", 
   expect(killed()).toEqual([]);
 });
 
-test("whileKilling › runs the kill even if the mark cannot be written", async () => {
+test("kill claim › does not stop a kill if it cannot be written", async () => {
   const ref = await testTeam(["dev"]);
   const deleted = async () => rmSync(ref.paths.dir, { recursive: true });
   await expect(
