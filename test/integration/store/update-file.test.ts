@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
 const SHORT = { waitMs: 60 };
 
-/** Owner records are links that point nowhere. */
+/** Owner records are dangling links. */
 const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 function fileWith(text: string): string {
@@ -15,13 +15,13 @@ function fileWith(text: string): string {
   return path;
 }
 
-/** What a change adds, and where it was made up. */
+/** Returns a change that appends text, and records for each call whether the lock was held. */
 const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boolean) => {
   looks.push(isLocked);
   return { value: looks.length, content: `${text}+ours` };
 };
 
-test("a change is made up and written while foreign writers find the lock free", async () => {
+test("file update › computes the change while other programs find the lock free", async () => {
   const path = fileWith("old");
   const value = await changeFile(path, (text, isLocked) => {
     expect([isLocked, isThere(`${path}.lock`), isThere(`${path}.q`)]).toEqual([false, false, true]);
@@ -31,12 +31,12 @@ test("a change is made up and written while foreign writers find the lock free",
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("what a foreign writer wrote meanwhile is kept: the change is made up again under the lock", async () => {
+test("file update › computes again under the lock if another program wrote meanwhile", async () => {
   const path = fileWith("old");
   const looks: boolean[] = [];
   const change = appending(looks);
   await changeFile(path, (text, isLocked) => {
-    // Of the same length, and within the same tick of the file system's clock.
+    // The same length, and within one tick of the file system's clock.
     if (!isLocked) writeFileSync(path, "OLD");
     return change(text, isLocked);
   });
@@ -44,7 +44,7 @@ test("what a foreign writer wrote meanwhile is kept: the change is made up again
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("a file that comes or goes meanwhile is a change too", async () => {
+test("file update › notices a file that was created meanwhile", async () => {
   const path = join(temporaryDirectory(), "f");
   const looks: boolean[] = [];
   const change = appending(looks);
@@ -55,7 +55,7 @@ test("a file that comes or goes meanwhile is a change too", async () => {
   expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
 });
 
-test("what cannot be made up without the lock is tried under it, and told only then", async () => {
+test("file update › retries a failing change under the lock, and reports only that failure", async () => {
   const path = fileWith('["half');
   const parsed = changeFile(path, (text, isLocked) => {
     if (isLocked) expect(isThere(`${path}.lock`)).toBe(true);
@@ -69,14 +69,14 @@ test("what cannot be made up without the lock is tried under it, and told only t
   expect(await mended).toBe('["half');
 });
 
-test("a change that ends in nothing takes no lock that others know", async () => {
+test("file update › takes no lock if nothing changes", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   expect(await changeFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
   rmdirSync(`${path}.lock`);
 });
 
-test("a lock that stays held leaves the file as it is, and nothing beside it", async () => {
+test("file update › leaves the file alone if the lock stays held", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   const change = changeFile(path, () => ({ value: undefined, content: "new" }), SHORT);
@@ -85,7 +85,7 @@ test("a lock that stays held leaves the file as it is, and nothing beside it", a
   expect(readdirSync(join(path, "..")).sort()).toEqual(["f", "f.lock"]);
 });
 
-test("what follows from the change is done before the next of ours has its turn", async () => {
+test("file update › runs the follow-up before the next writer's turn", async () => {
   const path = fileWith("old");
   const seen: unknown[] = [];
   const written = (): void => {

@@ -1,24 +1,24 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { expect, it, test } from "vitest";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { repairLinks } from "../../../src/team/repair/repair-dependencies.ts";
-import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
-import { createTask, getTask, readTasks } from "../../../src/team/tasks/tasks.ts";
-import { updateTask } from "../../../src/team/tasks/update-task.ts";
-import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
-import { script } from "../../support/processes/script-process.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
+import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
+import { createTask, getTask, readTasks } from "../../../../src/team/tasks/tasks.ts";
+import { updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const flow = script("team/change-task");
 
-/** The links as the waiting ends say. */
+/** Returns the dependencies as the blocked tasks state them. */
 function links(ref: TeamRef): string[] {
   return readTasks(ref).flatMap(({ id, blockedBy }) =>
     blockedBy.map((blocker) => `${id} waits for ${blocker}`),
   );
 }
 
-/** Four tasks without links, or with those of #2 to all others. */
+/** Creates four tasks, either unlinked or with #2 linked to all others. */
 async function fourTasks(isLinked: boolean): Promise<TeamRef> {
   const ref = await testTeam(["a"]);
   for (const subject of ["1", "2", "3", "4"]) await createTask(ref, { subject });
@@ -29,12 +29,12 @@ async function fourTasks(isLinked: boolean): Promise<TeamRef> {
 const LINKED = ["2 waits for 1", "3 waits for 2", "4 waits for 2"];
 
 it.each([
-  ["behind", false, [], ["5 waits for 1", "5 waits for 2"]],
-  ["link", false, [], LINKED],
-  ["delete", true, LINKED, []],
+  ["creating a blocked task", "behind", false, [], ["5 waits for 1", "5 waits for 2"]],
+  ["linking tasks", "link", false, [], LINKED],
+  ["deleting a task", "delete", true, LINKED, []],
 ])(
-  "a process that is killed over %s leaves all links or none behind the next operation",
-  async (what, isLinked, before, after) => {
+  "task links › killing a process while %s leaves all links or none after the next operation",
+  async (_title, what, isLinked, before, after) => {
     let made = 0;
     await atEveryStep(async (n) => {
       const ref = await fourTasks(isLinked);
@@ -48,13 +48,13 @@ it.each([
       };
       return { child: flow(ref.home.root, ref.team, what, String(n)), check };
     });
-    // It was ended for the killed one, at least once for each file.
+    // The next operation completed the change of the killed process, at least once for each file.
     expect(made).toBeGreaterThan(5);
   },
   120_000,
 );
 
-test("a refused change is not made by the next one", async () => {
+test("task links › a refused change is not applied by a later operation", async () => {
   const ref = await fourTasks(true);
   await updateTask(ref, "team-lead", "2", { owner: "a" });
   await expect(updateTask(ref, "b", "2", { status: "deleted" })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test("a refused change is not made by the next one", async () => {
   expect(existsSync(ref.paths.linkChange)).toBe(false);
 });
 
-test("a task of a peer gets no links of one that was never written", async () => {
+test("task links › another program's task gets no links recorded for a task that was never written", async () => {
   const ref = await fourTasks(false);
   writeFileSync(ref.paths.linkChange, JSON.stringify({ created: "5" }));
   writeFileSync(ref.paths.task("5"), JSON.stringify({ ...getTask(ref, "4"), id: "5", blockedBy: ["3"] }));
@@ -74,7 +74,7 @@ test("a task of a peer gets no links of one that was never written", async () =>
   expect(repairLinks(readTasks(ref))).toEqual([]);
 });
 
-test("a note that nobody can read hinders nobody", async () => {
+test("task links › an unreadable record of a link change is ignored", async () => {
   const ref = await fourTasks(false);
   writeFileSync(ref.paths.linkChange, "{");
   await linkTasks(ref, { id: "2", addBlockedBy: ["1"] });

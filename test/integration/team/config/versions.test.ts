@@ -1,23 +1,23 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { SCHEMA_VERSION } from "../../../src/schema/migrate.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { addMembers } from "../../../src/team/members/members.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { changeTask, createTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import { SCHEMA_VERSION } from "../../../../src/schema/migrate.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { addMembers } from "../../../../src/team/members/members.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { changeTask, createTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const raw = (ref: TeamRef): Record<string, unknown> => JSON.parse(readFileSync(ref.paths.config, "utf8"));
 
-/** Writes the config as another version, or another program, would have. */
+/** Rewrites the config as another version or another program would. */
 function rewrite(ref: TeamRef, change: (config: Record<string, unknown>) => object): string {
   const text = JSON.stringify(change(raw(ref)));
   writeFileSync(ref.paths.config, text);
   return text;
 }
 
-test("a team of version 1.0.0 is read as it is, and has the new form with the next change", async () => {
+test("config version › 1.0.0 is read without a change, and upgraded by the next write", async () => {
   const ref = await testTeam(["dev"]);
   const text = rewrite(ref, ({ joinedCount: _count, former: _former, ...config }) => ({
     ...config,
@@ -38,7 +38,7 @@ test("a team of version 1.0.0 is read as it is, and has the new form with the ne
   });
 });
 
-test("a foreign team is never given a version of ours (S76)", async () => {
+test("config version › is never added to another program's team (S76)", async () => {
   const ref = await testTeam(["dev"]);
   rewrite(ref, ({ schemaVersion: _ours, ...config }) => config);
   await updateTeam(ref, (config) => ({ ...config, description: "changed" }));
@@ -46,7 +46,7 @@ test("a foreign team is never given a version of ours (S76)", async () => {
   expect(raw(ref)).not.toHaveProperty("schemaVersion");
 });
 
-test("a team of a newer minor version works, and keeps its version and what is new in it", async () => {
+test("config version › a newer minor version keeps its version and its new fields", async () => {
   const ref = await testTeam(["dev"]);
   rewrite(ref, (config) => ({ ...config, schemaVersion: "1.7.0", added: { by: "the future" } }));
   await addMembers(ref, [{ name: "rev", cwd: "/" }]);
@@ -54,7 +54,7 @@ test("a team of a newer minor version works, and keeps its version and what is n
   expect(raw(ref)).toMatchObject({ schemaVersion: "1.7.0", added: { by: "the future" } });
 });
 
-test("a team of a newer major version is read, and nothing of it is changed", async () => {
+test("config version › a newer major version can be read, but never changed", async () => {
   const ref = await testTeam(["dev"]);
   await createTask(ref, { subject: "before" });
   const text = rewrite(ref, (config) => ({ ...config, schemaVersion: "2.0.0" }));

@@ -6,7 +6,7 @@ import { isNoServer, type TmuxServer, tmuxServer } from "../../../src/tmux/serve
 import { eventually } from "../../support/timing/eventually.ts";
 import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
 
-/** The driver of a test's server that does not wait long. */
+/** The driver of a test's server with a short timeout. */
 function impatient(t: PrivateTmux): TmuxServer {
   const { socket } = t.server;
   return tmuxServer({ ...(socket && { socket }), env: t.env, timeoutMs: 300 });
@@ -21,8 +21,8 @@ async function failureOf(work: Promise<unknown>): Promise<TmuxError> {
   throw new Error(`This is no failure of tmux: ${String(error)}`);
 }
 
-describe("What a caller can tell of a failed call", () => {
-  it("no server: nothing was done", async () => {
+describe("TmuxError", () => {
+  it("says that nothing was done without a server", async () => {
     const t = privateTmux();
     for (const work of [t.server.call(["list-sessions"]), t.server.batch([["list-sessions"]])]) {
       const error = await failureOf(work);
@@ -37,7 +37,7 @@ describe("What a caller can tell of a failed call", () => {
     ["session", ["kill-session", "-t", "=nobody"]],
     ["client", ["switch-client", "-c", "nobody", "-t", "%0"]],
     ["pane", ["set-option", "-p", "-t", "%77", "@a", "b"]],
-  ])("no such %s: %j", async (_, command) => {
+  ])("reports a missing %s: %j", async (_, command) => {
     const t = privateTmux();
     t.session();
     const error = await failureOf(t.server.call(command));
@@ -45,7 +45,7 @@ describe("What a caller can tell of a failed call", () => {
     expect(isNoServer(error)).toBe(false);
   });
 
-  it("refused: the command and tmux's own words are in the details", async () => {
+  it("holds the refused command and tmux's message", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const command = ["set-option", "-p", "-t", pane, "no-such-option", "on"];
@@ -57,7 +57,7 @@ describe("What a caller can tell of a failed call", () => {
     });
   });
 
-  it("refused as a whole: a batch with a word that is no command does none of it", async () => {
+  it("says that a batch with an unknown command did nothing at all", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const error = await failureOf(
@@ -75,13 +75,13 @@ describe("What a caller can tell of a failed call", () => {
     expect(t.tmux("show-options", "-p", "-q", "-v", "-t", pane, "@first")).toBe("");
   });
 
-  it("timed out: a server that is stopped answers neither a call nor a batch", async () => {
+  it("reports a timeout when the server is stopped, for calls and batches", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
     const server = impatient(t);
     process.kill(pid, "SIGSTOP");
-    // Before the server is ended, which it would not hear of.
+    // Must run before the server is ended: a stopped server does not react.
     onTestFinished(() => void signalProcess(pid, "SIGCONT"));
     const calls = [server.call(["list-sessions"]), listPanes(server)];
     for (const error of await Promise.all(calls.map(failureOf))) {
@@ -91,11 +91,11 @@ describe("What a caller can tell of a failed call", () => {
     const batch = await failureOf(server.batch([["kill-pane", "-t", pane]]));
     expect(batch.details).toMatchObject({ kind: "timed-out", done: "unknown", commands: ["kill-pane"] });
     process.kill(pid, "SIGCONT");
-    // Never sent twice by itself; and the server is well again.
+    // The batch was never sent again, and the server works.
     expect(t.tmux("list-sessions", "-F", "#{session_name}")).toBe("work");
   });
 
-  it("lost in the middle: what a batch had printed until then is in the details", async () => {
+  it("holds what a batch had printed when the server was lost", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const pid = Number(t.tmux("display-message", "-p", "#{pid}"));
@@ -121,15 +121,15 @@ describe("What a caller can tell of a failed call", () => {
     expect(isNoServer(error)).toBe(true);
   });
 
-  it("not found: its code is TMUX_NOT_FOUND", async () => {
+  it("has the code TMUX_NOT_FOUND if tmux is missing", async () => {
     const t = privateTmux();
     const error = await failureOf(tmuxServer({ env: { PATH: t.home } }).call(["list-sessions"]));
     expect(error).toMatchObject({ code: "TMUX_NOT_FOUND", kind: "not-found", done: "nothing" });
   });
 });
 
-describe("A server that stays without sessions", () => {
-  it("is looked at as one that runs and has no pane", async () => {
+describe("a server without sessions", () => {
+  it("is listed as running, with no panes", async () => {
     const t = privateTmux({ config: "set -s exit-empty off" });
     t.tmux("start-server");
     expect(await listPanes(t.server)).toMatchObject({ running: true, panes: [] });

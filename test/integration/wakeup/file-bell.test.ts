@@ -6,14 +6,14 @@ import { openWatchBell } from "../../../src/wakeup/file-bell.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-/** What is watched is a file in a directory that may come late, be replaced or go. */
+/** Each watches a file in a directory that may appear later, be replaced or disappear. */
 const WATCHES: Record<string, (file: string) => Bell> = {
-  "A watched file": openWatchBell,
-  "A watched tree": (file) => openTreeBell([dirname(file)]),
+  "file bell": openWatchBell,
+  "tree bell": (file) => openTreeBell([dirname(file)]),
 };
 
 describe.each(Object.entries(WATCHES))("%s", (_name, open) => {
-  test("rings in a directory that came later, at first for what was written before it was watched", async () => {
+  test("rings when the directory appears later, first for files written before the watch", async () => {
     const { file, bell } = subject(open);
     expect(await bell.wait({ timeoutMs: 10 })).toBe("timeout");
     mkdirSync(dirname(file));
@@ -24,7 +24,7 @@ describe.each(Object.entries(WATCHES))("%s", (_name, open) => {
     expect(await bell.wait()).toBe("rung");
   });
 
-  test("rings in a directory that took the place of another", async () => {
+  test("rings when the directory is replaced", async () => {
     const { file, bell } = subject(open);
     mkdirSync(dirname(file));
     expect(await bell.wait()).toBe("rung");

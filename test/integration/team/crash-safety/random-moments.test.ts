@@ -1,43 +1,45 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createTeamFiles, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { patchMember } from "../../../src/team/members/members.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { changeTask, findTask, lockTasks } from "../../../src/team/tasks/tasks.ts";
-import { Acknowledged, type Operation } from "../../support/kill/acknowledged-changes.ts";
-import { Killable } from "../../support/kill/killable-process.ts";
-import { script } from "../../support/processes/script-process.ts";
-import { seeded } from "../../support/random/seeded-random.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
-import { within } from "../../support/timing/time-limit.ts";
+import { createTeamFiles, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { patchMember } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { type TeamRef, teamRef } from "../../../../src/team/ref.ts";
+import { changeTask, findTask, lockTasks } from "../../../../src/team/tasks/tasks.ts";
+import { Acknowledged, type Operation } from "../../../support/kill/acknowledged-changes.ts";
+import { Killable } from "../../../support/kill/killable-process.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { seeded } from "../../../support/random/seeded-random.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { within } from "../../../support/timing/time-limit.ts";
 
 const operations = script("team/random-operations");
 
-/** Processes that are killed, in as many teams side by side as keep the machine busy. */
+/** Number of processes killed, over as many concurrent teams as keep the machine busy. */
 const KILLS = 500;
 const TEAMS = 4;
-/** A process does some operations before it is killed, at whatever moment of them. */
+/** Longest time a process works before it is killed. */
 const LONGEST_LIFE_MS = 40;
-/** For whoever waits for a lock that a dead process of ours holds; a foreign one's would come free after 10 s. */
+/** Limit for a process that waits for a dead process's lock; taking another program's lock would need 10 s. */
 const AT_ONCE_MS = 8_000;
 const SEED = Number(process.env.KILL_SEED) || Math.ceil(Math.random() * 1_000_000);
 
-test(`what was acknowledged is there after each of ${KILLS} kills at random moments, and the next works at once (S21, S26; KILL_SEED=${SEED})`, {
+test(`crash safety › keeps every acknowledged change through ${KILLS} kills at random moments, and the next process works at once (S21, S26; KILL_SEED=${SEED})`, {
   timeout: 300_000,
 }, async () => {
   const teams = await Promise.all(
     Array.from({ length: TEAMS }, (_, i) => killIn(SEED * TEAMS + i, KILLS / TEAMS)),
   );
   const inside = teams.reduce((sum, count) => sum + count, 0);
-  // Most of them met an operation, not the pause between two.
+  // Most kills hit an operation, not the pause between two.
   expect(inside).toBeGreaterThan(KILLS / 2);
 });
 
-/** Two that work side by side in one team, of which now this one is killed, now that. @returns how many were within an operation */
+/**
+ * Kills one of two concurrent workers of one team at a time. @returns the number of kills during an operation
+ */
 async function killIn(seed: number, kills: number): Promise<number> {
   const ref = await testTeam(["w0", "w1", "idle"]);
   for (const name of ["w0", "w1", "idle"]) writeStatus(ref, name, statusOf());
@@ -70,12 +72,12 @@ async function killIn(seed: number, kills: number): Promise<number> {
     victim.next = start(victim.actor);
   }
   truth.check();
-  // One temporary name at most for each that was killed, and none for any other.
+  // At most one temporary file for each kill.
   expect(truth.leftovers().length).toBeLessThanOrEqual(inside);
   return inside;
 }
 
-/** Meets what a killed process left of its operation. */
+/** Continues after a half-done operation of a killed process. */
 async function goOn(ref: TeamRef, truth: Acknowledged, operation: Operation): Promise<void> {
   if ("id" in operation && operation.id !== undefined && findTask(ref, operation.id) !== undefined) {
     await changeTask(ref, operation.id, () => undefined);
@@ -92,7 +94,7 @@ async function goOn(ref: TeamRef, truth: Acknowledged, operation: Operation): Pr
   truth.done({ does: "remove team", name });
 }
 
-/** Takes the locks that a killed process may have held. */
+/** Takes every lock that a killed process may have held. */
 async function touchAll(ref: TeamRef, truth: Acknowledged, round: number): Promise<void> {
   for (const to of ["w0", "w1"]) {
     const text = `checker ${round * 2 + Number(to === "w1")}`;

@@ -1,27 +1,27 @@
 import { statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { answerPermission, type LeadRights } from "../../../src/operations/approvals/answer-permission.ts";
-import { answerApproval, listApprovals } from "../../../src/operations/approvals/approvals.ts";
-import { openForeignRequests } from "../../../src/operations/approvals/foreign-requests.ts";
-import { teamStatus } from "../../../src/operations/status.ts";
-import { type MessageOf, parseProtocol } from "../../../src/protocol/messages.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import { lockInTeam } from "../../../src/team/config/team-lock.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { addMembers, patchMember } from "../../../src/team/members/members.ts";
-import { setMode } from "../../../src/team/members/permission-mode.ts";
-import { claimStarts } from "../../../src/team/members/start-claims.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { answerRequest, openRequest, readAnswer } from "../../../src/team/requests/requests.ts";
-import { retireMember } from "../../support/team/retire-member.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
-import { eventually } from "../../support/timing/eventually.ts";
-import { contextOf } from "../../support/worker/start-worker.ts";
+import { answerPermission, type LeadRights } from "../../../../src/operations/approvals/answer-permission.ts";
+import { answerApproval, listApprovals } from "../../../../src/operations/approvals/approvals.ts";
+import { openForeignRequests } from "../../../../src/operations/approvals/foreign-requests.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
+import { lockInTeam } from "../../../../src/team/config/team-lock.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, patchMember } from "../../../../src/team/members/members.ts";
+import { setMode } from "../../../../src/team/members/permission-mode.ts";
+import { claimStarts } from "../../../../src/team/members/start-claims.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { answerRequest, openRequest, readAnswer } from "../../../../src/team/requests/requests.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 const ID = "perm-1-abcdefg";
 const asked = (tool: string, input: object, more: object = {}) =>
@@ -49,7 +49,7 @@ const responses = async (ref: TeamRef) =>
     protocol?.type === "permission_response" ? [protocol] : [],
   );
 
-describe("a teammate's permission request at the lead's side", () => {
+describe("a permission request of a teammate", () => {
   it.each<[PermissionMode, string]>([
     ["bypassPermissions", "success"],
     ["dontAsk", "error"],
@@ -62,7 +62,7 @@ describe("a teammate's permission request at the lead's side", () => {
   });
 
   it.each<PermissionMode>(["default", "acceptEdits", "plan", "delegate"])(
-    "waits for a person in mode %s",
+    "waits for the user in mode %s",
     async (mode) => {
       const ref = await testTeam(["dev"]);
       asOurs(ref);
@@ -86,7 +86,7 @@ describe("a teammate's permission request at the lead's side", () => {
       "success",
     ],
     [
-      "no rule for all of it",
+      "a rule for only a part of the command",
       asked("Bash", { command: "git log && rm x" }),
       { allow: ["Bash(git:*)"] },
       "person",
@@ -105,7 +105,7 @@ describe("a teammate's permission request at the lead's side", () => {
       { mode: "acceptEdits" },
       "person",
     ],
-    ["a directory of its own", asked("Read", { file_path: "/srv/a" }), { directories: ["/srv"] }, "success"],
+    ["a directory of the lead", asked("Read", { file_path: "/srv/a" }), { directories: ["/srv"] }, "success"],
     [
       "acceptEdits, protected",
       asked("Write", { file_path: "/site/.git/x", content: "" }),
@@ -119,13 +119,18 @@ describe("a teammate's permission request at the lead's side", () => {
       "success",
     ],
     [
-      "a rule for a tool that only the asker has",
+      "a rule for a tool that only the teammate has",
       asked("mcp__docs__find", {}),
       { allow: ["mcp__docs__*"] },
       "success",
     ],
-    ["no rule for such a tool", asked("mcp__docs__find", {}), { allow: ["Bash"] }, "person"],
-    ["an input that is none of the tool's", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
+    [
+      "no rule for a tool that only the teammate has",
+      asked("mcp__docs__find", {}),
+      { allow: ["Bash"] },
+      "person",
+    ],
+    ["an input that does not fit the tool", asked("Bash", { cmd: 5 }), { allow: ["Bash(ls)"] }, "person"],
   ])("is decided by the lead's own rights: %s", async (_, message, given, expected) => {
     const ref = await testTeam();
     await addMembers(ref, [{ name: "dev", cwd: "/site" }]);
@@ -137,7 +142,7 @@ describe("a teammate's permission request at the lead's side", () => {
     );
   });
 
-  it("that only a person may allow is not allowed by the lead's mode or rules, which can refuse it still", async () => {
+  it("reserved for the user is never allowed by the lead's mode or rules, but can be denied", async () => {
     const ref = await testTeam(["dev"]);
     const guarded = asked("Bash", { command: "ls" }, { guarded: true });
     asOurs(ref);
@@ -159,14 +164,14 @@ describe("a teammate's permission request at the lead's side", () => {
     expect(await responses(ref)).toMatchObject([{ subtype: "error" }]);
   });
 
-  it("of one of ours that has its answer already does not rise again", async () => {
+  it("that was already answered is not opened again", async () => {
     const ref = await testTeam(["dev"]);
     writeStatus(ref, "dev", statusOf());
     const answered = await answerPermission(contextOf(ref), "dev", request, rights());
     expect([answered, listApprovals(ref), await responses(ref)]).toEqual(["answered", [], []]);
   });
 
-  it("does not decide what another has asked for", async () => {
+  it("is not decided by a message of another member", async () => {
     const ref = await testTeam(["dev", "ada"]);
     writeStatus(ref, "ada", statusOf());
     asOurs(ref);
@@ -178,7 +183,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect([await responses(ref), listApprovals(ref).map(({ id }) => id)]).toEqual([[], [ID]]);
   });
 
-  it("of one that has left is nobody's to answer", async () => {
+  it("of a former member cannot be answered", async () => {
     const ref = await testTeam(["dev"]);
     await retireMember(ref, "dev", "killed");
     for (const given of [{}, { allow: ["Bash(ls)"] }])
@@ -186,7 +191,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("of a foreign peer, which opens no request itself, shows among what waits (S61)", async () => {
+  it("of another program's member is listed among the approvals, and can be answered (S61)", async () => {
     const ref = await testTeam(["dev"]);
     await answerPermission(contextOf(ref), "dev", request, rights());
     expect(listApprovals(ref)).toMatchObject([
@@ -202,7 +207,7 @@ describe("a teammate's permission request at the lead's side", () => {
     ]);
   });
 
-  it("of a foreign peer is found where nobody runs the lead, its plan too, and answered as itself does (interop.md)", async () => {
+  it("of another program's member is found even without a running lead, and so is its plan (interop.md)", async () => {
     const ref = await testTeam(["w"]);
     const plan = { planFilePath: "/plans/w.md", planContent: "# My plan\n1. do x\n" };
     const texts = [
@@ -230,7 +235,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it("of a foreign peer is not asked again on account of who had its name before", async () => {
+  it("of another program's member is dropped if it came from a former holder of the name", async () => {
     const ref = await testTeam(["w"]);
     await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     await patchMember(ref, "w", { joinedAt: Date.now() + 60_000 });
@@ -238,7 +243,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("of a foreign peer is written once, and not again for each look", async () => {
+  it("of another program's member is written once, not at every check", async () => {
     const ref = await testTeam(["w"]);
     await sendMessage(ref, { from: "w", to: LEAD_NAME, text: JSON.stringify({ ...request, agent_id: "w" }) });
     openForeignRequests(ref);
@@ -248,7 +253,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect([listApprovals(ref).length, statSync(ref.paths.requests).mtime]).toEqual([1, before]);
   });
 
-  it("of one of ours that is just being started again is not asked anew: it has said nothing of itself yet", async () => {
+  it("of a member that is being restarted is not opened again", async () => {
     const ref = await testTeam(["dev"]);
     await sendMessage(ref, { from: "dev", to: LEAD_NAME, text: JSON.stringify(request) });
     await claimStarts(ref, ({ name }) => (name === "dev" ? { session: undefined } : undefined));
@@ -257,7 +262,7 @@ describe("a teammate's permission request at the lead's side", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("that the person at the agent's own pane has answered before stands as it is", async () => {
+  it("that the user answered in the agent's pane keeps that answer", async () => {
     const ref = await testTeam(["dev"]);
     asOurs(ref);
     await answerApproval(contextOf(ref), ID, { approve: false, note: "no" });
@@ -268,8 +273,8 @@ describe("a teammate's permission request at the lead's side", () => {
   });
 });
 
-describe("what waits for somebody", () => {
-  it("gives a plan no more rights by a lead's model than the lead has; by a person it does", async () => {
+describe("answering an approval", () => {
+  it("limits a plan's mode to the lead's own if a lead agent answers, but not if the user does", async () => {
     const ref = await testTeam(["dev"]);
     await setMode(ref, LEAD_NAME, "acceptEdits");
     open(ref, "one", 1);
@@ -286,7 +291,7 @@ describe("what waits for somebody", () => {
     expect(listApprovals(ref)).toEqual([]);
   });
 
-  it("is answered once more, and once, where the answer's giver ended before it was sent", async () => {
+  it("sends a recorded answer once if its sender died before sending", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "one", 1);
     await answerRequest(ref, "one", { approve: true, by: LEAD_NAME, note: "go on", at: 2 });
@@ -306,7 +311,7 @@ describe("what waits for somebody", () => {
     kind: "plan" | "permission" | "question" = "plan",
   ): void => openRequest(ref, { id, kind, from: "dev", summary: `it is ${id}`, payload: { secret: 1 }, at });
 
-  it("is listed oldest first, in the documented shape", async () => {
+  it("comes with a list, oldest first, in the documented shape", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "late", 20);
     open(ref, "early", 10, "question");
@@ -316,7 +321,7 @@ describe("what waits for somebody", () => {
     ]);
   });
 
-  it("is answered once, also by many at the same moment, and by no teammate", async () => {
+  it("works once even with many at the same moment, and never for a teammate", async () => {
     const ref = await testTeam(["dev", "ada"]);
     open(ref, "p", 1);
     await expect(answerApproval(contextOf(ref, "ada"), "p", { approve: true })).rejects.toMatchObject({
@@ -330,7 +335,7 @@ describe("what waits for somebody", () => {
     expect(await history(ref, "dev")).toHaveLength(1);
   });
 
-  it("has its one answer once the inbox's lock is free, whoever answers meanwhile", async () => {
+  it("sends the first answer once the inbox is unlocked, despite a second one", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "p", 1);
     let release = (): void => undefined;
@@ -350,7 +355,7 @@ describe("what waits for somebody", () => {
     ]);
   });
 
-  it.each(["nothing", "../config", "", "p/../p"])("is not found under the id %j", async (id) => {
+  it.each(["nothing", "../config", "", "p/../p"])("fails for the unknown id %j", async (id) => {
     const ref = await testTeam(["dev"]);
     open(ref, "p", 1);
     await expect(answerApproval(contextOf(ref), id, { approve: true })).rejects.toMatchObject({
@@ -359,14 +364,14 @@ describe("what waits for somebody", () => {
     expect(await history(ref, LEAD_NAME)).toEqual([]);
   });
 
-  it("of one that has left is told to nobody", async () => {
+  it("fails for a former member, and records nothing", async () => {
     const ref = await testTeam(["dev"]);
     open(ref, "p", 1);
     await retireMember(ref, "dev", "killed");
     await expect(answerApproval(contextOf(ref), "p", { approve: true })).rejects.toMatchObject({
       code: "RECIPIENT_INACTIVE",
     });
-    // As before.
+    // Unchanged.
     expect([readAnswer(ref, "p"), listApprovals(ref).map(({ id }) => id)]).toEqual([undefined, ["p"]]);
   });
 });

@@ -2,19 +2,19 @@ import { spawnSync } from "node:child_process";
 import { lstatSync, readdirSync, rmdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemCode } from "../../../src/errors.ts";
-import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { type Script, script } from "../../support/processes/script-process.ts";
-import { seeded } from "../../support/random/seeded-random.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import { systemCode } from "../../../../src/errors.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { type Script, script } from "../../../support/processes/script-process.ts";
+import { seeded } from "../../../support/random/seeded-random.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-/** Runs `"$@"` behind some shell of its own; `$1` is the root that the script is given. */
+/** Runs `"$@"` after some shell commands; `$1` is the root that the script gets. */
 const shell = (first: string): readonly string[] => ["sh", "-c", `${first}; exec "$@"`, "sh"];
-/** A mount of its own, where this user may make one. */
+/** Runs in a private mount namespace, where this user may create one. */
 const mounted = (first: string): readonly string[] => [
   "unshare",
   "-rm",
@@ -40,7 +40,7 @@ const MAY_MOUNT =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/tmp"], { stdio: "ignore" }).status === 0;
 
 interface Report {
-  /** `done`, a code of ours, or what the system said. */
+  /** `done`, an error code, or the system's error message. */
   readonly during: Readonly<Record<string, string>>;
   readonly changed: readonly string[];
   readonly over?: Readonly<Record<string, string>>;
@@ -58,12 +58,14 @@ async function someTeam(): Promise<TeamRef> {
   return ref;
 }
 
-/** What cannot be done says so with a code, and leaves every file as it was: no lock, no half file, nothing claimed. */
+/**
+ * Expects that a refused change reports a code and leaves no lock, no half-written file and no false success.
+ */
 function expectRefused({ during, changed }: Report): void {
   for (const [change, said] of Object.entries(during)) {
     expect(said, change).toMatch(/^(PERMISSION_DENIED$|E[A-Z]{3,}: )/);
   }
-  // Whoever marks writes down first what it consumed; and a directory that is made for a file stays.
+  // Marking as read first records what it consumed; a directory created for a file stays.
   const expected = /^teams\/crew\/(journal\.jsonl|requests|run|run\/a)$/;
   expect(changed.filter((path) => !expected.test(path))).toEqual([]);
 }
@@ -79,7 +81,7 @@ test.skipIf(!MAY_MOUNT).each([
   ["room", "full"],
   ["inodes", "nodes"],
 ])(
-  "a disk without %s refuses every change and nothing is claimed; with some again each works (S25)",
+  "full disk › without %s every change is refused, and works again once there is space (S25)",
   async (_what, fault) => {
     const report = await reportOf(onSmallDisk(temporaryDirectory(), fault));
     expectRefused(report);
@@ -88,7 +90,7 @@ test.skipIf(!MAY_MOUNT).each([
   },
 );
 
-test("a file that may not grow refuses every change and nothing is claimed (S25)", async () => {
+test("file size limit › refuses every change without claiming success (S25)", async () => {
   const ref = await someTeam();
   const report = await reportOf(withoutRoom(ref.home.root, "size"));
   expectRefused(report);
@@ -97,7 +99,7 @@ test("a file that may not grow refuses every change and nothing is claimed (S25)
 });
 
 test.skipIf(!MAY_MOUNT)(
-  "a file system that is read-only refuses every change and nothing is claimed (S25)",
+  "read-only file system › refuses every change without claiming success (S25)",
   async () => {
     const ref = await someTeam();
     const report = await reportOf(onReadOnly(ref.home.root, "read-only"));
@@ -107,7 +109,7 @@ test.skipIf(!MAY_MOUNT)(
 );
 
 test.each([0, 1, 2, 3, 5])(
-  "with %i descriptors left a change is done or refused, and never half; with more each works (S25)",
+  "file descriptors › with %i left each change is done or refused, never half done, and works again with more (S25)",
   async (left) => {
     const ref = await someTeam();
     const report = await reportOf(withFewFiles(ref.home.root, `files-${left}`));
@@ -115,16 +117,16 @@ test.each([0, 1, 2, 3, 5])(
     for (const said of Object.values(report.during))
       expect(said).toMatch(/^(done|PERMISSION_DENIED|EMFILE: .*)$/);
     expect(report.changed.filter((path) => /\.tmp$|[^/]\.lock$|\.q$|\.owner$|\.new-/.test(path))).toEqual([]);
-    // What was done before is a conflict now, and no failure.
+    // A change already done is now a conflict, not a failure.
     for (const said of Object.values(report.over ?? {})) expect(said).toMatch(/^(done|[A-Z]+_[A-Z_]+)$/);
     expectDoneOnce(report);
   },
 );
 
 test.each([
-  ["takes nothing", withUmask0],
-  ["takes everything", withUmask777],
-])("a umask that %s changes no mode: files are 0600, directories 0700", async (_what, start) => {
+  ["0", withUmask0],
+  ["0777", withUmask777],
+])("umask %s › changes no mode: files stay 0600, directories 0700", async (_what, start) => {
   const ref = await someTeam();
   const { root } = ref.home;
   const { during } = await reportOf(start(root, "umask"));
@@ -136,7 +138,7 @@ test.each([
   expect(new Set(modes)).toEqual(new Set(["directory 700", "file 600"]));
 });
 
-test("somebody who removes lock directories and sets their times costs no message of ours, nor its order (S26)", async () => {
+test("lock directories › another process that removes them or changes their times costs no message and no order (S26)", async () => {
   const ref = await testTeam(["a"]);
   const random = seeded(1);
   let isOver = false;
@@ -159,7 +161,7 @@ test("somebody who removes lock directories and sets their times costs no messag
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
-/** The lock goes, or seems an hour old, or an hour ahead. */
+/** Removes the lock, or makes it seem an hour old, or an hour ahead. */
 function meddle(lock: string, how: number): void {
   const when = new Date(Date.now() + (how === 1 ? -1 : 1) * 3_600_000);
   try {
@@ -170,7 +172,7 @@ function meddle(lock: string, how: number): void {
   }
 }
 
-test("a clock that is set back changes nobody's order", async () => {
+test("clock › keeps the order of messages when it is set back", async () => {
   const ref = await testTeam(["a"]);
   for (const [text, now] of [
     ["one", 3_000],

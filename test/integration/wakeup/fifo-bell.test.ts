@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
+import { alsoRing, makeFifos, openFifoBell, ring } from "../../../src/wakeup/fifo-bell.ts";
 import { watchLifeline } from "../../../src/wakeup/lifeline.ts";
 import { openTreeBell } from "../../../src/wakeup/tree-bell.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 
-test("FIFOs are made together, are ours alone whatever the umask, and those that are there stay", async () => {
+test("makeFifos › creates private FIFOs under any umask, and keeps existing ones", async () => {
   const directory = temporaryDirectory();
   const paths = ["a", "b with space", "-c"].map((name) => join(directory, name));
   const before = process.umask(0);
@@ -32,7 +32,7 @@ test("FIFOs are made together, are ours alone whatever the umask, and those that
   expect(statSync(paths[0] ?? "").ino).toBe(inode);
 });
 
-test("a name that something else has is refused and left alone", async () => {
+test("makeFifos and openFifoBell › refuse a path that is not a FIFO, and leave it alone", async () => {
   const file = join(temporaryDirectory(), "f");
   writeFileSync(file, "text");
   await expect(makeFifos([file])).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
@@ -40,7 +40,7 @@ test("a name that something else has is refused and left alone", async () => {
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
-test("nobody is there to be rung: no file, no reader, a file that is no FIFO, a link to one", async () => {
+test('ring › returns "nobody" without a reader, a file, a FIFO, or through a link', async () => {
   const directory = temporaryDirectory();
   const [fifo, file, link] = ["fifo", "file", "link"].map((name) => join(directory, name)) as [
     string,
@@ -59,7 +59,7 @@ test("nobody is there to be rung: no file, no reader, a file that is no FIFO, a 
   expect(readFileSync(file, "utf8")).toBe("text");
 });
 
-test("a bell whose process was killed is nobody's", async () => {
+test('ring › returns "nobody" after the bell\'s process was killed', async () => {
   const fifo = join(temporaryDirectory(), "fifo");
   await makeFifos([fifo]);
   const holder = spawn("sh", ["-c", 'exec 9<>"$1"; echo here; exec sleep 60', "sh", fifo], {
@@ -73,7 +73,7 @@ test("a bell whose process was killed is nobody's", async () => {
   expect(ring(fifo)).toBe("nobody");
 });
 
-test("a full FIFO never blocks the one who rings", async () => {
+test("ring › never blocks on a full FIFO", async () => {
   const fifo = join(temporaryDirectory(), "fifo");
   await makeFifos([fifo]);
   const fd = openSync(fifo, "r+");
@@ -83,7 +83,34 @@ test("a full FIFO never blocks the one who rings", async () => {
   }
 });
 
-test.runIf(process.platform === "linux")("the lifeline ends when its holder is killed", async () => {
+test("extra bell › rings with the FIFO, and alone if the FIFO is missing, until it is removed", async () => {
+  const path = join(temporaryDirectory(), "bell");
+  let rings = 0;
+  const leave = alsoRing(path, () => {
+    rings += 1;
+  });
+  expect(ring(path)).toBe("rung");
+  await makeFifos([path]);
+  const bell = openFifoBell(path);
+  try {
+    expect(ring(path)).toBe("rung");
+    expect(await bell.wait({ timeoutMs: 5_000 })).toBe("rung");
+    expect(rings).toBe(2);
+    leave();
+    ring(path);
+    expect(rings).toBe(2);
+  } finally {
+    bell.close();
+  }
+});
+
+test('ring › returns "nobody" if neither a FIFO nor an extra bell exists', () => {
+  const path = join(temporaryDirectory(), "bell");
+  alsoRing(path, () => undefined)();
+  expect(ring(path)).toBe("nobody");
+});
+
+test.runIf(process.platform === "linux")("lifeline › ends when its holder is killed", async () => {
   const fifo = join(temporaryDirectory(), "life");
   await makeFifos([fifo]);
   const lifeline = watchLifeline(fifo);
@@ -102,7 +129,7 @@ test.runIf(process.platform === "linux")("the lifeline ends when its holder is k
   await lifeline.ended;
 });
 
-test("a tree bell hears of directories that appear later, and not of locks and temporary files", async () => {
+test("tree bell › notices directories that appear later, and ignores locks and temporary files", async () => {
   const directory = temporaryDirectory();
   const bell = openTreeBell([directory]);
   onTestFinished(() => bell.close());
@@ -119,7 +146,7 @@ test("a tree bell hears of directories that appear later, and not of locks and t
   expect(await bell.wait()).toBe("rung");
 });
 
-test("a tree bell hears of a directory that took the place of another, and of what is below it", async () => {
+test("tree bell › notices a replaced directory and the files in it", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "run", "ada"), { recursive: true });
   const bell = openTreeBell([directory]);

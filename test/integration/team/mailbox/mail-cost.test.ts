@@ -1,21 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { formatJson } from "../../../src/store/format-json.ts";
-import { appendJournal } from "../../../src/team/inbox/journal.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { mailCounts } from "../../../src/team/mailbox/mail-counts.ts";
-import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { countBytes, type FileTraffic } from "../../support/files/count-file-bytes.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import { formatJson } from "../../../../src/store/format-json.ts";
+import { appendJournal } from "../../../../src/team/inbox/journal.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { countBytes, type FileTraffic } from "../../../support/files/count-file-bytes.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-/** More than stay in the array, so that what is measured is what goes on for ever. */
+/** More messages than stay in the array, so that the steady state is measured. */
 const WARM_UP = 45;
 
-/** A member of ours that has read and answered so many messages. */
+/** Creates a team whose member has read and answered this many messages. */
 async function withPast(messages: number): Promise<TeamRef> {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
@@ -70,7 +70,7 @@ async function costs(ref: TeamRef): Promise<Costs> {
   };
 }
 
-test("a delivery, its receipt and a look cost the same after a hundred thousand messages (S23)", async () => {
+test("mailbox cost › reading and writing cost the same after 100,000 messages (S23)", async () => {
   const fresh = await costs(await withPast(0));
   const [least, ...more] = await Promise.all([1_000, 10_000, 100_000].map(withPast));
   if (least === undefined) throw new Error("no team");
@@ -83,7 +83,7 @@ test("a delivery, its receipt and a look cost the same after a hundred thousand 
       expect.soft(written, name).toBeLessThanOrEqual(few.written * 1.05);
     }
   }
-  // Against a team without a past: the tail of the inbox, and at most one piece of the journal's end.
+  // Compared with a new team: only the tail of the inbox and one block of the journal's end.
   for (const [name, { read, written }] of Object.entries(expected)) {
     const none = fresh[name as keyof Costs];
     expect.soft(read - none.read, name).toBeLessThan(40_000);
@@ -91,7 +91,7 @@ test("a delivery, its receipt and a look cost the same after a hundred thousand 
   }
 });
 
-test("five thousand unread messages are read twice to be delivered beside, before the lock and in it, and once to be received (S23)", async () => {
+test("mailbox cost › with 5,000 unread messages a delivery reads the inbox twice, a receipt once (S23)", async () => {
   const ref = await testTeam(["a"]);
   writeStatus(ref, "a", statusOf());
   const unread = Array.from({ length: 5_000 }, (_, i) => ({

@@ -12,26 +12,26 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openTranscript } from "../../../src/agent/conversation/transcript.ts";
-import { replaceWithBytes } from "../../../src/os/files/tar.ts";
-import { identityOf } from "../../../src/os/process/identity.ts";
-import { agentFileName, planPath, transcriptPath } from "../../../src/protocol/paths.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import { exportTeam } from "../../../src/team/archive/export-team.ts";
-import { importTeam } from "../../../src/team/archive/import-team.ts";
-import { readTeam, removeTeamFiles, updateTeam } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { markAsRead, unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { judgeLiveness } from "../../../src/team/members/judge-liveness.ts";
-import { findMember, patchMember } from "../../../src/team/members/members.ts";
-import { readExit, readPlace, readStatus, writePlace } from "../../../src/team/records/read-records.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests/requests.ts";
-import { linkTasks } from "../../../src/team/tasks/dependencies.ts";
-import { changeTask, createTask, deleteTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { olderLog } from "../../../src/telemetry/event-log.ts";
+import { openTranscript } from "../../../../src/agent/conversation/transcript.ts";
+import { replaceWithBytes } from "../../../../src/os/files/tar.ts";
+import { identityOf } from "../../../../src/os/process/identity.ts";
+import { agentFileName, planPath, transcriptPath } from "../../../../src/protocol/paths.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import { exportTeam } from "../../../../src/team/archive/export-team.ts";
+import { importTeam } from "../../../../src/team/archive/import-team.ts";
+import { readTeam, removeTeamFiles, updateTeam } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { markAsRead, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { judgeLiveness } from "../../../../src/team/members/judge-liveness.ts";
+import { findMember, patchMember } from "../../../../src/team/members/members.ts";
+import { readExit, readPlace, readStatus, writePlace } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { openRequest } from "../../../../src/team/requests/requests.ts";
+import { linkTasks } from "../../../../src/team/tasks/dependencies.ts";
+import { changeTask, createTask, deleteTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { olderLog } from "../../../../src/telemetry/event-log.ts";
 import {
   allOf,
   described,
@@ -40,14 +40,14 @@ import {
   stream,
   type TestEntry,
   unpacked,
-} from "../../support/files/archive-files.ts";
-import { script } from "../../support/processes/script-process.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testHome, testTeam } from "../../support/team/test-team.ts";
+} from "../../../support/files/archive-files.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testHome, testTeam } from "../../../support/team/test-team.ts";
 
 const sendMany = script("team/send-many");
 
-/** A team with something of everything. */
+/** Creates a team with messages, tasks, conversations and plans. */
 async function richTeam(): Promise<TeamRef> {
   const ref = await testTeam(["dev", "検 a"], { name: "My Crew" });
   for (const name of ["dev", "検 a"]) {
@@ -75,7 +75,7 @@ async function richTeam(): Promise<TeamRef> {
   return ref;
 }
 
-/** Every file below a directory with what is in it. */
+/** Returns every file below a directory with its content. */
 function filesIn(directory: string): Record<string, string> {
   if (!existsSync(directory)) return {};
   const names = readdirSync(directory, { recursive: true }) as string[];
@@ -93,8 +93,8 @@ const stateOf = (ref: TeamRef, name: string): string =>
 const bring = (ref: TeamRef, archive: Buffer, options: { name?: string; unique?: boolean } = {}) =>
   importTeam(ref.home, stream(archive), { now: 5, ...options });
 
-describe("a team that is exported, deleted and imported", () => {
-  test("has its older events, and its members what they were started with and what their kind has noted", async () => {
+describe("exporting, deleting and importing a team", () => {
+  test("restores older events, members' start options and notes of their agent types", async () => {
     const ref = await richTeam();
     const older = olderLog(ref.paths.events);
     writeFileSync(older, '{"ts":"2026-01-01T00:00:00.000Z","type":"idle","team":"my-crew"}\n');
@@ -114,7 +114,7 @@ describe("a team that is exported, deleted and imported", () => {
     expect(readFileSync(notes, "utf8")).toBe("Look at the edges.");
   });
 
-  test("has the same members, messages and tasks, and nothing left to be told", async () => {
+  test("restores members, messages and tasks, and leaves no notification to send", async () => {
     const ref = await richTeam();
     const before = {
       members: readTeam(ref).members.map(({ name, agentId, color }) => ({ name, agentId, color })),
@@ -142,7 +142,7 @@ describe("a team that is exported, deleted and imported", () => {
     ]);
   });
 
-  test("has its conversations, each under a session of its own, and its plans", async () => {
+  test("restores conversations, each with a new session id, and plans", async () => {
     const ref = await richTeam();
     const archive = await exported(ref);
     await removeTeamFiles(ref);
@@ -162,26 +162,23 @@ describe("a team that is exported, deleted and imported", () => {
     expect(readFileSync(kept, "utf8")).toBe("somebody's own");
   });
 
-  test.each([0, 0o277])(
-    "is nobody else's to read, and ours to write, whatever the umask (%i)",
-    async (umask) => {
-      const ref = await richTeam();
-      const archive = await exported(ref);
-      await removeTeamFiles(ref);
-      const before = process.umask(umask);
-      const { ref: copy } = await bring(ref, archive).finally(() => process.umask(before));
-      for (const directory of [copy.paths.dir, copy.paths.tasks]) {
-        for (const name of ["", ...(readdirSync(directory, { recursive: true }) as string[])]) {
-          const entry = statSync(join(directory, name));
-          expect([name, entry.mode & 0o777]).toEqual([name, entry.isDirectory() ? 0o700 : 0o600]);
-        }
+  test.each([0, 0o277])("restores private files that we can write, under any umask (%i)", async (umask) => {
+    const ref = await richTeam();
+    const archive = await exported(ref);
+    await removeTeamFiles(ref);
+    const before = process.umask(umask);
+    const { ref: copy } = await bring(ref, archive).finally(() => process.umask(before));
+    for (const directory of [copy.paths.dir, copy.paths.tasks]) {
+      for (const name of ["", ...(readdirSync(directory, { recursive: true }) as string[])]) {
+        const entry = statSync(join(directory, name));
+        expect([name, entry.mode & 0o777]).toEqual([name, entry.isDirectory() ? 0o700 : 0o600]);
       }
-    },
-  );
+    }
+  });
 });
 
-describe("a copy beside its original", () => {
-  test("has ids of its own, and gives back what an agent's process had claimed", async () => {
+describe("importing a copy of an existing team", () => {
+  test("creates new ids, and unassigns tasks that a process had claimed", async () => {
     const ref = await richTeam();
     const { process: lease } = statusOf();
     await changeTask(ref, "1", (task) => ({
@@ -211,7 +208,7 @@ describe("a copy beside its original", () => {
     expect([third.ref.team, readTeam(third.ref).displayName]).toEqual(["my-crew-2", undefined]);
   });
 
-  test("is whole under the next name where only the directory of the first was taken", async () => {
+  test("is complete under the next name if only a directory of the first name existed", async () => {
     const ref = await richTeam();
     const archive = await exported(ref);
     rmSync(ref.paths.tasks, { recursive: true });
@@ -225,7 +222,7 @@ describe("a copy beside its original", () => {
     expect(existsSync(ref.paths.tasks)).toBe(false);
   });
 
-  test("knows nothing by which the original's processes could be reached or ended", async () => {
+  test("contains nothing that reaches or ends the original's processes", async () => {
     const ref = await richTeam();
     const living = spawn("sleep", ["60"]);
     onTestFinished(() => void living.kill("SIGKILL"));
@@ -256,7 +253,7 @@ describe("a copy beside its original", () => {
   });
 });
 
-/** Messages of an archive that its journal knows as sent and nothing knows as received, and that wait in no inbox. */
+/** Returns ids of messages that the journal has as sent but not as received, and that are in no inbox. */
 async function lostIn(archive: Buffer): Promise<string[]> {
   const files = new Map(
     (await unpacked(archive)).map(({ name, text }) => [name.replace(/^[^/]*\//, ""), text]),
@@ -268,10 +265,10 @@ async function lostIn(archive: Buffer): Promise<string[]> {
   return known.map(({ id }) => id).filter((id) => !received.has(id) && !inbox.includes(id));
 }
 
-test("of a team at work every message that was taken is in each archive once", async () => {
+test("export › of an active team contains every accepted message exactly once", async () => {
   const ref = await testTeam(["dev"]);
   writeStatus(ref, "dev", statusOf());
-  // A look that takes long, so that messages come in the middle of it.
+  // Makes the export slow, so that messages arrive during it.
   mkdirSync(ref.paths.requests);
   for (let i = 0; i < 500; i += 1) writeFileSync(join(ref.paths.requests, `r${i}.json`), "{}");
   const senders = ["a", "b"].map((from) => sendMany(ref.home.root, ref.team, from, "dev", "60"));
@@ -315,12 +312,15 @@ const WHOLE: readonly TestEntry[] = [{ name: "config.json", text: CONFIG }];
 const TASK = JSON.stringify({ id: "1", subject: "x", status: "pending" });
 const STATUS = JSON.stringify(statusOf({ sessionId: "mine" }));
 
-describe("an archive that is not as it should be is refused, and nothing of it is made:", () => {
+describe("an invalid archive is refused, and creates nothing", () => {
   const refused: Record<string, readonly [reason: string, archive: () => Promise<Buffer>]> = {
-    "no compression": ["not a whole .tar.gz", async () => Buffer.from("hello")],
-    "nothing in it": ["is empty", () => packed([])],
-    "cut off": ["not a whole .tar.gz", async () => (await described("crew", WHOLE)).subarray(0, -20)],
-    "no manifest": [
+    "an uncompressed file": ["not a whole .tar.gz", async () => Buffer.from("hello")],
+    "an empty archive": ["is empty", () => packed([])],
+    "a truncated file": [
+      "not a whole .tar.gz",
+      async () => (await described("crew", WHOLE)).subarray(0, -20),
+    ],
+    "a missing manifest": [
       "does not begin with a manifest",
       () => packed([{ name: "crew/config.json", text: CONFIG }]),
     ],
@@ -333,24 +333,27 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "its manifest says other",
       () => described("crew", WHOLE, { team: "other" }),
     ],
-    "a manifest above its folder": [
+    "a manifest outside its folder": [
       "does not begin with a manifest",
       () => packed([{ name: "manifest.json", text: "{}" }]),
     ],
-    "a folder that is no team's": ["does not begin with a manifest", () => described("..", WHOLE)],
-    "a file twice in the manifest": ["names a file twice", () => described("crew", [...WHOLE, ...WHOLE])],
-    "a file twice": [
+    "a folder with an invalid team name": ["does not begin with a manifest", () => described("..", WHOLE)],
+    "a file listed twice in the manifest": [
+      "names a file twice",
+      () => described("crew", [...WHOLE, ...WHOLE]),
+    ],
+    "a file stored twice": [
       "does not hold config.json as its manifest says",
       async () => {
         const files = [{ name: "config.json", size: Buffer.byteLength(CONFIG) }];
         return described("crew", [...WHOLE, ...WHOLE], { files });
       },
     ],
-    "a file that the manifest lacks": [
+    "a file missing from the manifest": [
       "does not hold config.json as its manifest says",
       () => described("crew", WHOLE, { files: [] }),
     ],
-    "a file that does not come": [
+    "a file missing from the archive": [
       "lacks tasks/1.json",
       () =>
         described("crew", WHOLE, {
@@ -360,12 +363,15 @@ describe("an archive that is not as it should be is refused, and nothing of it i
           ],
         }),
     ],
-    "a size that is not so": [
+    "a wrong file size": [
       "does not hold config.json as its manifest says",
       () => described("crew", WHOLE, { files: [{ name: "config.json", size: 3 }] }),
     ],
-    "no config": ["lacks config.json", () => described("crew", [{ name: "tasks/1.json", text: TASK }])],
-    "a config that is none": [
+    "a missing config": [
+      "lacks config.json",
+      () => described("crew", [{ name: "tasks/1.json", text: TASK }]),
+    ],
+    "a config of a wrong shape": [
       "config.json that cannot be read: name",
       () => described("crew", [{ name: "config.json", text: "{}" }]),
     ],
@@ -382,7 +388,7 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       async () =>
         packed([...(await unpacked(await described("crew", WHOLE))), { name: "/tmp/evil", text: "x" }]),
     ],
-    "a name with a dot": [
+    "a name with dots": [
       "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "inboxes/../../x.json", text: "[]" }]),
     ],
@@ -390,11 +396,11 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "inboxes/..\\x.json", text: "[]" }]),
     ],
-    "a script": [
+    "a launch script": [
       "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "run/dev/launch.sh", text: "rm" }]),
     ],
-    "a place": [
+    "a place record": [
       "which is not a file of a team",
       () => described("crew", [...WHOLE, { name: "run/dev/place.json", text: "{}" }]),
     ],
@@ -422,23 +428,23 @@ describe("an archive that is not as it should be is refused, and nothing of it i
       "holds a directory",
       () => described("crew", [...WHOLE, { name: "inboxes", header: { type: "directory" } }]),
     ],
-    "a task that is none": [
+    "a task of a wrong shape": [
       "tasks/1.json that cannot be read",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: "[]" }]),
     ],
-    "a watermark that is not a number": [
+    "a high-water mark that is not a number": [
       "is not a number",
       () => described("crew", [...WHOLE, { name: "tasks/.highwatermark", text: "x" }]),
     ],
-    "a state of nobody": [
+    "a status of an unknown member": [
       "something of eve",
       () => described("crew", [...WHOLE, { name: "run/eve/status.json", text: STATUS }]),
     ],
-    "a plan of nobody": [
+    "a plan of an unknown member": [
       "something of eve",
       () => described("crew", [...WHOLE, { name: "plans/eve.md", text: "x" }]),
     ],
-    "a conversation of nobody": [
+    "a conversation of an unknown session": [
       "conversation other",
       () => described("crew", [...WHOLE, { name: "sessions/other.jsonl", text: "x" }]),
     ],
@@ -452,14 +458,14 @@ describe("an archive that is not as it should be is refused, and nothing of it i
           },
         ]),
     ],
-    "a member whose name is none": [
+    "a member with an invalid name": [
       "names a member that cannot be one",
       () =>
         described("crew", [
           { name: "config.json", text: JSON.stringify({ name: "crew", members: [{ name: "a@b" }] }) },
         ]),
     ],
-    "more than memory holds": [
+    "a file larger than the limit": [
       "with more than",
       () => described("crew", [...WHOLE, { name: "tasks/1.json", text: " ".repeat(17 * 1024 * 1024) }]),
     ],
@@ -476,7 +482,7 @@ describe("an archive that is not as it should be is refused, and nothing of it i
     expect(readdirSync(join(home.root, "tasks"))).toEqual([]);
   });
 
-  test("a name that is taken by another program's task list (S76)", async () => {
+  test("a name in use by another program's task list (S76)", async () => {
     const home = testHome();
     const tasks = join(home.root, "tasks", "crew");
     mkdirSync(tasks, { recursive: true });
@@ -489,7 +495,7 @@ describe("an archive that is not as it should be is refused, and nothing of it i
   });
 });
 
-test("one that is as it should be is taken, with a broken inbox as it is", async () => {
+test("import › accepts a valid archive, and keeps a broken inbox as it is", async () => {
   const home = testHome();
   const archive = await described("crew", [...WHOLE, { name: "inboxes/dev.json", text: '[{"from":' }]);
   const { ref } = await importTeam(home, stream(archive), { now: 5 });
@@ -497,19 +503,19 @@ test("one that is as it should be is taken, with a broken inbox as it is", async
   expect(readTeam(ref).schemaVersion).toBeDefined();
 });
 
-test("a task that cannot be read stops the export, which says how to mend it", async () => {
+test("export › fails for an unreadable task", async () => {
   const ref = await richTeam();
   writeFileSync(ref.paths.task("1"), "{");
   await expect(exported(ref)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
 });
 
-test("a watermark that cannot be read stops it too, since no import would take it", async () => {
+test("export › fails for an unreadable high-water mark, which no import would accept", async () => {
   const ref = await richTeam();
   writeFileSync(ref.paths.highWaterMark, "x");
   await expect(exported(ref)).rejects.toMatchObject({ code: "CORRUPT_FILE" });
 });
 
-test("a task under another number than it says comes back under the name of its file", async () => {
+test("export › stores a task under the number of its file", async () => {
   const ref = await richTeam();
   writeFileSync(ref.paths.task("9"), TASK);
   const { ref: copy } = await bring(ref, await exported(ref), { name: "second" });
@@ -517,7 +523,7 @@ test("a task under another number than it says comes back under the name of its 
   expect(JSON.parse(readFileSync(copy.paths.task("9"), "utf8"))).toMatchObject({ id: "9", subject: "x" });
 });
 
-test("what is no file of a team's stays out of its archive", async () => {
+test("export › leaves out files that are not part of a team", async () => {
   const ref = await richTeam();
   symlinkSync("/etc/hostname", join(ref.paths.inboxes, "link.json"));
   writeFileSync(join(ref.paths.dir, "notes.txt"), "x");
@@ -526,7 +532,7 @@ test("what is no file of a team's stays out of its archive", async () => {
   expect(names[0]).toBe("my-crew/manifest.json");
 });
 
-test("an import that is interrupted while it waits for its archive leaves nothing", async () => {
+test("import › leaves nothing if interrupted while it reads the archive", async () => {
   const home = testHome();
   const controller = new AbortController();
   const source = new Readable({ read: () => setImmediate(() => controller.abort("SIGINT")) });
@@ -535,7 +541,7 @@ test("an import that is interrupted while it waits for its archive leaves nothin
   for (const below of ["teams", "tasks"]) expect(readdirSync(join(home.root, below))).toEqual([]);
 });
 
-test("an export that is interrupted leaves what was there, and nothing beside it", async () => {
+test("export › keeps the old file and no temporary file if interrupted", async () => {
   const { root } = (await testTeam()).home;
   const path = join(root, "crew.tar.gz");
   writeFileSync(path, "before");

@@ -2,27 +2,27 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
-import { killTeammates } from "../../../src/operations/ending/kill.ts";
-import { teamStatus } from "../../../src/operations/status.ts";
-import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
-import { bootId, identityOf, ownIdentity, pidSpace } from "../../../src/os/process/identity.ts";
-import type { ProcessIdentity } from "../../../src/schema/process-identity.ts";
-import { readTeam } from "../../../src/team/config/config.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { claimTask } from "../../../src/team/tasks/claim-task.ts";
-import { createTask, findTask } from "../../../src/team/tasks/tasks.ts";
-import { deadProcess, statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
-import { contextOf } from "../../support/worker/start-worker.ts";
+import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
+import { killTeammates } from "../../../../src/operations/ending/kill.ts";
+import { teamStatus } from "../../../../src/operations/status.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { bootId, identityOf, ownIdentity, pidSpace } from "../../../../src/os/process/identity.ts";
+import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
+import { readTeam } from "../../../../src/team/config/config.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
+import { createTask, findTask } from "../../../../src/team/tasks/tasks.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
 /** Another container of this host that shares the home: same boot, other pids. */
 const CONTAINER = { pidSpace: "container#pid:[1]", bootId: bootId() };
-/** This machine before it was started the last time. */
+/** This machine before its last boot. */
 const BEFORE_BOOT = { pidSpace: pidSpace(), bootId: "00000000-0000-4000-8000-000000000000" };
 
-test("a member in another container is not called dead, keeps its tasks and is not retired (S77)", async () => {
+test("a member in another container › is not reported dead, and keeps its tasks (S77)", async () => {
   const ref = await teamOf({ ...deadProcess(), ...CONTAINER });
   const ctx = contextOf(ref);
   const { id } = await createTask(ref, { subject: "its own" });
@@ -33,7 +33,7 @@ test("a member in another container is not called dead, keeps its tasks and is n
   await expect(claimTask(ref, "ada", id)).rejects.toMatchObject({ code: "TASK_CLAIMED" });
 });
 
-test("one that says the pid of a living process here is not taken for it, and no signal reaches that (S77)", async () => {
+test("a member in another container › is not confused with a local process of its pid, which gets no signal (S77)", async () => {
   const { process, ended } = await bystander();
   const ref = await teamOf({ ...process, ...CONTAINER });
   const ctx = contextOf(ref);
@@ -49,7 +49,7 @@ test("one that says the pid of a living process here is not taken for it, and no
   expect(ended()).toBe(false);
 });
 
-test("a place of another container or boot names no process here, whose pid is not signalled (S77)", async () => {
+test("a pid from another container or an earlier boot › gets no signal when the member is killed (S77)", async () => {
   for (const elsewhere of [CONTAINER, BEFORE_BOOT]) {
     const { process, ended } = await bystander();
     const ref = await teamOf({ ...process, ...elsewhere });
@@ -58,7 +58,7 @@ test("a place of another container or boot names no process here, whose pid is n
   }
 });
 
-test("a member of an earlier boot is dead, though its pid and start are in use again", async () => {
+test("a member of an earlier boot › is dead, even if its pid and start time are in use again", async () => {
   const ref = await teamOf({ ...ownIdentity(), ...BEFORE_BOOT });
   const ctx = contextOf(ref);
   const { id } = await createTask(ref, { subject: "its own" });
@@ -69,7 +69,7 @@ test("a member of an earlier boot is dead, though its pid and start are in use a
   expect(task?.owner).toBeUndefined();
 });
 
-/** A team whose member dev says that it is this process, as the records of its start say. */
+/** Creates a team whose member dev has this process in all records of its start. */
 async function teamOf(process: ProcessIdentity): Promise<TeamRef> {
   const ref = await testTeam(["dev", "ada"]);
   writeStatus(ref, "dev", statusOf({ process, instance: "i" }));
@@ -79,7 +79,7 @@ async function teamOf(process: ProcessIdentity): Promise<TeamRef> {
   return ref;
 }
 
-/** Somebody else's process, which nothing may happen to. */
+/** Starts an unrelated process, which must survive. */
 async function bystander(): Promise<{ process: ProcessIdentity; ended: () => boolean }> {
   const child = spawn("sleep", ["60"], { detached: true });
   onTestFinished(() => void child.kill("SIGKILL"));

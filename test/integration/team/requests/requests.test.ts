@@ -1,10 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { answerRequest, openRequest, readAnswer, readRequest } from "../../../src/team/requests/requests.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import {
+  answerRequest,
+  openRequest,
+  readAnswer,
+  readRequest,
+} from "../../../../src/team/requests/requests.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
-test("a key of the environment is in nothing that waits, nor in its answer (S75)", async () => {
-  // Looked for once in a process, and by nothing before this.
+test("requests › contain no secret of the environment, and neither do their answers (S75)", async () => {
+  // Secrets are collected once per process, at their first use.
   process.env.REQUESTS_TEST_API_KEY = "hunter2-hunter2";
   const ref = await testTeam(["dev"]);
   const payload = { planContent: "Use hunter2-hunter2.", deep: [{ "hunter2-hunter2": 1 }] };

@@ -1,40 +1,40 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { journalLine } from "../../../src/schema/inbox.ts";
-import { readJsonLines } from "../../../src/store/jsonl.ts";
-import { createTeamFiles, readTeam, removeTeamFiles } from "../../../src/team/config/config.ts";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { markAsRead, recordProgress, unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { addMembers, removeMember } from "../../../src/team/members/members.ts";
-import { readStatus } from "../../../src/team/records/read-records.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { type TeamRef, teamRef } from "../../../src/team/ref.ts";
-import { repairLinks } from "../../../src/team/repair/repair-dependencies.ts";
+import { journalLine } from "../../../../src/schema/inbox.ts";
+import { readJsonLines } from "../../../../src/store/jsonl.ts";
+import { createTeamFiles, readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { markAsRead, recordProgress, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { addMembers, removeMember } from "../../../../src/team/members/members.ts";
+import { readStatus } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { type TeamRef, teamRef } from "../../../../src/team/ref.ts";
+import { repairLinks } from "../../../../src/team/repair/repair-dependencies.ts";
 import {
   answerRequest,
   listRequests,
   openRequest,
   readAnswer,
   readRequest,
-} from "../../../src/team/requests/requests.ts";
-import { claimTask } from "../../../src/team/tasks/claim-task.ts";
-import { taskIds } from "../../../src/team/tasks/task-ids.ts";
-import { changeTask, findTask, getTask, listTasks } from "../../../src/team/tasks/tasks.ts";
-import { addTask, updateTask } from "../../../src/team/tasks/update-task.ts";
-import { retireMember } from "../../support/team/retire-member.ts";
-import { statusOf } from "../../support/team/status-records.ts";
+} from "../../../../src/team/requests/requests.ts";
+import { claimTask } from "../../../../src/team/tasks/claim-task.ts";
+import { taskIds } from "../../../../src/team/tasks/task-ids.ts";
+import { changeTask, findTask, getTask, listTasks } from "../../../../src/team/tasks/tasks.ts";
+import { addTask, updateTask } from "../../../../src/team/tasks/update-task.ts";
+import { retireMember } from "../../../support/team/retire-member.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
 
 export interface Case {
-  /** As the script `stopped` knows it, where it differs. */
+  /** Name of the operation in the script `stopped`. */
   readonly operation?: string;
-  /** What is so before, beside two messages of a and three tasks. */
+  /** Prepares the team further; it has two messages for a and three tasks. */
   readonly given?: (ref: TeamRef) => Promise<unknown> | unknown;
-  /** What is so right after, wherever it was stopped. */
+  /** Checks what must hold right after the kill, at whichever step it happened. */
   readonly holds: (ref: TeamRef) => Promise<unknown> | unknown;
-  /** What comes next, and what is so then. */
-  readonly goesOn: (ref: TeamRef) => Promise<unknown> | unknown;
+  /** Runs the next operation and checks its result. */
+  readonly recovers: (ref: TeamRef) => Promise<unknown> | unknown;
 }
 
 const mail = (text: string, more = {}) => ({ from: "b", text, timestamp: "2026-01-01T00:00:00Z", ...more });
@@ -47,7 +47,7 @@ const subjects = (ref: TeamRef) => listTasks(ref).map(({ subject }) => subject);
 const files = (ref: TeamRef, mark: string) =>
   readdirSync(ref.paths.inboxes).filter((name) => name.includes(mark) && !name.startsWith("."));
 
-/** What was said of tasks to somebody, each once. */
+/** Expects that no task notification reached this agent twice. */
 async function expectToldOnce(ref: TeamRef, agent: string): Promise<void> {
   const texts = (await sent(ref, agent)).map((text) => {
     const { type, taskId } = JSON.parse(text);
@@ -56,7 +56,7 @@ async function expectToldOnce(ref: TeamRef, agent: string): Promise<void> {
   expect(new Set(texts).size, texts.join()).toBe(texts.length);
 }
 
-/** Brings the links in step as the doctor does, and looks that both ends say the same then. */
+/** Repairs the links as the doctor does, and checks that both ends agree. */
 async function mendLinks(ref: TeamRef): Promise<void> {
   for (const { id, blocks, blockedBy } of repairLinks(listTasks(ref))) {
     await changeTask(ref, id, (task) => ({ ...task, blocks: [...blocks], blockedBy: [...blockedBy] }));
@@ -67,7 +67,7 @@ async function mendLinks(ref: TeamRef): Promise<void> {
   }
 }
 
-/** The inbox as a foreign writer leaves it that was killed in the middle of its write. */
+/** Leaves the inbox as another program does that was killed while writing it. */
 const breakOff = (ref: TeamRef) => {
   const text = `${readFileSync(ref.paths.inbox("a"), "utf8").slice(0, -1)},{"from":"b","te`;
   brokenOff.set(dirname(ref.home.root), text);
@@ -78,9 +78,10 @@ const RUBBISH = [null, 5, { from: "x" }];
 const READ = Array.from({ length: 50 }, (_, i) => mail(`read ${i}`, { read: true }));
 
 export const CASES: Readonly<Record<string, Case>> = {
-  send: {
+  "send a message": {
+    operation: "send",
     holds: async (ref) => expect(without(await sent(ref), "new")).toEqual(["one", "two"]),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const before = await unread(ref);
       await next(ref);
       expect(await unread(ref)).toEqual([...before, "next"]);
@@ -96,14 +97,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       );
       expect(kept).toContain(brokenOff.get(dirname(ref.home.root)));
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await next(ref);
       expect(without(await unread(ref), "new")).toEqual(["one", "two", "next"]);
       const kept = files(ref, "broken-").map((name) => readFileSync(join(ref.paths.inboxes, name), "utf8"));
       expect(new Set(kept)).toEqual(new Set([brokenOff.get(dirname(ref.home.root))]));
     },
   },
-  "set bad entries aside": {
+  "quarantine bad entries": {
     operation: "pick",
     given: (ref) =>
       writeFileSync(ref.paths.inbox("a"), JSON.stringify([mail("one"), ...RUBBISH, mail("two")])),
@@ -111,13 +112,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       const inbox = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
       if (files(ref, ".bad.jsonl").length === 0) expect(inbox).toEqual(expect.arrayContaining(RUBBISH));
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       expect(await unread(ref)).toEqual(["one", "two"]);
       const aside = readFileSync(join(ref.paths.inboxes, "a.bad.jsonl"), "utf8");
       for (const one of RUBBISH) expect(aside).toContain(`"entry":${JSON.stringify(one)}}\n`);
     },
   },
-  mark: {
+  "mark as read": {
+    operation: "mark",
     given: (ref) => {
       const inbox = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
       writeFileSync(ref.paths.inbox("a"), JSON.stringify([...READ, ...inbox]));
@@ -127,7 +129,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(all.toSorted()).toEqual([...READ.map(({ text }) => text), "one", "two"].toSorted());
       expect(["", "one,two"]).toContain((await unread(ref)).join());
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await markAsRead(
         ref,
         "a",
@@ -138,22 +140,24 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(await sent(ref)).toHaveLength(52);
     },
   },
-  progress: {
+  "record progress": {
+    operation: "progress",
     holds: () => undefined,
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await recordProgress(ref, "a", ["z"], "done");
       const { lines, bad } = readJsonLines(ref.paths.journal, journalLine);
       expect(lines.at(-1)?.id).toBe("z");
-      // The line that the killed one was in.
+      // The line that the killed process was writing.
       expect(bad).toBeLessThanOrEqual(1);
     },
   },
-  create: {
+  "create a task": {
+    operation: "create",
     holds: (ref) => {
       expect(without(subjects(ref), "new")).toEqual(["one", "two", "three"]);
       expect(findTask(ref, "4")?.blockedBy ?? ["1", "2"]).toEqual(["1", "2"]);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const before = subjects(ref);
       await addTask(ref, "b", { subject: "next" });
       expect(subjects(ref)).toEqual([...before, "next"]);
@@ -161,19 +165,21 @@ export const CASES: Readonly<Record<string, Case>> = {
       if (before.includes("new")) expect(getTask(ref, "1").blocks).toEqual(["4"]);
     },
   },
-  claim: {
+  "claim a task": {
+    operation: "claim",
     holds: (ref) => {
       const { owner, status } = getTask(ref, "1");
       expect(["undefined pending", "a in_progress"]).toContain(`${owner} ${status}`);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const claim = claimTask(ref, "b", "1");
       if (getTask(ref, "1").owner === "a")
         await expect(claim).rejects.toMatchObject({ code: "TASK_CLAIMED" });
       else expect((await claim).owner).toBe("b");
     },
   },
-  complete: {
+  "complete a task": {
+    operation: "complete",
     given: async (ref) => {
       await claimTask(ref, "a", "1");
       await updateTask(ref, "team-lead", "2", { addBlockedBy: ["1"], owner: "b" });
@@ -184,32 +190,35 @@ export const CASES: Readonly<Record<string, Case>> = {
       );
     },
     holds: (ref) => expect(["in_progress", "completed"]).toContain(getTask(ref, "1").status),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await updateTask(ref, "a", "1", { status: "completed" });
       expect(getTask(ref, "1").status).toBe("completed");
       await expectToldOnce(ref, "team-lead");
     },
   },
-  link: {
+  "link tasks": {
+    operation: "link",
     holds: (ref) => expect(subjects(ref)).toEqual(["one", "two", "three"]),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await mendLinks(ref);
       await updateTask(ref, "a", "3", { addBlocks: ["1"], addBlockedBy: ["2"] });
       await mendLinks(ref);
       expect(getTask(ref, "3")).toMatchObject({ blocks: ["1"], blockedBy: ["2"] });
     },
   },
-  delete: {
+  "delete a task": {
+    operation: "delete",
     given: (ref) => updateTask(ref, "a", "3", { addBlocks: ["1"], addBlockedBy: ["2"] }),
     holds: (ref) => expect(without(subjects(ref), "three")).toEqual(["one", "two"]),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       if (findTask(ref, "3") !== undefined) await updateTask(ref, "team-lead", "3", { status: "deleted" });
       expect((await addTask(ref, "b", { subject: "next" })).id).toBe("4");
       await mendLinks(ref);
       expect([getTask(ref, "1").blockedBy, getTask(ref, "2").blocks]).toEqual([[], []]);
     },
   },
-  join: {
+  "add members": {
+    operation: "join",
     given: async (ref) => {
       await addMembers(ref, [{ name: "back", cwd: "/" }]);
       await sendMessage(ref, { from: "b", to: "back", text: "to the former" });
@@ -220,7 +229,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(["team-lead,a,b", "team-lead,a,b,back,c"]).toContain(names.join());
       expect(await sent(ref, "back")).toEqual(["to the former"]);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const isDone = readTeam(ref).members.length > 3;
       if (!isDone)
         await addMembers(
@@ -232,19 +241,21 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(readTeam(ref)).toMatchObject({ joinedCount: 5 });
     },
   },
-  retire: {
+  "retire a member": {
+    operation: "retire",
     holds: (ref) => {
       const { members, former = [] } = readTeam(ref);
       expect([...members, ...former].filter(({ name }) => name === "a")).toHaveLength(1);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await retireMember(ref, "a", "shutdown");
       expect(readTeam(ref).former).toMatchObject([{ name: "a" }]);
     },
   },
-  "take back": {
+  "remove a member": {
+    operation: "take back",
     holds: async (ref) => expect(await sent(ref)).toEqual(["one", "two"]),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       await removeMember(ref, "a");
       expect(existsSync(ref.paths.inbox("a"))).toBe(false);
       expect(readStatus(ref, "a")).toBeUndefined();
@@ -254,40 +265,44 @@ export const CASES: Readonly<Record<string, Case>> = {
       ]);
     },
   },
-  status: {
+  "write a status": {
+    operation: "status",
     holds: (ref) => expect(["old", "new"]).toContain(readStatus(ref, "a")?.activity),
-    goesOn: (ref) => {
+    recovers: (ref) => {
       writeStatus(ref, "a", statusOf({ activity: "next" }));
       expect(readStatus(ref, "a")?.activity).toBe("next");
     },
   },
-  ask: {
+  "open a request": {
+    operation: "ask",
     holds: (ref) =>
       expect(["old", "old,new"]).toContain(
         listRequests(ref)
           .map(({ id }) => id)
           .join(),
       ),
-    goesOn: (ref) => {
+    recovers: (ref) => {
       openRequest(ref, { id: "new", kind: "plan", from: "a", summary: "", payload: {}, at: 2 });
       expect(readRequest(ref, "new").at).toBe(2);
     },
   },
-  answer: {
+  "answer a request": {
+    operation: "answer",
     holds: (ref) => expect([undefined, "b"]).toContain(readAnswer(ref, "old")?.by),
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const before = readAnswer(ref, "old");
       const answer = await answerRequest(ref, "old", { approve: false, by: "c", at: 4 });
       expect(answer).toBe(before === undefined ? "answered" : "already");
       expect(readAnswer(ref, "old")?.by).toBe(before?.by ?? "c");
     },
   },
-  "make a team": {
+  "create a team": {
+    operation: "make a team",
     holds: (ref) => {
       const made = teamRef(ref.home, "other");
       if (existsSync(made.paths.dir)) expect(readTeam(made).members).toHaveLength(1);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       const made = teamRef(ref.home, "other");
       const isThere = existsSync(made.paths.dir);
       if (!isThere)
@@ -297,13 +312,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       expect(without(subjects(made), "first")).toEqual(["next"]);
     },
   },
-  "remove a team": {
+  "delete a team": {
+    operation: "remove a team",
     holds: async (ref) => {
       if (!existsSync(ref.paths.dir)) return;
       expect(await sent(ref)).toEqual(["one", "two"]);
       expect(subjects(ref)).toEqual(["one", "two", "three"]);
     },
-    goesOn: async (ref) => {
+    recovers: async (ref) => {
       if (existsSync(ref.paths.dir)) await removeTeamFiles(ref);
       await createTeamFiles(ref.home, { name: "crew", leadSessionId: "s", leadCwd: "/", now: 2 });
       expect(taskIds(ref)).toEqual([]);

@@ -1,31 +1,31 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { teamRef } from "../../../src/team/ref.ts";
-import { openRequest } from "../../../src/team/requests/requests.ts";
-import { addTask } from "../../../src/team/tasks/update-task.ts";
-import { script } from "../../support/processes/script-process.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
-import { within } from "../../support/timing/time-limit.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { teamRef } from "../../../../src/team/ref.ts";
+import { openRequest } from "../../../../src/team/requests/requests.ts";
+import { addTask } from "../../../../src/team/tasks/update-task.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { within } from "../../../support/timing/time-limit.ts";
 
 import { CASES } from "./cases.ts";
 
 const stopped = script("team/killed-operation");
 
-/** More than any of these operations has; it ends the search for one that never completes. */
+/** More steps than any operation has; stops the search if an operation never completes. */
 const MOST_STEPS = 200;
 /** Processes at once. */
 const SIDE_BY_SIDE = 4;
-/** For whoever comes next; behind a foreign holder's lock it would be 10 s. */
+/** Limit for the next operation; waiting for a lock of another program would take 10 s. */
 const AT_ONCE_MS = 8_000;
 
 test.for(Object.entries(CASES))(
-  "%s, stopped at every step on the file system: nothing is lost, and the next goes on from there (S26)",
+  "crash safety › a process killed at any step of “%s” loses nothing, and the next operation recovers (S26)",
   { timeout: 120_000 },
-  async ([name, { operation = name, given, holds, goesOn }]) => {
+  async ([name, { operation = name, given, holds, recovers }]) => {
     const template = await testTeam(["a", "b"]);
     writeStatus(template, "a", statusOf({ activity: "old" }));
     for (const text of ["one", "two"]) await sendMessage(template, { from: "b", to: "a", text });
@@ -43,7 +43,7 @@ test.for(Object.entries(CASES))(
       await within(
         AT_ONCE_MS,
         `what follows ${operation}, stopped at step ${n}`,
-        Promise.resolve(goesOn(ref)),
+        Promise.resolve(recovers(ref)),
       );
       return signal !== null;
     };

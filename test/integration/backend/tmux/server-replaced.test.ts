@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { layOutTeam } from "../../../src/backend/tmux/apply-layout.ts";
-import { openSidebarPane } from "../../../src/backend/tmux/sidebar-pane.ts";
-import { closeTeamSession, openTeamSession } from "../../../src/backend/tmux/team-session.ts";
-import { tmuxPaneBackend } from "../../../src/backend/tmux/tmux-backend.ts";
-import type { TmuxServer } from "../../../src/tmux/server.ts";
-import { placesOf, requestFor } from "../../support/backend/spawn-requests.ts";
-import { type PrivateTmux, privateTmux } from "../../support/tmux/private-tmux.ts";
+import { layOutTeam } from "../../../../src/backend/tmux/apply-layout.ts";
+import { openSidebarPane } from "../../../../src/backend/tmux/sidebar-pane.ts";
+import { closeTeamSession, openTeamSession } from "../../../../src/backend/tmux/team-session.ts";
+import { tmuxPaneBackend } from "../../../../src/backend/tmux/tmux-backend.ts";
+import type { TmuxServer } from "../../../../src/tmux/server.ts";
+import { placesOf, requestFor } from "../../../support/backend/spawn-requests.ts";
+import { type PrivateTmux, privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 const TEAM = { team: "audit", rootTag: "0123456789ab" };
 
-describe("Between a look and what is done upon it another server comes, in which the user has the same ids", () => {
-  test.each([1, 2])("a spawn makes and marks nothing there, by its batch %i", async (batch) => {
+describe("another tmux server with the same ids takes over between check and act", () => {
+  test.each([1, 2])("a spawn creates and tags nothing on it (at batch %i)", async (batch) => {
     const t = privateTmux();
     const { pane } = t.session();
     const spawn = (server: TmuxServer, ...names: string[]) =>
@@ -27,7 +27,7 @@ describe("Between a look and what is done upon it another server comes, in which
     expect(everything(t)).toBe(mine.now);
   });
 
-  test("a layout is not laid there, and no sidebar opens", async () => {
+  test("a layout and a sidebar are refused", async () => {
     const t = privateTmux();
     const { pane } = t.session();
     const backend = tmuxPaneBackend({ server: t.server, env: t.env });
@@ -48,8 +48,8 @@ describe("Between a look and what is done upon it another server comes, in which
   });
 });
 
-describe("Between a look and what is done upon it the user makes a session of the name", () => {
-  test.each(["a spawn", "a lead"])("%s leaves it as it is", async (who) => {
+describe("the user creates a session with the team's name between check and act", () => {
+  test.each(["a spawn", "a lead"])("%s leaves that session alone", async (who) => {
     const t = privateTmux();
     t.session();
     const mine = { now: "" };
@@ -72,7 +72,7 @@ describe("Between a look and what is done upon it the user makes a session of th
   });
 });
 
-test("A lead's session that is closed is that one: not another of its name, nor one of the same id on another server", async () => {
+test("closeTeamSession › closes exactly the session it opened: no other of its name, none on another server", async () => {
   const t = privateTmux();
   t.session();
   const lead = { ...TEAM, teamTitle: "Audit", argv: ["env", "cat"], env: {} };
@@ -90,7 +90,7 @@ test("A lead's session that is closed is that one: not another of its name, nor 
   expect(names()).toEqual(["one", "three", "two"]);
 });
 
-/** The server, where something happens right before the n-th batch. */
+/** Returns a server that runs `act` before its n-th batch. */
 function disturbed(server: TmuxServer, n: number, act: () => Promise<void>): TmuxServer {
   let batches = 0;
   return {
@@ -103,7 +103,9 @@ function disturbed(server: TmuxServer, n: number, act: () => Promise<void>): Tmu
   };
 }
 
-/** Ends the server, and has the user begin anew: a window with as many panes as ours had, parted by hand. */
+/**
+ * Kills the server and starts the user's new one: a window with as many panes as the team had, split by hand.
+ */
 async function replaced(t: PrivateTmux): Promise<string> {
   await t.killServer();
   const { pane } = t.session();
@@ -114,7 +116,7 @@ async function replaced(t: PrivateTmux): Promise<string> {
   return everything(t);
 }
 
-/** All that a person sees of the server, and every mark on it. */
+/** Returns everything a user can see on the server, and every tag on it. */
 function everything(t: PrivateTmux): string {
   const marks = "#{@teams_agent}#{@teams_window}#{@teams_sidebar}";
   const panes = `#{session_name} #{window_id} #{window_name} #{window_layout} #{pane_id} #{pane_title} ${marks}`;

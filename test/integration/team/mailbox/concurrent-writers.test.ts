@@ -1,27 +1,27 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { JournalLine } from "../../../src/schema/inbox.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { type Script, script } from "../../support/processes/script-process.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import type { JournalLine } from "../../../../src/schema/inbox.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { type Script, script } from "../../../support/processes/script-process.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const sendMany = script("team/send-many");
 const foreignWriter = script("store/foreign-writer");
 const receiveAll = script("team/receive-all");
 
-/** CROWD=full sends 33,000 messages; a machine of two cores that has much else to do needs three minutes for them. */
+/** CROWD=full sends 33,000 messages; a busy machine with two cores needs three minutes for them. */
 const isFull = process.env.CROWD === "full";
 const OURS = isFull ? { writers: 64, messages: 500 } : { writers: 24, messages: 60 };
 const FOREIGN = isFull ? { writers: 16, messages: 50 } : { writers: 16, messages: 4 };
 /**
- * Milliseconds, at most, between two messages of a foreign writer. Eight of them a second: four times as many keep the lock
- * from each other where everybody is kept waiting for a processor, and give up without any of ours.
+ * Longest pause in milliseconds between two messages of one foreign writer. Sixteen writers then send eight messages
+ * a second: at four times that rate they block each other on a busy machine and give up, even without our writers.
  */
 const PAUSE = "4000";
 const DEADLINE = isFull ? 600_000 : 120_000;
 
-test("of what a crowd of ours and sixteen foreign writers send to one inbox nothing is lost, nothing comes twice, each sender's keep their order, and nobody gives up (S22, S25)", {
+test("one inbox › with many of our writers and sixteen foreign ones: nothing is lost, doubled or reordered, and no writer gives up (S22, S25)", {
   timeout: DEADLINE,
 }, async () => {
   const ref = await testTeam(["a"]);
@@ -47,7 +47,7 @@ test("of what a crowd of ours and sixteen foreign writers send to one inbox noth
   expectJournalled(ref, new Map(received));
 });
 
-test("whoever reads without a lock meets a whole file at any moment (S24)", async () => {
+test("one inbox › readers without a lock always see a whole file (S24)", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: "team-lead", to: "a", text: "first" });
   const writers = numbered("ours", 6, (from) => sendMany(ref.home.root, ref.team, from, "a", "50"));
@@ -61,7 +61,7 @@ test("whoever reads without a lock meets a whole file at any moment (S24)", asyn
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(await ends).toEqual(Array(6).fill({ code: 0, signal: null, stderr: "" }));
-  // It saw the file grow, and not only its end.
+  // The reader saw the file grow, not only its final state.
   expect(sizes.size).toBeGreaterThan(50);
 });
 
@@ -73,7 +73,7 @@ function numbered(
   return new Map(Array.from({ length: count }, (_, n) => [`${kind}-${n}`, start(`${kind}-${n}`, n)]));
 }
 
-/** What each says of its messages. */
+/** Collects the lines each writer prints about its messages. */
 async function wordsOf(
   writers: ReadonlyMap<string, Script>,
   messages: number,
@@ -98,7 +98,9 @@ function bySender(texts: readonly string[]): Record<string, string[]> {
   return senders;
 }
 
-/** Every message stands there with its text, says once that it was queued if it is ours, and that it was delivered. */
+/**
+ * Expects each message's text in the journal, one "queued" line for each from our writers, and "delivered" for all.
+ */
 function expectJournalled(ref: TeamRef, received: ReadonlyMap<string, string>): void {
   const lines = readFileSync(ref.paths.journal, "utf8").trimEnd().split("\n");
   const texts = new Map<string, string>();

@@ -2,32 +2,32 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { removeEndedMember } from "../../../src/operations/ending/remove-member.ts";
-import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
-import { identityOf, ownIdentity } from "../../../src/os/process/identity.ts";
-import type { Ending } from "../../../src/schema/ending.ts";
-import { LEAD_NAME } from "../../../src/schema/names.ts";
-import type { ProcessIdentity } from "../../../src/schema/process-identity.ts";
-import { createTeamFiles, readTeam, updateTeam } from "../../../src/team/config/config.ts";
-import { unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { addMembers, patchMember, toFormer } from "../../../src/team/members/members.ts";
-import { writePlace } from "../../../src/team/records/read-records.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import type { TeamRef } from "../../../src/team/ref.ts";
-import { listRequests, openRequest } from "../../../src/team/requests/requests.ts";
-import { changeTask, createTask, getTask } from "../../../src/team/tasks/tasks.ts";
-import { atEveryStep } from "../../support/kill/kill-at-every-step.ts";
-import { script } from "../../support/processes/script-process.ts";
-import { closedPlaces, lookingContext } from "../../support/team/reconcile-context.ts";
-import { deadProcess, statusOf } from "../../support/team/status-records.ts";
-import { testHome } from "../../support/team/test-team.ts";
-import { eventually } from "../../support/timing/eventually.ts";
+import { removeEndedMember } from "../../../../src/operations/ending/remove-member.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { identityOf, ownIdentity } from "../../../../src/os/process/identity.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { LEAD_NAME } from "../../../../src/schema/names.ts";
+import type { ProcessIdentity } from "../../../../src/schema/process-identity.ts";
+import { createTeamFiles, readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { addMembers, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { writePlace } from "../../../../src/team/records/read-records.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import type { TeamRef } from "../../../../src/team/ref.ts";
+import { listRequests, openRequest } from "../../../../src/team/requests/requests.ts";
+import { changeTask, createTask, getTask } from "../../../../src/team/tasks/tasks.ts";
+import { atEveryStep } from "../../../support/kill/kill-at-every-step.ts";
+import { script } from "../../../support/processes/script-process.ts";
+import { closedPlaces, lookingContext } from "../../../support/team/reconcile-context.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testHome } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
 
 const look = script("team/reconcile-team");
 const INSTANCE = "5f0e2a6e-0000-4000-8000-00000000000d";
 const dead = deadProcess();
 
-/** A team whose dev has just ended, with three tasks of its own, of which it had finished the last. */
+/** Creates a team whose dev has just ended, with three tasks, the last of them completed. */
 async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): Promise<TeamRef> {
   const ref = await createTeamFiles(home, {
     name,
@@ -47,7 +47,7 @@ async function teamWithEnded(home = testHome(), agreed = false, name = "crew"): 
   return ref;
 }
 
-/** Everything that shall follow from the end, once. */
+/** Expects every consequence of the ending exactly once. */
 async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
   const news = (await unreadMessages(ref, LEAD_NAME)).flatMap(({ protocol }) =>
     protocol?.type === "teammate_terminated" ? [protocol.message] : [],
@@ -68,10 +68,10 @@ async function expectSettled(ref: TeamRef, agreed: boolean): Promise<void> {
 }
 
 describe.each([
-  ["an agreed shutdown", true],
-  ["a crash", false],
+  ["processing an agreed shutdown", true],
+  ["processing a crash", false],
 ])("%s", (_title, agreed) => {
-  it("is seen through by the next look, wherever the one before was killed", async () => {
+  it("is finished by the next reconcile, at whichever step the process before was killed", async () => {
     const home = testHome();
     const steps = await atEveryStep(async (n) => {
       const ref = await teamWithEnded(home, agreed, `crew-${n}`);
@@ -83,12 +83,12 @@ describe.each([
       };
       return { child: look(home.root, ref.team, String(n)), check };
     });
-    // Or the calls that are counted are not those that are made.
+    // Otherwise the counted calls are not the calls that were made.
     expect(steps).toBeGreaterThan(20);
   }, 120_000);
 });
 
-/** dev's agreed shutdown, claimed by a process that goes on for as long as the test lets it. */
+/** Returns dev's agreed shutdown, claimed by a process that lives until the test ends it. */
 async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<unknown> }> {
   const ref = await teamWithEnded(undefined, true);
   const other = spawn("sleep", ["60"]);
@@ -118,8 +118,8 @@ async function claimedByAnother(): Promise<{ ref: TeamRef; end: () => Promise<un
   return { ref, end };
 }
 
-describe("an end that another process sees through", () => {
-  it("is left to it as long as it lives, and taken over when it dies", async () => {
+describe("an ending that another process handles", () => {
+  it("is left to that process while it lives, and taken over when it dies", async () => {
     const { ref, end } = await claimedByAnother();
     const before = JSON.stringify(readTeam(ref));
     expect(await reconcile(lookingContext(ref))).toEqual([]);
@@ -130,7 +130,7 @@ describe("an end that another process sees through", () => {
     await expectSettled(ref, true);
   });
 
-  it("is waited for by whoever needs it done, who takes over when it dies", async () => {
+  it("is awaited when a member is removed, and taken over when the process dies", async () => {
     const { ref, end } = await claimedByAnother();
     const [done] = await Promise.all([removeEndedMember(lookingContext(ref), "dev", "shutdown"), end()]);
     expect(done).toBe(false);
@@ -138,7 +138,7 @@ describe("an end that another process sees through", () => {
   });
 });
 
-it("an end that this very process is at is taken over by none of its own looks", async () => {
+it("reconcile › does not take over an ending that its own process is handling", async () => {
   const ref = await teamWithEnded(undefined, true);
   const ctx = lookingContext(ref);
   let release = (): void => undefined;
@@ -159,7 +159,7 @@ it("an end that this very process is at is taken over by none of its own looks",
   expect(await first).toMatchObject([{ name: "dev", how: "shutdown" }]);
 });
 
-it("an end of one that a living process is killing is told by that one, and by whoever looks when that has died over it", async () => {
+it("reconcile › leaves a member's end to the process that kills it, and reports it if that process is dead", async () => {
   const ref = await teamWithEnded();
   const killedBy = (by: ProcessIdentity) =>
     patchMember(ref, "dev", { metadata: { _kill: { by, at: Date.now() } } });
@@ -170,7 +170,7 @@ it("an end of one that a living process is killing is told by that one, and by w
   expect([await reconcile(lookingContext(ref)), await news()]).toMatchObject([[{ how: "crashed" }], 1]);
 });
 
-it("an end of which something can never be done is given up in the end, and keeps nobody from the others", async () => {
+it("reconcile › gives up an ending that keeps failing, and still processes the others", async () => {
   const ref = await teamWithEnded(undefined, true);
   await addMembers(ref, [{ name: "ada", cwd: "/" }]);
   writeStatus(ref, "ada", statusOf({ process: dead, state: "running" }));

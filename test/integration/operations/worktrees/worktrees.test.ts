@@ -1,30 +1,30 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deleteTeam } from "../../../src/operations/ending/delete-team.ts";
-import { killTeammates } from "../../../src/operations/ending/kill.ts";
-import { spawnTeammates } from "../../../src/operations/spawn/spawn.ts";
-import { reconcile } from "../../../src/operations/supervision/reconcile.ts";
-import { startWorktree } from "../../../src/operations/worktrees/create-worktree.ts";
-import { setDiscard } from "../../../src/operations/worktrees/discard-worktree.ts";
-import { clearWorktree } from "../../../src/operations/worktrees/remove-worktree.ts";
-import { removeTree } from "../../../src/os/files/fs.ts";
-import { bootId } from "../../../src/os/process/identity.ts";
-import type { Ending } from "../../../src/schema/ending.ts";
-import { worktreeOf } from "../../../src/schema/member-metadata.ts";
-import { importedConfig } from "../../../src/team/archive/rewrite-imported.ts";
-import { readTeam, updateTeam } from "../../../src/team/config/config.ts";
-import { addMembers, findMember, patchMember, toFormer } from "../../../src/team/members/members.ts";
-import { writeStatus } from "../../../src/team/records/write-records.ts";
-import { GIT_IDENTITY, git } from "../../support/files/git.ts";
-import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
-import { deadProcess, statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
-import { eventually } from "../../support/timing/eventually.ts";
-import { contextOf } from "../../support/worker/start-worker.ts";
+import { deleteTeam } from "../../../../src/operations/ending/delete-team.ts";
+import { killTeammates } from "../../../../src/operations/ending/kill.ts";
+import { spawnTeammates } from "../../../../src/operations/spawn/spawn.ts";
+import { reconcile } from "../../../../src/operations/supervision/reconcile.ts";
+import { startWorktree } from "../../../../src/operations/worktrees/create-worktree.ts";
+import { setDiscard } from "../../../../src/operations/worktrees/discard-worktree.ts";
+import { clearWorktree } from "../../../../src/operations/worktrees/remove-worktree.ts";
+import { removeTree } from "../../../../src/os/files/fs.ts";
+import { bootId } from "../../../../src/os/process/identity.ts";
+import type { Ending } from "../../../../src/schema/ending.ts";
+import { worktreeOf } from "../../../../src/schema/member-metadata.ts";
+import { importedConfig } from "../../../../src/team/archive/rewrite-imported.ts";
+import { readTeam, updateTeam } from "../../../../src/team/config/config.ts";
+import { addMembers, findMember, patchMember, toFormer } from "../../../../src/team/members/members.ts";
+import { writeStatus } from "../../../../src/team/records/write-records.ts";
+import { GIT_IDENTITY, git } from "../../../support/files/git.ts";
+import { temporaryDirectory } from "../../../support/files/temporary-directory.ts";
+import { deadProcess, statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
 
-/** A team whose member dev has a worktree and no process. */
-async function housed() {
+/** Creates a team whose member dev has a worktree and no process. */
+async function withWorktree() {
   const repository = realpathSync(temporaryDirectory());
   git(repository, "init", "--quiet", "--initial-branch=main");
   git(repository, "commit", "--quiet", "--allow-empty", "--message", "first");
@@ -38,8 +38,8 @@ async function housed() {
   return { ref, ctx, repository, worktree, branches };
 }
 
-test("a member that no signal reaches keeps its worktree, also when it is taken out by force and the team is deleted (S77)", async () => {
-  const { ref, ctx, worktree } = await housed();
+test("worktree › is kept for a member out of reach of signals, even if the team is deleted by force (S77)", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
   const elsewhere = { ...deadProcess(), pidSpace: "container#pid:[1]", bootId: bootId() };
   writeStatus(ref, "dev", statusOf({ process: elsewhere, instance: "i" }));
   const kept = "what was started in it may still run";
@@ -48,8 +48,8 @@ test("a member that no signal reaches keeps its worktree, also when it is taken 
   expect(existsSync(path)).toBe(true);
 });
 
-test("whoever takes over an end that a killed process had begun sees to its worktree too", async () => {
-  const { ref, ctx, worktree, branches } = await housed();
+test("worktree › is removed by the process that takes over a dead process's ending", async () => {
+  const { ref, ctx, worktree, branches } = await withWorktree();
   const by = deadProcess();
   const left = {
     id: "left",
@@ -67,8 +67,8 @@ test("whoever takes over an end that a killed process had begun sees to its work
   expect([existsSync(worktree.path), branches()]).toEqual([false, ["main"]]);
 });
 
-test("a discard is asked for by a kill that lives: one that was killed over it, or refused, leaves no word of it", async () => {
-  const { ref, ctx, worktree } = await housed();
+test("discarding a worktree › counts only for a live kill, not after a killed or refused one", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   const discard = (): unknown => worktreeOf(findMember(readTeam(ref), "dev"))?.discard;
   writeStatus(ref, "dev", statusOf({ instance: "i" }));
@@ -78,14 +78,14 @@ test("a discard is asked for by a kill that lives: one that was killed over it, 
   writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
   await setDiscard(ctx, ["dev"], deadProcess());
   expect(discard()).toBeDefined();
-  const [told] = await killTeammates(ctx, ["dev"]);
-  expect(told?.worktree?.kept).toBe("1 untracked file");
+  const [killed] = await killTeammates(ctx, ["dev"]);
+  expect(killed?.worktree?.kept).toBe("1 untracked file");
   expect(existsSync(worktree.path)).toBe(true);
   expect(readTeam(ref).former?.[0]?.worktree).toEqual(worktree);
 });
 
-test("a worktree that another program speaks of is not ours to remove", async () => {
-  const { ref, ctx, worktree } = await housed();
+test("worktree › that another program recorded is never removed", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
   await patchMember(ref, "dev", { metadata: {} });
   expect(await killTeammates(ctx, ["dev"], { discardWorktrees: true })).toEqual([
     { name: "dev", outcome: "gone", left: [] },
@@ -97,8 +97,8 @@ test("a worktree that another program speaks of is not ours to remove", async ()
   ).toBeUndefined();
 });
 
-test("what is in the place of a former member's worktree by now is left alone by the deletion of the team", async () => {
-  const { ref, ctx, worktree } = await housed();
+test("worktree › whose place now holds other work survives the deletion of the team", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   await killTeammates(ctx, ["dev"]);
   git(worktree.path, "clean", "--quiet", "--force");
@@ -110,8 +110,8 @@ test("what is in the place of a former member's worktree by now is left alone by
   expect(existsSync(path)).toBe(true);
 });
 
-test("an imported copy of a team has no worktree: its members' would be taken from the original", async () => {
-  const { ref, ctx, worktree } = await housed();
+test("worktree › is not part of an imported copy, which would remove it from the original", async () => {
+  const { ref, ctx, worktree } = await withWorktree();
   const copy = { team: "copy", displayName: undefined, leadSessionId: "s", endOf: () => undefined };
   writeFileSync(join(worktree.path, "new.txt"), "new\n");
   const texts = [JSON.stringify(importedConfig(readTeam(ref), copy))];
@@ -121,15 +121,15 @@ test("an imported copy of a team has no worktree: its members' would be taken fr
   for (const text of texts) expect(text).not.toMatch(/worktreePath|_worktree|"worktree"/);
 });
 
-test("the deletion of the team asks for no dead member that had worked in another's worktree", async () => {
-  const { ref, ctx, worktree, branches } = await housed();
+test("worktree › is removed with the team even if a dead member worked in another's", async () => {
+  const { ref, ctx, worktree, branches } = await withWorktree();
   await addMembers(ref, [{ name: "guest", cwd: worktree.path }]);
-  const [told] = await deleteTeam(ctx);
-  expect([told?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
+  const [removed] = await deleteTeam(ctx);
+  expect([removed?.kept, existsSync(worktree.path), branches()]).toEqual([null, false, ["main"]]);
 });
 
-test("one that was removed by hand keeps nobody from leaving", async () => {
-  const { ref, ctx, repository, worktree } = await housed();
+test("worktree › that was removed by hand does not stop a kill", async () => {
+  const { ref, ctx, repository, worktree } = await withWorktree();
   git(repository, "worktree", "remove", worktree.path);
   const { path, branch } = worktree;
   await addMembers(ref, [{ name: "guest", cwd: path }]);
@@ -137,8 +137,8 @@ test("one that was removed by hand keeps nobody from leaving", async () => {
   expect(readTeam(ref).members).toHaveLength(2);
 });
 
-test("a start that fails behind the worktree, in whatever way, takes it back with the member", async () => {
-  const { ref, ctx, repository, branches } = await housed();
+test("worktree › is rolled back with the member if the start fails", async () => {
+  const { ref, ctx, repository, branches } = await withWorktree();
   const spawn = (): Promise<unknown> => Promise.reject(new Error("no such server"));
   const backend = { ...ctx.backends.of("process"), spawn };
   const backends = { of: ctx.backends.of, choose: async () => ({ backend: backend as never, why: "" }) };
@@ -153,8 +153,8 @@ test("a start that fails behind the worktree, in whatever way, takes it back wit
   });
 });
 
-test("a set-up that is interrupted ends, and the worktree is taken back", async () => {
-  const { ref, ctx, branches, repository } = await housed();
+test("worktree › is rolled back if its set-up is interrupted", async () => {
+  const { ref, ctx, branches, repository } = await withWorktree();
   const stop = new AbortController();
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const marker = join(repository, "begun");
@@ -167,8 +167,8 @@ test("a set-up that is interrupted ends, and the worktree is taken back", async 
   expect(branches()).toEqual(["main", "teams/crew/dev"]);
 });
 
-test("of a worktree that somebody has deleted by hand git keeps nothing, but for a branch with work on it, and it is said", async () => {
-  const { ref, ctx, repository, worktree, branches } = await housed();
+test("worktree › deleted by hand is also forgotten by git, with its unused branch, and the kill says so", async () => {
+  const { ref, ctx, repository, worktree, branches } = await withWorktree();
   writeStatus(ref, "dev", statusOf({ process: deadProcess(), instance: "i" }));
   await patchMember(ref, "dev", { worktreePath: worktree.path, metadata: { _worktree: worktree } });
   removeTree(worktree.path);
@@ -180,14 +180,14 @@ test("of a worktree that somebody has deleted by hand git keeps nothing, but for
   expect(branches()).toEqual(["main"]);
 });
 
-test("a branch with work on it, and a detached HEAD, outlive the directory of their worktree", async () => {
-  const { ctx, repository, worktree, branches } = await housed();
+test("a branch with work, or a detached HEAD › outlives its deleted worktree directory", async () => {
+  const { ctx, repository, worktree, branches } = await withWorktree();
   const { path, branch } = worktree;
   git(path, "commit", "--quiet", "--allow-empty", "--message", "work");
   removeTree(path);
   expect((await clearWorktree(ctx, worktree)).note).toContain(`the branch ${branch} stays`);
   expect(branches()).toContain(branch);
-  // Said once: git knows of it no more.
+  // Reported once: git has forgotten the worktree.
   expect(await clearWorktree(ctx, worktree)).toEqual({ path, branch, kept: null });
   git(repository, "worktree", "add", "--quiet", "--detach", path);
   git(path, "commit", "--quiet", "--allow-empty", "--message", "on no branch");
@@ -196,8 +196,8 @@ test("a branch with work on it, and a detached HEAD, outlive the directory of th
   expect(git(repository, "worktree", "list", "--porcelain")).toContain(path);
 });
 
-test("a new worktree takes no place that git still keeps for one that was deleted by hand", async () => {
-  const { ref, ctx, repository, worktree } = await housed();
+test("worktree › gets another path if git still knows a deleted worktree there", async () => {
+  const { ref, ctx, repository, worktree } = await withWorktree();
   removeTree(worktree.path);
   const member = { ...findMember(readTeam(ref), "dev"), cwd: repository };
   const { member: again } = await startWorktree(ctx, member, {}, {});

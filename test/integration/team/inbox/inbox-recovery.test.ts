@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
-import { history } from "../../../src/team/mailbox/history.ts";
-import { markAsRead, unreadCount, unreadMessages } from "../../../src/team/mailbox/receive.ts";
-import { sendMessage } from "../../../src/team/mailbox/send.ts";
-import { prepareRun, writeStatus } from "../../../src/team/records/write-records.ts";
-import { statusOf } from "../../support/team/status-records.ts";
-import { testTeam } from "../../support/team/test-team.ts";
+import { history } from "../../../../src/team/mailbox/history.ts";
+import { markAsRead, unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
+import { sendMessage } from "../../../../src/team/mailbox/send.ts";
+import { prepareRun, writeStatus } from "../../../../src/team/records/write-records.ts";
+import { statusOf } from "../../../support/team/status-records.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
 
 const entry = (text: string, more = {}) => ({
   from: "peer",
@@ -16,7 +16,7 @@ const entry = (text: string, more = {}) => ({
   ...more,
 });
 
-test("bad entries are set aside with one warning, and the valid ones are delivered (S24)", async () => {
+test("inbox repair › quarantines bad entries with one warning, and delivers the valid ones (S24)", async () => {
   const ref = await testTeam(["a"]);
   const rubbish = [null, 5, "text", {}, { from: "x" }, { from: 1, text: "t", timestamp: "t" }, []];
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([entry("one"), ...rubbish, entry("two")]));
@@ -33,7 +33,7 @@ test("bad entries are set aside with one warning, and the valid ones are deliver
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([entry("one"), entry("two")]);
 });
 
-test("an entry whose optional fields are of a wrong type is read all the same, and stays as it is", async () => {
+test("inbox repair › accepts an entry with optional fields of a wrong type, and keeps them", async () => {
   const ref = await testTeam(["a"]);
   const odd = entry("odd", { color: null, summary: 5, read: "no", msg_id: null });
   writeFileSync(ref.paths.inbox("a"), JSON.stringify([odd]));
@@ -43,7 +43,7 @@ test("an entry whose optional fields are of a wrong type is read all the same, a
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toEqual([{ ...odd, read: true }]);
 });
 
-test("a file that was cut in the middle keeps its whole entries, and the original is kept beside it (S24)", async () => {
+test("inbox repair › keeps the whole entries of a cut file, and a copy of the original (S24)", async () => {
   const ref = await testTeam(["a"]);
   const whole = JSON.stringify([entry("one"), entry('two ], "\\" {'), entry("three")], undefined, 2);
   const cut = whole.slice(0, whole.indexOf("three") + 2);
@@ -57,7 +57,7 @@ test("a file that was cut in the middle keeps its whole entries, and the origina
   expect(JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"))).toHaveLength(2);
 });
 
-test("a sender that meets a broken inbox repairs it and loses nothing", async () => {
+test("inbox repair › a sender repairs a broken inbox and loses no message", async () => {
   const ref = await testTeam(["a"]);
   writeFileSync(ref.paths.inbox("a"), `${JSON.stringify([entry("one")]).slice(0, -1)},{"from":`);
   expect(unreadCount(ref, "a")).toBe(1);
@@ -65,7 +65,7 @@ test("a sender that meets a broken inbox repairs it and loses nothing", async ()
   expect((await unreadMessages(ref, "a")).map(({ message }) => message.text)).toEqual(["one", "two"]);
 });
 
-/** An agent of ours that has received the first of four messages, and whose inbox was then damaged. */
+/** Returns a team whose agent has received the first of four messages before its inbox was damaged. */
 async function damaged(damage: (text: string) => string) {
   const ref = await testTeam(["a"]);
   await prepareRun(ref, ["a"]);
@@ -81,9 +81,9 @@ test.each([
   ["cut off", (text: string) => text.slice(0, -30)],
   ["damaged in the middle", (text: string) => text.replace('"three"', '"thr')],
   ["emptied", () => ""],
-  ["garbage", () => "\u0000\u0001 no json"],
+  ["replaced by garbage", () => "\u0000\u0001 no json"],
 ])(
-  "what the receiver has not consumed comes back from the journal into an inbox that was %s (S24)",
+  "inbox repair › restores unread messages from the journal into an inbox that was %s (S24)",
   async (_, damage) => {
     const ref = await damaged(damage);
     const waiting = ["two", "three", "four"];
@@ -100,31 +100,33 @@ test.each([
   },
 );
 
-test("a message that left a whole inbox without a word of its receiver is not said to be delivered", async () => {
+test("inbox repair › a message missing from a valid inbox is not reported as delivered without a receipt", async () => {
   const ref = await damaged(() => "[]");
   const states = (await history(ref, "a", { all: true })).map(({ text, state }) => `${text} ${state}`);
   expect(states).toEqual(["one delivered", "two queued", "three queued", "four queued"]);
 });
 
-test("into a foreign member's broken inbox nothing comes back that it may have consumed", async () => {
+test("inbox repair › restores nothing into another program's inbox, which may have read it", async () => {
   const ref = await testTeam(["a"]);
   await sendMessage(ref, { from: "team-lead", to: "a", text: "one" });
   writeFileSync(ref.paths.inbox("a"), "[{");
   expect(await unreadMessages(ref, "a")).toEqual([]);
 });
 
-test("a foreign writer in the middle of its write is waited for, and nothing is repaired (S24)", async () => {
+test("inbox repair › waits for another program that is writing, and repairs nothing (S24)", async () => {
   const ref = await testTeam(["a"]);
   const whole = JSON.stringify([entry("one"), entry("two")]);
   writeFileSync(ref.paths.inbox("a"), whole.slice(0, 70));
   const reading = unreadMessages(ref, "a");
-  // It runs on when this thread waits for the lock.
+  // The writer finishes while this thread waits for the lock.
   writeFileSync(ref.paths.inbox("a"), whole);
   expect((await reading).map(({ message }) => message.text)).toEqual(["one", "two"]);
   expect(readdirSync(ref.paths.inboxes)).toEqual(["a.json"]);
 });
 
-test("a foreign writer that keeps no lock is waited for while we hold ours (S24)", { retry: 3 }, async () => {
+test("inbox repair › waits for a program that writes without a lock while we hold ours (S24)", {
+  retry: 3,
+}, async () => {
   const ref = await testTeam(["a"]);
   const inbox = ref.paths.inbox("a");
   const whole = JSON.stringify([entry("one"), entry("two")]);
@@ -150,7 +152,7 @@ test("a foreign writer that keeps no lock is waited for while we hold ours (S24)
 });
 
 test.each([[""], ["{}"], ["null"], ["[1,"], ["rubbish"], ['[{"from":"x"'], ["[]]"]])(
-  "an inbox that holds %j takes a message, and what was there is kept",
+  "inbox repair › an inbox with %j accepts a message, and its old content is kept",
   async (content) => {
     const ref = await testTeam(["a"]);
     writeFileSync(ref.paths.inbox("a"), content);
@@ -161,7 +163,7 @@ test.each([[""], ["{}"], ["null"], ["[1,"], ["rubbish"], ['[{"from":"x"'], ["[]]
   },
 );
 
-test("an inbox cut at any byte keeps every entry that was whole, and what was cut beside it, when it takes a message", async () => {
+test("inbox repair › keeps every whole entry of an inbox cut at any byte, and a copy of the rest", async () => {
   const ref = await testTeam(["a"]);
   const entries = [entry("é ]}"), entry('q"\\'), entry("z")];
   const bytes = Buffer.from(JSON.stringify(entries, undefined, 2));
@@ -172,7 +174,7 @@ test("an inbox cut at any byte keeps every entry that was whole, and what was cu
     writeFileSync(ref.paths.inbox("a"), bytes.subarray(0, cut));
     const whole = entries.slice(0, ends.filter((end) => end <= cut).length);
     expect(unreadCount(ref, "a")).toBe(whole.length);
-    // A repair reads as a look does; it is made often enough to meet every kind of place.
+    // Reading finds the same entries; every fourth cut is enough to repair at each kind of position.
     if (cut % 4 !== 0) continue;
     await sendMessage(ref, { from: "team-lead", to: "a", text: "new" });
     const found = JSON.parse(readFileSync(ref.paths.inbox("a"), "utf8"));
