@@ -16,6 +16,7 @@ import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
 import { latePatterns } from "./lib/late-patterns.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
+import { leanLockfile } from "./lib/lean-lockfile.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -69,9 +70,9 @@ const CHUNKS = {
     "src/team/requests/requests.ts",
     "src/team/members/start-claims.ts",
     "src/team/mailbox/event-message-id.ts",
+    "src/protocol/authenticate.ts",
     "src/protocol/render.ts",
     "src/protocol/permission-messages.ts",
-    "src/team/members/budget.ts",
     "src/team/members/budget.ts",
   ],
   mail: ["src/cli/commands/inbox.ts"],
@@ -125,7 +126,7 @@ async function bundle(entries) {
     external: EXTERNAL,
     // Where a package ships both and names no exports (jsonc-parser), its ES form: the other one hides its requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [lazyBuiltins(), plainExports(), latePatterns("start")],
+    plugins: [leanLockfile(), lazyBuiltins(), plainExports(), latePatterns("start")],
     logLevel: "warn",
   });
   await build.write({

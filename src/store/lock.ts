@@ -150,7 +150,7 @@ async function holdShared<T>(
   let isDone = false;
   try {
     const result = work({ assertOwned });
-    const value = result instanceof Promise ? await whileFresh(shared.keepFresh(), result) : result;
+    const value = result instanceof Promise ? await result : result;
     isDone = true;
     return value;
   } finally {
@@ -163,15 +163,6 @@ async function holdShared<T>(
 async function leaveFree(heldMs: number, freeMs: number): Promise<void> {
   const rest = Math.min(FREE.share * heldMs, FREE.most) - freeMs;
   if (rest > FREE.least) await pause(rest);
-}
-
-/** A holder that waits for something (other locks) shows that it lives, or foreign writers would take the lock after 10 s. */
-async function whileFresh<T>(stop: () => void, result: Promise<T>): Promise<T> {
-  try {
-    return await result;
-  } finally {
-    stop();
-  }
 }
 
 function giveBack(path: string, isDone: boolean, release: () => void): void {
