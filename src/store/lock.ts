@@ -12,7 +12,7 @@ const WAIT_MS = 15_000;
  * lottery: of 64 that never pause the unluckiest in 32,000 turns lets some 300 to 600 others go first. So it ends well unless
  * a change takes 100 ms.
  */
-const MOST_WAITS = 4;
+const MAX_WAITS = 4;
 /** A foreign writer may rob a holder that was stopped for 10 s; that it happens to one change this often is no accident. */
 const MAX_ROBBED = 5;
 /**
@@ -43,7 +43,7 @@ export interface Held {
 }
 
 export interface LockOptions {
-  /** Milliseconds to wait while one holder keeps the lock, 15 s by default, and {@link MOST_WAITS} times that in all. */
+  /** Milliseconds to wait while one holder keeps the lock, 15 s by default, and {@link MAX_WAITS} times that in all. */
   readonly waitMs?: number;
   readonly random?: () => number;
 }
@@ -71,7 +71,7 @@ export function withLock<T>(
 }
 
 /** What the one of ours may do whose turn it is. */
-export interface Turn {
+export interface LockTurn {
   /**
    * Runs `work` under the shared lock too, which it gives back afterwards.
    * @throws TeamError LOCK_TIMEOUT, or PERMISSION_DENIED when the work is done and the lock cannot be given back
@@ -85,7 +85,7 @@ export interface Turn {
  */
 export function inQueue<T>(
   path: string,
-  work: (turn: Turn) => Promise<T>,
+  work: (turn: LockTurn) => Promise<T>,
   { waitMs = WAIT_MS, random = Math.random }: LockOptions = {},
 ): Promise<T> {
   const waiting: Waiting = { path, waitMs, random };
@@ -107,7 +107,7 @@ interface Waiting {
   readonly random: () => number;
 }
 
-async function oneTurn<T>(waiting: Waiting, work: (turn: Turn) => Promise<T>): Promise<T> {
+async function oneTurn<T>(waiting: Waiting, work: (turn: LockTurn) => Promise<T>): Promise<T> {
   const { path } = waiting;
   const { taken: lock, tries } = await whenFree(waiting, {
     take: seekOwnerLock(`${path}.q`),
@@ -154,7 +154,7 @@ async function holdShared<T>(
     isDone = true;
     return value;
   } finally {
-    giveBack(path, isDone, shared.release);
+    releaseLock(path, isDone, shared.release);
     if (queue.isBusy) await leaveFree(steadyNow() - since, since - queue.since);
   }
 }
@@ -165,7 +165,7 @@ async function leaveFree(heldMs: number, freeMs: number): Promise<void> {
   if (rest > FREE.least) await pause(rest);
 }
 
-function giveBack(path: string, isDone: boolean, release: () => void): void {
+function releaseLock(path: string, isDone: boolean, release: () => void): void {
   try {
     release();
   } catch (error) {
@@ -198,7 +198,7 @@ async function whenFree<T>(
     if (waited >= waits * waitMs) {
       const before = held;
       held = holder();
-      if (held === before || waits === MOST_WAITS) {
+      if (held === before || waits === MAX_WAITS) {
         throw timedOut(path, waited, ownerOf(readRecordLink(record) ?? "")?.pid);
       }
       waits += 1;

@@ -8,7 +8,7 @@ import { withLock } from "./lock.ts";
 import { ownerLiveness, seekOwnerLock } from "./owner-lock.ts";
 
 /** What ended processes left of their locks in a directory, by the files that were locked. */
-export function deadLocks(directory: string): string[] {
+export function staleLocks(directory: string): string[] {
   const names = listDir(directory);
   const files = names.flatMap((name) => {
     const [, file, end] = /^(.+?)(\.q~*|\.lock\.owner|\.lock)$/.exec(name) ?? [];
@@ -31,7 +31,7 @@ function isAbandoned(path: string, names: readonly string[], owner: string): boo
  * What stands where a lock would be, and never lapses as one does: a directory with something in it or with a time to come, a
  * file or directory in the place of our record. Who put it there cannot be told, so that it is a person's to remove.
  */
-export function lastingLocks(directory: string): string[] {
+export function stuckLocks(directory: string): string[] {
   return listDir(directory)
     .filter((name) => LOCK.test(name))
     .map((name) => join(directory, name))
@@ -62,7 +62,7 @@ function isOfDead(path: string): boolean {
  * Removes them in the one way that is safe beside others: by taking the lock and giving it back.
  * @throws TeamError LOCK_TIMEOUT
  */
-export async function clearDeadLock(path: string): Promise<void> {
+export async function removeStaleLock(path: string): Promise<void> {
   // A taker that died in the middle of taking over; nobody meets this one until the next takes over.
   for (let heir = `${path}.q~`; isOfDead(heir); heir += "~") seekOwnerLock(heir)()?.release();
   await withLock(path, () => undefined);

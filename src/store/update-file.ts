@@ -1,9 +1,9 @@
 import { type StagedFile, stageFile } from "../os/files/atomic-write.ts";
 import { readText } from "../os/files/fs.ts";
-import { type Held, inQueue, type LockOptions, type Turn } from "./lock.ts";
+import { type Held, inQueue, type LockOptions, type LockTurn } from "./lock.ts";
 
 /** What a file is to hold, and what the caller is told. */
-export interface Change<T> {
+export interface FileUpdate<T> {
   readonly value: T;
   /** Left out: the file stays as it is. */
   readonly content?: string | undefined;
@@ -16,7 +16,7 @@ export interface Change<T> {
  * @param isLocked whether nobody can be in the middle of writing it. Where that is false, what this throws does not count: it is
  *   called again under the lock.
  */
-export type Plan<T> = (text: string | undefined, isLocked: boolean) => Change<T>;
+export type Update<T> = (text: string | undefined, isLocked: boolean) => FileUpdate<T>;
 
 /**
  * Changes one file under its lock, and replaces it whole. All that takes time is done while only processes of ours wait: read,
@@ -26,7 +26,7 @@ export type Plan<T> = (text: string | undefined, isLocked: boolean) => Change<T>
  * @param plan may run more than once, and has no effect that must not be repeated
  * @throws TeamError LOCK_TIMEOUT, and what the plan throws under the lock; then nothing was changed
  */
-export async function changeFile<T>(path: string, plan: Plan<T>, options: LockOptions = {}): Promise<T> {
+export async function updateFile<T>(path: string, plan: Update<T>, options: LockOptions = {}): Promise<T> {
   const { value, staged } = await inQueue(path, (turn) => changed(path, plan, turn), options);
   staged?.settle();
   return value;
@@ -38,7 +38,7 @@ interface Changed<T> {
   readonly staged?: StagedFile;
 }
 
-async function changed<T>(path: string, plan: Plan<T>, turn: Turn): Promise<Changed<T>> {
+async function changed<T>(path: string, plan: Update<T>, turn: LockTurn): Promise<Changed<T>> {
   const before = readText(path);
   const change = attempt(plan, before);
   if (change !== undefined) {
@@ -58,7 +58,7 @@ async function changed<T>(path: string, plan: Plan<T>, turn: Turn): Promise<Chan
 /** @returns undefined when the file had changed before; then nothing is left of what was staged */
 async function put<T>(
   path: string,
-  { value, content, written }: Change<T>,
+  { value, content, written }: FileUpdate<T>,
   replace: (staged: StagedFile) => boolean | Promise<boolean>,
 ): Promise<Changed<T> | undefined> {
   if (content === undefined) return { value };
@@ -85,7 +85,7 @@ function commit(staged: StagedFile, held: Held): true {
   return true;
 }
 
-function attempt<T>(plan: Plan<T>, before: string | undefined): Change<T> | undefined {
+function attempt<T>(plan: Update<T>, before: string | undefined): FileUpdate<T> | undefined {
   try {
     return plan(before, false);
   } catch {

@@ -23,7 +23,7 @@ import { operand } from "../../text/shell-quote.ts";
 import { type Home, readOnce, type TeamRef, teamRef } from "../ref.ts";
 import { finishRemovals, leftoversOf, putTeamAway, removePutAway } from "./delete-files.ts";
 import { removePlans } from "./plan-files.ts";
-import { assertTeam, changeInTeam, lockInTeam } from "./team-lock.ts";
+import { assertTeam, lockInTeam, updateTeamFile } from "./team-lock.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
@@ -174,7 +174,7 @@ export function updateTeam(
 ): Promise<TeamConfig> {
   const path = ref.paths.config;
   const missing = (): TeamError => teamNotFound(ref);
-  return changeInTeam(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
+  return updateTeamFile(ref, path, jsonPlan({ path, schema: teamConfig, missing, change }));
 }
 
 export interface TeamEntry {

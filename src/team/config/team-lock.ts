@@ -4,14 +4,14 @@ import { makeDirBelow } from "../../os/files/atomic-write.ts";
 import { entryOf, isMissing, readText } from "../../os/files/fs.ts";
 import { isNewerForm, SCHEMA_VERSION } from "../../schema/migrate.ts";
 import { type Held, type LockOptions, withLock } from "../../store/lock.ts";
-import { changeFile, type Plan } from "../../store/update-file.ts";
+import { type Update, updateFile } from "../../store/update-file.ts";
 import type { TeamRef } from "../ref.ts";
 import { teamNotFound } from "./team-not-found.ts";
 
 /**
  * Runs `work` under the lock of one of the team's files, once it is sure that the team is there: a late writer never
  * brings a deleted team back (S48). Directories below the team's own are made when they are missing. To change one file
- * alone, {@link changeInTeam} keeps foreign writers out for less.
+ * alone, {@link updateTeamFile} keeps foreign writers out for less.
  * @throws TeamError TEAM_NOT_FOUND, LOCK_TIMEOUT; PERMISSION_DENIED with what the system said, or for a team of a newer form
  */
 export function lockInTeam<T>(
@@ -24,27 +24,27 @@ export function lockInTeam<T>(
     assertWritable(ref);
     return work(held);
   };
-  return inTeam(ref, path, () => withLock(path, guarded, options));
+  return withTeam(ref, path, () => withLock(path, guarded, options));
 }
 
 /**
  * Changes one of the team's files, as `changeFile` does, under the same conditions.
  * @throws TeamError as {@link lockInTeam}, and what the plan throws
  */
-export function changeInTeam<T>(
+export function updateTeamFile<T>(
   ref: TeamRef,
   path: string,
-  plan: Plan<T>,
+  plan: Update<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  const guarded: Plan<T> = (text, isLocked) => {
+  const guarded: Update<T> = (text, isLocked) => {
     assertWritable(ref);
     return plan(text, isLocked);
   };
-  return inTeam(ref, path, () => changeFile(path, guarded, options));
+  return withTeam(ref, path, () => updateFile(path, guarded, options));
 }
 
-async function inTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
+async function withTeam<T>(ref: TeamRef, path: string, run: () => Promise<T>): Promise<T> {
   try {
     try {
       return await run();

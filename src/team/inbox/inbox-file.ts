@@ -5,8 +5,8 @@ import { formatJson } from "../../store/format-json.ts";
 import { SECOND_LOOK_MS } from "../../store/json-file.ts";
 import { appendJsonLines } from "../../store/jsonl.ts";
 import { keepBroken } from "../../store/quarantine.ts";
-import type { Change } from "../../store/update-file.ts";
-import { changeInTeam, lockInTeam } from "../config/team-lock.ts";
+import type { FileUpdate } from "../../store/update-file.ts";
+import { lockInTeam, updateTeamFile } from "../config/team-lock.ts";
 import { readOnce, type TeamRef } from "../ref.ts";
 import { messageKey, parseEntries, readEntry, salvageEntries } from "./inbox-format.ts";
 import { withLost } from "./inbox-recovery.ts";
@@ -34,12 +34,12 @@ export function changeInbox(
   { warn, written }: ChangeOptions = {},
 ): Promise<void> {
   const path = ref.paths.inbox(agent);
-  return changeInTeam(ref, path, (text, isLocked) => {
+  return updateTeamFile(ref, path, (text, isLocked) => {
     const { entries, broken } = load(ref, agent, text, isLocked);
     if (broken !== undefined && (broken.trim() !== "" || entries.length > 0)) {
       keepOriginal(path, entries.length, warn);
     }
-    const plan = (all: readonly unknown[], isRepaired: boolean): Change<undefined> => {
+    const plan = (all: readonly unknown[], isRepaired: boolean): FileUpdate<undefined> => {
       const next = change(all) ?? (isRepaired ? all : undefined);
       return { value: undefined, content: next && formatJson(next), written };
     };
@@ -48,7 +48,7 @@ export function changeInbox(
     } catch (error) {
       // An entry that is nested deeper than the engine can write: it stays in the original only.
       if (!isLocked || !(error instanceof RangeError)) throw error;
-      const writable = entries.filter((entry) => isShallow(entry, MOST_DEPTH));
+      const writable = entries.filter((entry) => isShallow(entry, MAX_DEPTH));
       keepOriginal(path, writable.length, warn);
       return plan(writable, true);
     }
@@ -56,7 +56,7 @@ export function changeInbox(
 }
 
 /** Levels of arrays and objects: no peer writes a tenth of it, and the engine's stack holds some thousands. */
-const MOST_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;

@@ -9,7 +9,7 @@ import { formatJson } from "../../store/format-json.ts";
 import { jsonPlan, readJsonFile } from "../../store/json-file.ts";
 import type { Held, LockOptions } from "../../store/lock.ts";
 import { recordEvent } from "../../telemetry/event-log.ts";
-import { assertTeam, changeInTeam, lockInTeam } from "../config/team-lock.ts";
+import { assertTeam, lockInTeam, updateTeamFile } from "../config/team-lock.ts";
 import { eventOfNow } from "../members/event-subject.ts";
 import { readOnce, type TeamRef } from "../ref.ts";
 import { changeLinks, endLinkChange, type TaskFiles } from "./dependency-journal.ts";
@@ -189,7 +189,7 @@ export async function changeTask(
     return next && withoutSecrets(next);
   };
   const plan = jsonPlan({ path, schema: taskNumbered(id), missing, change: noting });
-  const after = await changeInTeam(ref, path, plan, options);
+  const after = await updateTeamFile(ref, path, plan, options);
   // What was only noted in it (a lease, a link, who was told) is no event.
   if (before !== undefined && (before.status !== after.status || ownerOf(before) !== ownerOf(after)))
     recordTask(ref, "changed", after, before);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
-import { changeFile } from "../../../src/store/update-file.ts";
+import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });
@@ -46,7 +46,7 @@ test("a file in the middle of a foreign write is read again (S24)", () => {
 /** @returns what the file holds then */
 function changed(path: string, change: (value: { n: number }) => { n: number } | undefined) {
   const missing = (): Error => new Error("missing");
-  return changeFile(path, jsonPlan({ path, schema: shape, missing, change }));
+  return updateFile(path, jsonPlan({ path, schema: shape, missing, change }));
 }
 
 test("a change keeps what it does not know, and writes two spaces and mode 0600", async () => {

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changeFile } from "../../../src/store/update-file.ts";
+import { updateFile } from "../../../src/store/update-file.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const SHORT = { waitMs: 60 };
@@ -23,7 +23,7 @@ const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boo
 
 test("a change is made up and written while foreign writers find the lock free", async () => {
   const path = fileWith("old");
-  const value = await changeFile(path, (text, isLocked) => {
+  const value = await updateFile(path, (text, isLocked) => {
     expect([isLocked, isThere(`${path}.lock`), isThere(`${path}.q`)]).toEqual([false, false, true]);
     return { value: text, content: "new" };
   });
@@ -35,7 +35,7 @@ test("what a foreign writer wrote meanwhile is kept: the change is made up again
   const path = fileWith("old");
   const looks: boolean[] = [];
   const change = appending(looks);
-  await changeFile(path, (text, isLocked) => {
+  await updateFile(path, (text, isLocked) => {
     // Of the same length, and within the same tick of the file system's clock.
     if (!isLocked) writeFileSync(path, "OLD");
     return change(text, isLocked);
@@ -48,7 +48,7 @@ test("a file that comes or goes meanwhile is a change too", async () => {
   const path = join(temporaryDirectory(), "f");
   const looks: boolean[] = [];
   const change = appending(looks);
-  await changeFile(path, (text, isLocked) => {
+  await updateFile(path, (text, isLocked) => {
     if (!isLocked) writeFileSync(path, "theirs");
     return change(text, isLocked);
   });
@@ -57,12 +57,12 @@ test("a file that comes or goes meanwhile is a change too", async () => {
 
 test("what cannot be made up without the lock is tried under it, and told only then", async () => {
   const path = fileWith('["half');
-  const parsed = changeFile(path, (text, isLocked) => {
+  const parsed = updateFile(path, (text, isLocked) => {
     if (isLocked) expect(isThere(`${path}.lock`)).toBe(true);
     return { value: JSON.parse(text ?? "") };
   });
   await expect(parsed).rejects.toThrow(SyntaxError);
-  const mended = changeFile(path, (text, isLocked) => {
+  const mended = updateFile(path, (text, isLocked) => {
     if (!isLocked) throw new Error("in the middle of a write");
     return { value: text };
   });
@@ -72,14 +72,14 @@ test("what cannot be made up without the lock is tried under it, and told only t
 test("a change that ends in nothing takes no lock that others know", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
-  expect(await changeFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
+  expect(await updateFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
   rmdirSync(`${path}.lock`);
 });
 
 test("a lock that stays held leaves the file as it is, and nothing beside it", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
-  const change = changeFile(path, () => ({ value: undefined, content: "new" }), SHORT);
+  const change = updateFile(path, () => ({ value: undefined, content: "new" }), SHORT);
   await expect(change).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
   expect(readFileSync(path, "utf8")).toBe("old");
   expect(readdirSync(join(path, "..")).sort()).toEqual(["f", "f.lock"]);
@@ -91,6 +91,6 @@ test("what follows from the change is done before the next of ours has its turn"
   const written = (): void => {
     seen.push([readFileSync(path, "utf8"), isThere(`${path}.lock`), isThere(`${path}.q`)]);
   };
-  await changeFile(path, () => ({ value: undefined, content: "new", written }));
+  await updateFile(path, () => ({ value: undefined, content: "new", written }));
   expect(seen).toEqual([["new", false, true]]);
 });
