@@ -4,7 +4,7 @@ import { pauseSync } from "../os/clock.ts";
 import { readText } from "../os/files/fs.ts";
 import { firstIssue, parseInWords } from "../schema/zod-helpers.ts";
 import { formatJson } from "./format-json.ts";
-import type { Update } from "./update-file.ts";
+import type { Update } from "./lock.ts";
 
 /** How long a foreign writer that writes in place may need to end; then the file is read once more. */
 export const SECOND_LOOK_MS = 20;

@@ -16,16 +16,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Owner records are links that point nowhere. */
+/** Whether the path exists; owner records are links without a target. */
 const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Makes a lock look as if it had last been touched then, by this machine's clock. */
+/** Sets a lock's modification time to this long ago, by the clock of this machine. */
 function touched(path: string, ago: number): void {
   const at = new Date(Date.now() - ago);
   utimesSync(`${path}.lock`, at, at);
 }
 
-test("the package finds our lock held, and free afterwards", async () => {
+test("proper-lockfile sees our lock as held, and as free after its release", async () => {
   const path = join(temporaryDirectory(), "f");
   await withLock(path, async () => {
     expect(await check(path, THEIRS)).toBe(true);
@@ -36,7 +36,7 @@ test("the package finds our lock held, and free afterwards", async () => {
   unlockSync(path, THEIRS);
 });
 
-test("we find the package's lock held, and free afterwards", async () => {
+test("withLock waits for a lock of proper-lockfile, and takes it after its release", async () => {
   const path = join(temporaryDirectory(), "f");
   const release = await lock(path, THEIRS);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
@@ -44,7 +44,7 @@ test("we find the package's lock held, and free afterwards", async () => {
   expect(await withLock(path, () => "now", SHORT)).toBe("now");
 });
 
-test("the package's lock is ours once it is stale, and respected while its time lies in the future", async () => {
+test("withLock takes a stale lock of proper-lockfile, but no lock with a time in the future", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   touched(path, -AN_HOUR_MS);
@@ -53,7 +53,7 @@ test("the package's lock is ours once it is stale, and respected while its time 
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
-test("withLock › touches its directory every 5 s while its work waits", async () => {
+test("a waiting holder refreshes its lock every 5 s", async () => {
   const path = join(temporaryDirectory(), "f");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   await withLock(path, async () => {
@@ -66,7 +66,7 @@ test("withLock › touches its directory every 5 s while its work waits", async 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a living holder of ours keeps its lock from ours, however old the clock makes it", async () => {
+test("withLock never takes the lock of a live teams process, however old it looks", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -78,7 +78,7 @@ test("a living holder of ours keeps its lock from ours, however old the clock ma
   expect(await holder.line()).toBe("held 2");
 });
 
-test("a stopped holder that the package robbed does its change again behind the robber", async () => {
+test("a stopped holder whose lock proper-lockfile took repeats its update after the other release", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -87,7 +87,7 @@ test("a stopped holder that the package robbed does its change again behind the 
   const release = await lock(path, THEIRS);
   holder.child.kill("SIGCONT");
   holder.say("go on");
-  await eventually("its lock to be given up", () => !isThere(`${path}.lock.owner`));
+  await eventually("its lock to be released", () => !isThere(`${path}.lock.owner`));
   expect(await check(path, THEIRS)).toBe(true);
   await release();
   expect(await holder.line()).toBe("held 2");
@@ -95,7 +95,7 @@ test("a stopped holder that the package robbed does its change again behind the 
   expect(await holder.line()).toBe("done 2");
 });
 
-test("a holder whose lock directory somebody deleted does its change again", async () => {
+test("a holder whose lock directory was deleted repeats its update", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -106,7 +106,7 @@ test("a holder whose lock directory somebody deleted does its change again", asy
   expect(await holder.line()).toBe("done 2");
 });
 
-test("one of ours that had to wait for others of ours leaves the lock free to foreign writers before the next", async () => {
+test("a queued teams process leaves the lock free for foreign writers before the next one takes it", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");

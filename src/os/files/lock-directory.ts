@@ -13,10 +13,10 @@ export const STALE_MS = 10_000;
 const OUR_MODE = 0o500;
 
 /** The lock directory `<path>.lock` while this process holds it. */
-export interface SharedLock {
+export interface LockDirectory {
   /** Distinguishes this directory from a later one of the same name. */
   readonly id: string;
-  /** Returns whether the directory is still the one that this process made. */
+  /** Returns whether this process made the directory that is there now. */
   owned(): boolean;
   /** Removes the directory, unless another process has taken the lock since. */
   release(): void;
@@ -28,18 +28,22 @@ export interface SharedLock {
  * exits. Whether a directory is still ours is our own check (`owned`): the package would only see it at the next touch.
  * @returns undefined while another process holds it
  */
-export function takeSharedLock(path: string): SharedLock | undefined {
+export function takeLockDirectory(path: string): LockDirectory | undefined {
   let id: string | undefined;
+  let isHeld = false;
   const owned = (): boolean => id !== undefined && lockDirectoryId(path) === id;
   const fs = {
-    mkdirSync: (directory: string) => mkdirSync(directory, { mode: OUR_MODE }),
-    // Without an id yet: a stale directory. Afterwards only our own is removed.
+    mkdirSync: (directory: string) => {
+      mkdirSync(directory, { mode: OUR_MODE });
+      id = lockDirectoryId(path) ?? "";
+    },
+    // Before ours is made: a stale one. Afterwards only ours.
     rmdirSync: (directory: string) => {
       if (id === undefined || owned()) removeDirectory(directory);
     },
-    // Without an id yet: the package probes the precision of times, which the time of the new directory shows as well.
+    // Before the lock is held the package probes the precision of times, which the new directory's time shows as well.
     utimesSync: (directory: string, atime: Date, mtime: Date) => {
-      if (id !== undefined) utimesSync(directory, atime, mtime);
+      if (isHeld) utimesSync(directory, atime, mtime);
     },
     statSync,
     realpathSync,
@@ -50,12 +54,13 @@ export function takeSharedLock(path: string): SharedLock | undefined {
   try {
     release = lockSync(path, { realpath: false, stale: STALE_MS, fs, onCompromised });
   } catch (error) {
-    if (systemCode(error) === "ELOCKED") return undefined;
+    // The second case: a peer that took the new directory for the stale one before it removed ours.
+    if (systemCode(error) === "ELOCKED" || (id !== undefined && isMissing(error))) return undefined;
     throw error;
   }
-  id = lockDirectoryId(path) ?? "";
+  isHeld = true;
   return {
-    id,
+    id: id ?? "",
     owned,
     release: () => {
       try {
@@ -63,7 +68,7 @@ export function takeSharedLock(path: string): SharedLock | undefined {
       } catch (error) {
         if (systemCode(error) !== "ERELEASED") throw error;
         // The package gave the lock up because the directory's time had changed; the directory may still be ours.
-        if (owned()) breakSharedLock(path);
+        if (owned()) removeLockDirectory(path);
       }
     },
   };
@@ -76,13 +81,13 @@ export function lockDirectoryId(path: string): string | undefined {
 }
 
 /** Returns whether the lock directory of `path` was made by one of our processes. */
-export function isSharedLockOurs(path: string): boolean {
+export function isLockDirectoryOurs(path: string): boolean {
   const stat = statSync(`${path}.lock`, { throwIfNoEntry: false });
   return stat !== undefined && (stat.mode & 0o777) === OUR_MODE;
 }
 
 /** Removes the lock directory of a holder that is known to be dead. */
-export function breakSharedLock(path: string): void {
+export function removeLockDirectory(path: string): void {
   removeDirectory(`${path}.lock`);
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { jsonPlan, readJsonFile, readRecordFile } from "../../../src/store/json-file.ts";
-import { updateFile } from "../../../src/store/update-file.ts";
+import { updateFile } from "../../../src/store/lock.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const shape = z.looseObject({ n: z.number().default(0) });

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { updateFile } from "../../../src/store/update-file.ts";
+import { updateFile } from "../../../src/store/lock.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const SHORT = { waitMs: 60 };
@@ -15,13 +15,13 @@ function fileWith(text: string): string {
   return path;
 }
 
-/** What a change adds, and where it was made up. */
+/** Appends to the text, and notes in `looks` whether the lock was held. */
 const appending = (looks: boolean[]) => (text: string | undefined, isLocked: boolean) => {
   looks.push(isLocked);
   return { value: looks.length, content: `${text}+ours` };
 };
 
-test("a change is made up and written while foreign writers find the lock free", async () => {
+test("updateFile computes and stages the update while foreign writers find the lock free", async () => {
   const path = fileWith("old");
   const value = await updateFile(path, (text, isLocked) => {
     expect([isLocked, isThere(`${path}.lock`), isThere(`${path}.q`)]).toEqual([false, false, true]);
@@ -31,7 +31,7 @@ test("a change is made up and written while foreign writers find the lock free",
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("what a foreign writer wrote meanwhile is kept: the change is made up again under the lock", async () => {
+test("updateFile keeps what a foreign writer wrote meanwhile: updates again under the lock", async () => {
   const path = fileWith("old");
   const looks: boolean[] = [];
   const change = appending(looks);
@@ -44,7 +44,7 @@ test("what a foreign writer wrote meanwhile is kept: the change is made up again
   expect(readdirSync(join(path, ".."))).toEqual(["f"]);
 });
 
-test("a file that comes or goes meanwhile is a change too", async () => {
+test("updateFile updates again when the file was created meanwhile", async () => {
   const path = join(temporaryDirectory(), "f");
   const looks: boolean[] = [];
   const change = appending(looks);
@@ -55,7 +55,7 @@ test("a file that comes or goes meanwhile is a change too", async () => {
   expect([looks, readFileSync(path, "utf8")]).toEqual([[false, true], "theirs+ours"]);
 });
 
-test("what cannot be made up without the lock is tried under it, and told only then", async () => {
+test("updateFile retries a failed update under the lock, and throws only then", async () => {
   const path = fileWith('["half');
   const parsed = updateFile(path, (text, isLocked) => {
     if (isLocked) expect(isThere(`${path}.lock`)).toBe(true);
@@ -69,14 +69,14 @@ test("what cannot be made up without the lock is tried under it, and told only t
   expect(await mended).toBe('["half');
 });
 
-test("a change that ends in nothing takes no lock that others know", async () => {
+test("updateFile takes no shared lock when nothing changes", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   expect(await updateFile(path, (text) => ({ value: text }), SHORT)).toBe("old");
   rmdirSync(`${path}.lock`);
 });
 
-test("a lock that stays held leaves the file as it is, and nothing beside it", async () => {
+test("updateFile leaves the file as it is, and no other file, when the lock stays held", async () => {
   const path = fileWith("old");
   mkdirSync(`${path}.lock`);
   const change = updateFile(path, () => ({ value: undefined, content: "new" }), SHORT);
@@ -85,7 +85,7 @@ test("a lock that stays held leaves the file as it is, and nothing beside it", a
   expect(readdirSync(join(path, "..")).sort()).toEqual(["f", "f.lock"]);
 });
 
-test("what follows from the change is done before the next of ours has its turn", async () => {
+test("updateFile calls `written` before the next process has its turn", async () => {
   const path = fileWith("old");
   const seen: unknown[] = [];
   const written = (): void => {
