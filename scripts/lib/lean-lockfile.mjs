@@ -1,7 +1,7 @@
 /** By the names that the package `proper-lockfile` requires: what the bundle holds instead, as CommonJS. */
 const INSTEAD = {
   // It patches node:fs for the whole process. os/files/lock-directory.ts passes the functions that the package calls.
-  "graceful-fs": 'module.exports = require("node:fs");',
+  "graceful-fs": "module.exports = {};",
   // It listens to every deadly signal, which changes how signals end the process. Locks of a killed process are stale at once.
   "signal-exit": 'module.exports = (callback) => process.once("exit", callback);',
   // The synchronous lock allows no retries; without them the first error is the main one.
