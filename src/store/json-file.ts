@@ -49,7 +49,7 @@ export interface JsonChange<T> {
 }
 
 /**
- * A change of a file of JSON, as a plan for `changeFile`, which tells the caller what the file holds then.
+ * An update of a JSON file for `updateFile`, which returns the content that the file has afterwards.
  * @throws TeamError CORRUPT_FILE from the plan, with the file left as it is
  */
 export function jsonPlan<T>({ path, schema, missing, change }: JsonChange<T>): Update<T> {
