@@ -24,7 +24,11 @@ function home(): {
 /** Prints at exit every loaded file and every loaded module of Node, as one line of JSON on stderr. */
 const TRACER = `
 process.on("exit", () => {
-  const loaded = { files: Object.keys(require.cache), builtins: process.moduleLoadList };
+  const loaded = {
+    files: Object.keys(require.cache),
+    builtins: process.moduleLoadList,
+    events: process.eventNames(),
+  };
   require("fs").writeSync(2, JSON.stringify(loaded) + "\\n");
 });
 `;
@@ -70,11 +74,11 @@ describe("the built program", () => {
     writeFileSync(tracer, TRACER);
     const traced = async (
       words: readonly string[],
-    ): Promise<{ readonly files: readonly string[]; readonly builtins: readonly string[] }> => {
+    ): Promise<Record<"files" | "builtins" | "events", readonly string[]>> => {
       const { code, err } = await teams(words, { nodeArgs: ["-r", tracer] });
       expect(code).toBe(0);
-      const { files, builtins } = JSON.parse(err.trim().split("\n").at(-1) ?? "{}");
-      return { files: files.filter((file: string) => file !== tracer), builtins };
+      const { files, builtins, events } = JSON.parse(err.trim().split("\n").at(-1) ?? "{}");
+      return { files: files.filter((file: string) => file !== tracer), builtins, events };
     };
     const codeOf = (files: readonly string[]): string =>
       files.map((file) => readFileSync(file, "utf8")).join("\n");
@@ -85,13 +89,15 @@ describe("the built program", () => {
       ["task", "claim", "1"],
       ["status", "--line"],
     ]) {
-      const { files, builtins } = await traced(words);
+      const { files, builtins, events } = await traced(words);
       const code = codeOf(files);
       expect(HEAVY.exec(code)?.[0], words.join(" ")).toBeUndefined();
       expect(code.length, words.join(" ")).toBeLessThan(MOST_BYTES);
       expect(files.length, words.join(" ")).toBeLessThanOrEqual(MOST_FILES);
       const late = LATE.filter((name) => builtins.includes(`NativeModule ${name}`));
       expect(late, words.join(" ")).toEqual([]);
+      // Signals end a command as they end any program: proper-lockfile must not listen to them.
+      expect(events.filter((name) => name.startsWith("SIG"))).toEqual([]);
     }
     // The expression matches when such code is loaded.
     expect(HEAVY.test(codeOf((await traced(["send", "--help"])).files))).toBe(true);

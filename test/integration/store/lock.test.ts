@@ -20,18 +20,18 @@ import { ownerRecord } from "../../../src/store/owner-lock.ts";
 import { temporaryDirectory } from "../../support/files/temporary-directory.ts";
 import { script } from "../../support/processes/script-process.ts";
 
-const holdLock = script("store/hold-lock");
-const countUp = script("store/increment-file");
+const holdLock = script("hold-lock");
+const countUp = script("count-up");
 const SHORT = { waitMs: 60 };
 
-/** Gives the queue lock to another owner, and returns 0 so that the next try follows at once. */
+/** Gives the queue lock to another holder. @returns 0, so that the retry follows at once */
 function another(path: string): number {
   rmSync(`${path}.q`, { force: true });
   symlinkSync(ownerRecord(), `${path}.q`);
   return 0;
 }
 
-test("withLock › holds its files during the work, and removes all of them afterwards", async () => {
+test("withLock frees the lock after the work, and leaves no file", async () => {
   const directory = temporaryDirectory();
   expect(await withLock(join(directory, "f"), () => readdirSync(directory).sort())).toEqual([
     "f.lock",
@@ -41,12 +41,12 @@ test("withLock › holds its files during the work, and removes all of them afte
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("withLock › keeps the lock directory empty, since other programs remove it with rmdir", async () => {
+test("withLock keeps the lock directory empty, since foreign peers remove it with rmdir", async () => {
   const path = join(temporaryDirectory(), "f");
   await withLock(path, () => expect(readdirSync(`${path}.lock`)).toEqual([]));
 });
 
-test("withLock › releases the lock when the work throws", async () => {
+test("withLock releases the lock when the work throws", async () => {
   const path = join(temporaryDirectory(), "f");
   const broken = withLock(path, () => {
     throw new Error("broken");
@@ -55,7 +55,7 @@ test("withLock › releases the lock when the work throws", async () => {
   expect(await withLock(path, () => "next", SHORT)).toBe("next");
 });
 
-test("withLock › reports a lock directory that is not empty, and works again once it is removed", async () => {
+test("withLock reports a lock directory that is not empty, and works once it is removed", async () => {
   const path = join(temporaryDirectory(), "f");
   const spoilt = withLock(path, () => {
     chmodSync(`${path}.lock`, 0o700);
@@ -63,13 +63,13 @@ test("withLock › reports a lock directory that is not empty, and works again o
   });
   await expect(spoilt).rejects.toMatchObject({
     code: "PERMISSION_DENIED",
-    message: expect.stringContaining("could not be given back"),
+    message: expect.stringContaining("could not be released"),
   });
   rmSync(`${path}.lock`, { recursive: true });
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
-test("withLock › keeps waiting while other owners take turns, and gives up when one hangs", async () => {
+test("withLock waits longer while holders change, and gives up when one of them hangs", async () => {
   const path = join(temporaryDirectory(), "f");
   const follow = () => another(path);
   follow();
@@ -87,14 +87,14 @@ test("withLock › keeps waiting while other owners take turns, and gives up whe
   });
 });
 
-test("withLock › gives up at last if others always come first, and says how long it waited", async () => {
+test("withLock gives up at last when others are always first, and reports the time", async () => {
   const path = join(temporaryDirectory(), "f");
   another(path);
   const unlucky = withLock(path, () => "never", { waitMs: 250, random: () => another(path) });
   await expect(unlucky).rejects.toThrow(/was locked for 1 s/);
 });
 
-test("withLock › runs calls of one process one after the other, in order", async () => {
+test("withLock runs the calls of one process one after another, in their order", async () => {
   const path = join(temporaryDirectory(), "f");
   const seen: string[] = [];
   const work = (n: number) => async () => {
@@ -107,7 +107,7 @@ test("withLock › runs calls of one process one after the other, in order", asy
   expect(seen).toEqual(calls.flatMap((n) => [`${n} in`, `${n} out`]));
 });
 
-test("withLock › respects another program's lock until it is released", async () => {
+test("withLock respects a foreign lock until it is released", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
@@ -115,7 +115,7 @@ test("withLock › respects another program's lock until it is released", async 
   expect(await withLock(path, () => "now", SHORT)).toBe("now");
 });
 
-test("withLock › takes another program's lock after 10 s without a sign of life (S26)", async () => {
+test("withLock takes a foreign lock without a sign of life for 10 s (S26)", async () => {
   const path = join(temporaryDirectory(), "f");
   mkdirSync(`${path}.lock`);
   const old = new Date(Date.now() - 10_500);
@@ -123,7 +123,7 @@ test("withLock › takes another program's lock after 10 s without a sign of lif
   expect(await withLock(path, () => "mine", SHORT)).toBe("mine");
 });
 
-test("withLock › takes the lock of a killed holder at once (S26)", async () => {
+test("withLock takes the lock of a killed process at once (S26)", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
@@ -135,7 +135,7 @@ test("withLock › takes the lock of a killed holder at once (S26)", async () =>
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("withLock › ignores a dead holder's record if the lock was taken again since", async () => {
+test("withLock keeps a lock that another process took after the recorded holder died", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   await holder.line();
@@ -146,7 +146,7 @@ test("withLock › ignores a dead holder's record if the lock was taken again si
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("withLock › ignores a dead holder's record even if a foreign lock has the same inode and time", async () => {
+test("withLock keeps a foreign lock that has the inode and the time of a dead holder's", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   await holder.line();
@@ -161,18 +161,18 @@ test("withLock › ignores a dead holder's record even if a foreign lock has the
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("withLock › respects an owner on another host for 10 s (S77)", async () => {
+test("withLock waits 10 s for an owner that cannot be judged from here (S77)", async () => {
   const path = join(temporaryDirectory(), "f");
   const [pid, , , space, boot] = ownerRecord().split(".");
   symlinkSync([pid, "no-such-start", "other-host", space, boot, "word"].join("."), `${path}.q`);
   await expect(withLock(path, () => "never", SHORT)).rejects.toMatchObject({ code: "LOCK_TIMEOUT" });
 });
 
-test("withLock › repeats the work if its lock was taken away before the change", async () => {
+test("withLock runs the work again when the lock was lost before the change", async () => {
   const path = join(temporaryDirectory(), "f");
   const holder = holdLock(path);
   expect(await holder.line()).toBe("held 1");
-  // Another program does this after 10 s without a sign of life.
+  // What a foreign peer does after 10 s without a sign of life.
   rmdirSync(`${path}.lock`);
   mkdirSync(`${path}.lock`);
   holder.say("go on");
@@ -182,7 +182,7 @@ test("withLock › repeats the work if its lock was taken away before the change
   expect(await holder.line()).toBe("done 2");
 });
 
-test("withLock › never releases a lock that another holder has taken over", async () => {
+test("withLock leaves the lock of another process alone when its own was lost", async () => {
   const path = join(temporaryDirectory(), "f");
   await withLock(path, () => {
     rmdirSync(`${path}.lock`);
@@ -191,13 +191,29 @@ test("withLock › never releases a lock that another holder has taken over", as
   expect(existsSync(`${path}.lock`)).toBe(true);
 });
 
-test("withLock › fails for a missing directory, and does not create it", async () => {
+test("withLock removes the lock directory when its process exits, unless another process has taken the lock", async () => {
+  const path = join(temporaryDirectory(), "f");
+  for (const isTaken of [false, true]) {
+    const holder = holdLock(path);
+    expect(await holder.line()).toBe("held 1");
+    if (isTaken) {
+      rmdirSync(`${path}.lock`);
+      mkdirSync(`${path}.lock`);
+    }
+    // Nothing is left that could resolve its wait, so the process exits.
+    holder.child.stdin?.end();
+    await holder.ended();
+    expect(existsSync(`${path}.lock`)).toBe(isTaken);
+  }
+});
+
+test("withLock throws when the directory is missing, and does not create it", async () => {
   const directory = join(temporaryDirectory(), "gone");
   await expect(withLock(join(directory, "f"), () => 1)).rejects.toMatchObject({ code: "ENOENT" });
   expect(existsSync(directory)).toBe(false);
 });
 
-test("withLock › loses no step when eight processes count in one file", async () => {
+test("withLock loses no update of eight processes that count in one file", async () => {
   const file = join(temporaryDirectory(), "n.json");
   writeFileSync(file, '{"n": 0}');
   const runs = Array.from({ length: 8 }, () => countUp(file, "25").ended());

@@ -7,7 +7,7 @@ import { teamStatus } from "../../../../src/operations/status.ts";
 import { type MessageOf, parseProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
-import { lockInTeam } from "../../../../src/team/config/team-lock.ts";
+import { updateTeamFile } from "../../../../src/team/config/team-lock.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
@@ -342,7 +342,7 @@ describe("answering an approval", () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const lock = lockInTeam(ref, ref.paths.inbox("dev"), () => released);
+    const lock = updateTeamFile(ref, ref.paths.inbox("dev"), { whileLocked: () => released });
     const first = answerApproval(contextOf(ref), "p", { approve: true });
     await eventually("the answer", () => readAnswer(ref, "p"));
     const second = answerApproval(contextOf(ref), "p", { approve: false });

@@ -70,7 +70,7 @@ test("config version › a newer major version can be read, but never changed", 
     await expect(change()).rejects.toMatchObject({
       code: "PERMISSION_DENIED",
       message: expect.stringContaining("newer version of teams (its form is 2.0.0"),
-      hint: expect.stringContaining("Install the newest one"),
+      hint: expect.stringContaining("Install the newest version"),
     });
   }
   expect(readTeam(ref).members).toHaveLength(2);
