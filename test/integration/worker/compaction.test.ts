@@ -11,10 +11,10 @@ import { openRequest } from "../../../src/team/requests/requests.ts";
 import { createTask } from "../../../src/team/tasks/tasks.ts";
 import { updateTask } from "../../../src/team/tasks/update-task.ts";
 import { teamSummary } from "../../../src/worker/prompts/team-summary.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());

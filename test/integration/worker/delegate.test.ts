@@ -5,18 +5,18 @@ import type { Model, ModelRequest } from "../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../src/agent/playbook/scripted-model.ts";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../src/schema/playbook.ts";
 import { readTeam } from "../../../src/team/config/config.ts";
 import { addMembers } from "../../../src/team/members/members.ts";
 import { setMode } from "../../../src/team/members/permission-mode.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { startWorker } from "../../support/worker.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { startWorker } from "../../support/worker/start-worker.ts";
 
 /** Starts a lead in this mode that plays these turns; `requests` holds its model requests. */
 async function leadOf(
   mode: PermissionMode,
-  turns: readonly Turn[],
+  turns: readonly PlaybookTurn[],
   { members = [], alone = false }: { readonly members?: readonly string[]; readonly alone?: boolean } = {},
 ) {
   const ref = await testTeam(members);
@@ -66,7 +66,7 @@ it("lead in delegate mode › is offered team tools only, and its prompt says wh
 });
 
 it("lead in delegate mode › cannot write files or start subagents, and reads why (S53)", async () => {
-  const turn: Turn = {
+  const turn: PlaybookTurn = {
     tools: [
       { name: "Write", input: { file_path: "x.md", content: "x" } },
       { name: "Agent", input: { prompt: "Write x.md", description: "writes" } },

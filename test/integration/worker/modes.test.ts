@@ -9,10 +9,10 @@ import type { PermissionMode } from "../../../src/schema/permission-modes.ts";
 import { sendMessage } from "../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testTeam } from "../../support/team.ts";
-import { contextOf, type WorkerInput } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import { contextOf, type WorkerInput } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 async function working(input: WorkerInput) {
   const ref = await testTeam(["dev"]);

@@ -14,11 +14,11 @@ import { readStatus } from "../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../src/team/ref.ts";
 import { agent } from "../../../src/team-tools/agent.ts";
 import type { TeamToolContext } from "../../../src/team-tools/context.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/fake-messages-api.ts";
-import { testTeam } from "../../support/team.ts";
-import type { RunningWorker } from "../../support/worker.ts";
-import { workerOfTest } from "../../support/worker-of-test.ts";
+import { type FakeMessagesApi, startFakeMessagesApi } from "../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../support/team/test-team.ts";
+import { eventually } from "../../support/timing/eventually.ts";
+import type { RunningWorker } from "../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../support/worker/test-worker.ts";
 
 let api: FakeMessagesApi | undefined;
 afterEach(() => api?.close());

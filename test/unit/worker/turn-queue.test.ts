@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { LEAD_NAME } from "../../../src/schema/names.ts";
 import type { InboxEntry } from "../../../src/team/mailbox/receive.ts";
 import { TurnQueue } from "../../../src/worker/turn-queue.ts";
-import { entry, idleNotice, protocolEntry, shutdownRequest, typed } from "../../support/entries.ts";
+import {
+  entry,
+  idleNotice,
+  protocolEntry,
+  shutdownRequest,
+  typed,
+} from "../../support/team/inbox-entries.ts";
 
 function queueOf(role: "teammate" | "lead", ...entries: InboxEntry[]): TurnQueue {
   const queue = new TurnQueue(role);

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readPaneScreen, typeMessage } from "../../../../src/adapter/native/type-message.ts";
 import { withoutControls } from "../../../../src/tmux/keys.ts";
-import { cases } from "../../../support/fuzz.ts";
-import { keyReader } from "../../../support/keys.ts";
-import { privateTmux } from "../../../support/tmux-server.ts";
+import { cases } from "../../../support/random/arbitraries.ts";
+import { keyReader } from "../../../support/tmux/key-reader.ts";
+import { privateTmux } from "../../../support/tmux/private-tmux.ts";
 
 /** Text that tmux, its formats, a shell or a terminal would interpret. */
 const HOSTILE = [

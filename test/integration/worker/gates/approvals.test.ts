@@ -8,7 +8,7 @@ import { runState } from "../../../../src/operations/run/run-state.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import type { PermissionMode } from "../../../../src/schema/permission-modes.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount, unreadMessages } from "../../../../src/team/mailbox/receive.ts";
@@ -20,10 +20,10 @@ import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
 import { openTreeBell } from "../../../../src/wakeup/tree-bell.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const start = (ref: TeamRef, input: WorkerInput = {}): Promise<RunningWorker> =>
   workerOfTest(ref, { mode: "default", ...input });
@@ -374,7 +374,7 @@ describe("question of a teammate", () => {
 describe("run state", () => {
   const question = { name: "AskUserQuestion", input: { question: "Which one?" } };
 
-  it.each<[string, Turn[], number]>([
+  it.each<[string, PlaybookTurn[], number]>([
     ["permission", [{ tools: [touch("made")] }, { say: "done" }], 1],
     ["question", [{ tools: [question] }, { say: "I wait" }, { say: "thanks" }], 0],
   ])("stays busy until the asking member has read the answer to its %s", async (_, turns, busy) => {

@@ -9,7 +9,7 @@ import { interruptAgent } from "../../../../src/operations/interrupt.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import type { BudgetLimits } from "../../../../src/schema/budget.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { unreadCount } from "../../../../src/team/mailbox/receive.ts";
@@ -17,14 +17,14 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { setLimits, spentByTeam } from "../../../../src/team/members/budget.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { startFakeMessagesApi } from "../../../support/fake-messages-api.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { startFakeMessagesApi } from "../../../support/model/fake-messages-api.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const bash = (command: string) => ({ name: "Bash", input: { command } });
-const turn = (tokens: number, more: Partial<Turn>): Turn => ({
+const turn = (tokens: number, more: Partial<PlaybookTurn>): PlaybookTurn => ({
   ...more,
   usage: { input: tokens, output: 0 },
 });

@@ -14,10 +14,15 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
-import { cliIn } from "../../../support/cli.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, startWorker, type WorkerInput } from "../../../support/worker.ts";
+import { cliIn } from "../../../support/processes/in-process-cli.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import {
+  contextOf,
+  type RunningWorker,
+  startWorker,
+  type WorkerInput,
+} from "../../../support/worker/start-worker.ts";
 
 /** Serves a page on the loopback interface and counts its requests. */
 async function page() {

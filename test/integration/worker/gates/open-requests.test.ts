@@ -5,16 +5,16 @@ import { answerApproval, listApprovals } from "../../../../src/operations/approv
 import { requestShutdown } from "../../../../src/operations/ending/shutdown.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { unreadMessages } from "../../../../src/team/mailbox/receive.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import { answerRequest } from "../../../../src/team/requests/requests.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf, type RunningWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const send = (ref: TeamRef, text: string) => sendMessage(ref, { from: LEAD_NAME, to: "dev", text });
 const stateOf = (ref: TeamRef) => readStatus(ref, "dev")?.state;
@@ -163,7 +163,7 @@ describe("request that could not be sent", () => {
     mkdirSync(ref.paths.inbox(LEAD_NAME), { recursive: true });
     return () => rmdirSync(ref.paths.inbox(LEAD_NAME));
   };
-  const played = async (turn: Turn, input: WorkerInput = {}) => {
+  const played = async (turn: PlaybookTurn, input: WorkerInput = {}) => {
     const ref = await testTeam(["dev"]);
     const dev = await workerOfTest(ref, {
       mode: "bypassPermissions",
@@ -179,7 +179,7 @@ describe("request that could not be sent", () => {
     );
 
   it("leaves no open question, and the question can be asked again", async () => {
-    const ask: Turn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
+    const ask: PlaybookTurn = { tools: [{ name: "AskUserQuestion", input: { question: "Tabs?" } }] };
     const { ref, dev, restore } = await played(ask);
     await dev.worker.handleTypedLine("begin");
     await eventually("the failure", () => dev.worker.lastText === "it failed");

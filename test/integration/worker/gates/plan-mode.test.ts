@@ -4,13 +4,13 @@ import { expect, it } from "vitest";
 import type { Model, ModelRequest } from "../../../../src/agent/model/model.ts";
 import { scriptedModel } from "../../../../src/agent/playbook/scripted-model.ts";
 import type { AgentType } from "../../../../src/agent/prompts/agent-types.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { startWorker, type WorkerInput } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { startWorker, type WorkerInput } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
-const TURNS: readonly Turn[] = [
+const TURNS: readonly PlaybookTurn[] = [
   {
     tools: [
       { name: "Write", input: { file_path: "{{plan_file}}", content: "# The plan" } },

@@ -12,9 +12,9 @@ import { LEAD_NAME } from "../../../../src/schema/names.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import { listTasks } from "../../../../src/team/tasks/tasks.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../../support/two-agents.ts";
-import type { WorkerInput } from "../../../support/worker.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import type { WorkerInput } from "../../../support/worker/start-worker.ts";
+import { entriesOf, type ToolCall, type TwoAgents, twoAgents } from "../../../support/worker/two-agents.ts";
 
 /** One row of protocol.md section 4, caused by real agents. */
 interface Row {

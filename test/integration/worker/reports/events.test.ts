@@ -7,9 +7,9 @@ import { readJsonLines } from "../../../../src/store/jsonl.ts";
 import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { patchMember } from "../../../../src/team/members/members.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 it("team events › record each step of a turn without its content", async () => {
   const ref = await testTeam(["dev"]);

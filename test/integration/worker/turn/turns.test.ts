@@ -6,7 +6,7 @@ import { runState } from "../../../../src/operations/run/run-state.ts";
 import { startTimeOf } from "../../../../src/os/process/identity.ts";
 import { formatProtocol } from "../../../../src/protocol/messages.ts";
 import { LEAD_NAME } from "../../../../src/schema/names.ts";
-import type { Turn } from "../../../../src/schema/playbook.ts";
+import type { PlaybookTurn } from "../../../../src/schema/playbook.ts";
 import { readTeam, removeTeamFiles } from "../../../../src/team/config/config.ts";
 import { history } from "../../../../src/team/mailbox/history.ts";
 import { mailCounts } from "../../../../src/team/mailbox/mail-counts.ts";
@@ -15,10 +15,10 @@ import { sendMessage } from "../../../../src/team/mailbox/send.ts";
 import { readStatus } from "../../../../src/team/records/read-records.ts";
 import type { TeamRef } from "../../../../src/team/ref.ts";
 import type { WorkerOptions } from "../../../../src/worker/worker.ts";
-import { eventually } from "../../../support/eventually.ts";
-import { testTeam } from "../../../support/team.ts";
-import { contextOf } from "../../../support/worker.ts";
-import { workerOfTest } from "../../../support/worker-of-test.ts";
+import { testTeam } from "../../../support/team/test-team.ts";
+import { eventually } from "../../../support/timing/eventually.ts";
+import { contextOf } from "../../../support/worker/start-worker.ts";
+import { workerOfTest } from "../../../support/worker/test-worker.ts";
 
 const send = (ref: TeamRef, text: string, from = LEAD_NAME) => sendMessage(ref, { from, to: "dev", text });
 const stateOf = (ref: TeamRef, agent = "dev") => readStatus(ref, agent)?.state;
@@ -539,7 +539,7 @@ describe("background command of a worker", () => {
 });
 
 describe("worker of a lead", () => {
-  const led = async (turns: readonly Turn[], own: (ref: TeamRef) => Partial<WorkerOptions>) => {
+  const led = async (turns: readonly PlaybookTurn[], own: (ref: TeamRef) => Partial<WorkerOptions>) => {
     const ref = await testTeam(["ada"]);
     const wrap = (options: WorkerOptions): WorkerOptions => ({ ...options, ...own(ref) });
     return { ref, lead: await workerOfTest(ref, { name: LEAD_NAME, role: "lead", turns, wrap }) };
