@@ -3,7 +3,7 @@ import { sameName } from "../schema/names.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
 import { paletteIndex, TONE } from "../text/colors.ts";
 import { displayWidth, gridText } from "../text/terminal-text.ts";
-import type { ApprovalView, MemberStatus, MessageLine, SidebarData, TaskView } from "./data.ts";
+import type { MessageLine, SidebarApproval, SidebarData, SidebarMember, SidebarTask } from "./data.ts";
 import { KEYS } from "./keys.ts";
 import {
   activityOf,
@@ -65,14 +65,14 @@ function deadlockRows({ status: { deadlock } }: SidebarData, width: number): Lin
   ];
 }
 
-const ASKS: Readonly<Record<ApprovalView["kind"], string>> = {
+const ASKS: Readonly<Record<SidebarApproval["kind"], string>> = {
   plan: "asks to approve its plan",
   permission: "asks for permission",
   question: "has a question",
   crash: "crashed",
 };
 
-function waitingItem(approval: ApprovalView, width: number): Line[] {
+function waitingItem(approval: SidebarApproval, width: number): Line[] {
   const tone = { fg: approval.kind === "crash" ? TONE.bad : TONE.attention };
   const target = { kind: "member", name: approval.from } as const;
   const title = [
@@ -105,7 +105,7 @@ export function workingCount(data: SidebarData): string {
 
 /** A member in one row, or in two with what it does. */
 export function memberRows(
-  member: MemberStatus,
+  member: SidebarMember,
   data: SidebarData,
   selected: boolean,
   width: number,
@@ -129,7 +129,7 @@ export function memberRows(
   ];
 }
 
-function figures(member: MemberStatus, width: number): Span[] {
+function figures(member: SidebarMember, width: number): Span[] {
   const [task, ...others] = member.taskIds;
   const parts: Span[] = [];
   if (task !== undefined)
@@ -144,7 +144,7 @@ function bar(selected: boolean): Span {
 }
 
 /** How far the task list is, as a bar. */
-export function taskBar(tasks: readonly TaskView[], width: number): Line {
+export function taskBar(tasks: readonly SidebarTask[], width: number): Line {
   const room = Math.max(1, width - 1);
   const states = tasks.map((task) => taskState(task, tasks));
   const count = (wanted: TaskState): number => states.filter((state) => state === wanted).length;
@@ -159,14 +159,14 @@ export function taskBar(tasks: readonly TaskView[], width: number): Line {
   ]);
 }
 
-export function taskFigure(tasks: readonly TaskView[]): string {
+export function taskFigure(tasks: readonly SidebarTask[]): string {
   return tasks.length === 0
     ? "none"
     : `${tasks.filter((task) => task.status === "completed").length} of ${tasks.length}`;
 }
 
 /** A task in one row; the selected one with its whole subject and what it waits for. */
-export function taskRows(task: TaskView, data: SidebarData, selected: boolean, width: number): Line[] {
+export function taskRows(task: SidebarTask, data: SidebarData, selected: boolean, width: number): Line[] {
   const { list } = data.status.tasks;
   const state = taskState(task, list);
   const look = TASK_LOOKS[state];
