@@ -1,7 +1,7 @@
 import { LEAD_NAME } from "../schema/names.ts";
 import type { AgentState } from "../schema/status.ts";
 import type { TokenCount } from "../schema/tokens.ts";
-import { TONE } from "../text/colors.ts";
+import { TONE } from "../text/style.ts";
 import { cells, displayWidth, gridText } from "../text/terminal-text.ts";
 import type { SidebarMember, SidebarTask, SidebarTeam } from "./data.ts";
 

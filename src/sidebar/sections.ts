@@ -1,7 +1,7 @@
 import { headlineOf } from "../protocol/render.ts";
 import { sameName } from "../schema/names.ts";
 import { deadlockSentence } from "../team/tasks/deadlock.ts";
-import { paletteIndex, TONE } from "../text/colors.ts";
+import { memberColor, TONE } from "../text/style.ts";
 import { displayWidth, gridText } from "../text/terminal-text.ts";
 import type { MessageLine, SidebarApproval, SidebarData, SidebarMember, SidebarTask } from "./data.ts";
 import { KEYS } from "./keys.ts";
@@ -16,7 +16,7 @@ import {
   totalTokens,
   wrap,
 } from "./labels.ts";
-import { BLANK, cut, ends, type Line, line, type Span, type Style, span } from "./spans.ts";
+import { BLANK, cut, ends, type Line, line, type Span, type SpanStyle, span } from "./spans.ts";
 import type { Answer, SidebarState } from "./state.ts";
 
 /** Below this the name counts more than the tokens. */
@@ -27,8 +27,8 @@ const INDENT = 3;
 /** Rows of what a call would change: the agent's pane and `teams approvals` show more. */
 const CHANGE_ROWS = 2;
 
-const quiet: Style = { fg: TONE.quiet };
-const faint: Style = { fg: TONE.faint };
+const quiet: SpanStyle = { fg: TONE.quiet };
+const faint: SpanStyle = { fg: TONE.faint };
 
 /** The team's name, and what it used so far. */
 export function header(data: SidebarData, width: number): Line[] {
@@ -112,7 +112,7 @@ export function memberRows(
   two: boolean,
 ): Line[] {
   const look = lookOf(member, data.status);
-  const color = { fg: paletteIndex(member.color) };
+  const color = { fg: memberColor(member.color) };
   const gone = member.state === "exited";
   const target = { kind: "member", name: member.name } as const;
   const left = [
@@ -219,7 +219,7 @@ function messageLines(message: MessageLine, data: SidebarData, width: number): L
 
 function nameSpan(name: string, data: SidebarData): Span {
   const member = data.status.members.find((candidate) => sameName(candidate.name, name));
-  return span(gridText(name), { fg: paletteIndex(member?.color) });
+  return span(gridText(name), { fg: memberColor(member?.color) });
 }
 
 /** Hours and minutes: an age would be wrong a minute later, and nothing is drawn on a timer. */
