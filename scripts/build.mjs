@@ -17,7 +17,6 @@ import { parseArgs, promisify, stripVTControlCharacters } from "node:util";
 import { rolldown } from "rolldown";
 import { coldChunk } from "./lib/cold-chunk.mjs";
 import { EXTERNAL } from "./lib/externals.mjs";
-import { latePatterns } from "./lib/late-patterns.mjs";
 import { lazyBuiltins } from "./lib/lazy-builtins.mjs";
 import { leanLockfile } from "./lib/lean-lockfile.mjs";
 import { plainExports } from "./lib/plain-exports.mjs";
@@ -127,7 +126,7 @@ async function bundle(entries) {
     // For packages with both forms and without exports (jsonc-parser), the ES form: the other one hides its
     // requires.
     resolve: { mainFields: ["module", "main"] },
-    plugins: [leanLockfile(), lazyBuiltins(), plainExports(), latePatterns("start")],
+    plugins: [leanLockfile(), lazyBuiltins(), plainExports()],
     logLevel: "warn",
   });
   await build.write({

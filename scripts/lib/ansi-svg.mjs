@@ -3,6 +3,7 @@
  * exact cells, colours, bold, wide characters, and box drawing as lines, so that borders are closed in every
  * font.
  */
+import { eastAsianWidth } from "get-east-asian-width";
 
 const CELL = { width: 8.4, height: 18, font: 14, baseline: 13 };
 const MARGIN = 14;
@@ -16,8 +17,6 @@ const NAMED = [
   "#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
   "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
 ];
-const WIDE =
-  /[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const MARK = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /** The arms of line-drawing characters: left, right, up, down; 1 is a thin line and 2 a thick one. */
@@ -63,7 +62,12 @@ const TOKEN =
 function addCell(cells, char, style) {
   const last = cells.at(-1);
   if (MARK.test(char) && last) last.char += char;
-  else cells.push({ char, width: WIDE.test(char) ? 2 : 1, style });
+  else cells.push({ char, width: widthOf(char), style });
+}
+
+/** Half of a flag has no East Asian width, but terminals show it as an emoji. */
+function widthOf(char) {
+  return /[\u{1f1e6}-\u{1f1ff}]/u.test(char) ? 2 : eastAsianWidth(char.codePointAt(0));
 }
 
 const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };

@@ -1,6 +1,6 @@
 import { MESSAGE_SIGN } from "../operations/ending/last-lines.ts";
-import { paletteIndex, TONE } from "../text/colors.ts";
 import { operand } from "../text/shell-quote.ts";
+import { memberColor, TONE } from "../text/style.ts";
 import { cutToWidth, displayWidth, gridText } from "../text/terminal-text.ts";
 import { wrapRow } from "../text/word-wrap.ts";
 import type { PermissionPrompt, WorkerView } from "../worker/view.ts";
@@ -74,7 +74,7 @@ export function createPaneView(options: PaneViewOptions): PaneView {
     },
     received(from, text, color) {
       page.begin("message");
-      page.row(paint(paletteIndex(color), `${MESSAGE_SIGN} ${gridText(from)}`));
+      page.row(paint(memberColor(color), `${MESSAGE_SIGN} ${gridText(from)}`));
       for (const row of excerpt(text, page.messageRows, page.width() - 2)) page.row(`  ${row}`);
     },
     queued(from, line) {

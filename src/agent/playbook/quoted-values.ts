@@ -1,4 +1,5 @@
 import { forEachChild, type ParameterExpansionPart, parse, type SyntaxNode } from "unbash";
+import { shellQuote } from "../../text/shell-quote.ts";
 
 /** Characters without a meaning in a shell: a value of only these is not quoted, which keeps commands readable. */
 const PLAIN = /^[A-Za-z0-9@%+:,./_-]+$/;
@@ -72,7 +73,7 @@ export class QuotingContexts {
     const text = span === undefined ? "" : this.#command.slice(span.pos, span.end);
     const obstacle = this.#obstacle(from, place, text);
     if (obstacle !== undefined) throw new Error(`cannot be inserted ${obstacle}`);
-    const quoted = singleQuoted(value);
+    const quoted = shellQuote(value);
     switch (place) {
       case "single":
         return `'${quoted}'`;
@@ -177,9 +178,4 @@ function protectsQuotes({ operation }: ParameterExpansionPart, outer: Place): bo
     default:
       return false;
   }
-}
-
-/** Returns the text as one word for a POSIX shell. */
-function singleQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

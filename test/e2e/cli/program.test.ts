@@ -57,8 +57,8 @@ const LATE = [
   "perf_hooks",
   "assert",
 ];
-/** Bytes of code that a fast command may load: `send` has 261 KB, the largest command 329 KB today. */
-const MOST_BYTES = 345_000;
+/** Bytes of code that a fast command may load: `send` has 287 KB, the largest command 352 KB today. */
+const MOST_BYTES = 360_000;
 /**
  * The entry, the bundler's runtime, the chunk shared by all fast commands, the chunk of those that read a
  * team, the chunk of those that know messages, and the command's own.

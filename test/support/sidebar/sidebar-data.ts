@@ -1,7 +1,7 @@
-import type { MemberStatus, SidebarData, TaskView } from "../../../src/sidebar/data.ts";
+import type { SidebarData, SidebarMember, SidebarTask } from "../../../src/sidebar/data.ts";
 
 /** A member during its work. */
-export function member(name: string, changes: Partial<MemberStatus> = {}): MemberStatus {
+export function member(name: string, changes: Partial<SidebarMember> = {}): SidebarMember {
   return {
     name,
     state: "idle",
@@ -14,7 +14,7 @@ export function member(name: string, changes: Partial<MemberStatus> = {}): Membe
   };
 }
 
-export function task(id: number, subject: string, changes: Partial<TaskView> = {}): TaskView {
+export function task(id: number, subject: string, changes: Partial<SidebarTask> = {}): SidebarTask {
   return { id: String(id), subject, status: "pending", blockedBy: [], ...changes };
 }
 
@@ -97,6 +97,6 @@ export const AUDIT: SidebarData = {
   ],
 };
 
-function tokens(total: number): MemberStatus["tokens"] {
+function tokens(total: number): SidebarMember["tokens"] {
   return { input: total - 100, output: 100, cacheRead: 50_000, cacheWrite: 0 };
 }
