@@ -4,7 +4,7 @@ import { secretsOf } from "../os/redact.ts";
 import type { TokenCount } from "../schema/tokens.ts";
 import { BackgroundTasks, type TaskNotice } from "./background/background-tasks.ts";
 import { NOTHING_SPENT, type Spent } from "./conversation/call-model.ts";
-import { Window } from "./conversation/context-window.ts";
+import { ContextWindow } from "./conversation/context-window.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import type { Transcript } from "./conversation/transcript.ts";
 import { type AgentEvent, maskEvents } from "./events.ts";
@@ -22,8 +22,8 @@ import type {
 import type { AnyTool } from "./tool.ts";
 import { toolSpecs } from "./tools/tool-specs.ts";
 import type { AgentPermissions } from "./turn/permitted-call.ts";
-import { type RanTools, runTools } from "./turn/tool-calls.ts";
-import { runTurn, type TurnBegun, type TurnResult } from "./turn/turn.ts";
+import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
+import { runTurn, type TurnProgress, type TurnResult } from "./turn/turn.ts";
 
 /** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
 export interface TurnInput {
@@ -37,7 +37,7 @@ export interface AgentOptions {
   readonly model: Model;
   readonly tools: readonly AnyTool[];
   /** Which of them the model is told of, asked before each call of it; all without it. */
-  readonly offers?: (tool: AnyTool) => boolean;
+  readonly isOffered?: (tool: AnyTool) => boolean;
   /** Asked before each call of the model if it is a function. */
   readonly system: string | (() => string);
   readonly transcript: Transcript;
@@ -82,18 +82,18 @@ export interface Agent {
    * Goes on with that turn, without new input, where the model has not had its last word; says how the turn ended. Before the
    * first `run`, and under its rules.
    */
-  goOn(signal: AbortSignal): Promise<TurnResult>;
+  resumeTurn(signal: AbortSignal): Promise<TurnResult>;
   /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
   /** Writes down what those took that work for it: it is of its conversation, which goes on with it. */
-  pay(spent: Spent): void;
+  addCost(spent: Spent): void;
   /** How much it runs in the background. */
-  readonly inBackground: number;
+  readonly runningInBackground: number;
   /** Ends what it runs in the background; between turns, and nothing is run behind it. */
   end(): Promise<void>;
 }
 
-const FAILED_BEFORE = "The turn had failed when the agent was started again.";
+const FAILED_BEFORE_RESTART = "The turn had failed when the agent was started again.";
 
 export function createAgent(options: AgentOptions): Agent {
   return new ConversationAgent(options);
@@ -102,13 +102,13 @@ export function createAgent(options: AgentOptions): Agent {
 class ConversationAgent implements Agent {
   readonly sessionId: string;
   readonly restoredKeys: readonly string[];
-  private readonly memory: Conversation;
+  private readonly conversation: Conversation;
   private readonly options: AgentOptions;
   private readonly clock: Clock;
   private readonly emit: (event: AgentEvent) => void;
   private readonly seenFiles = new Map<string, number>();
   private readonly background: BackgroundTasks;
-  private readonly window: Window;
+  private readonly window: ContextWindow;
 
   constructor(options: AgentOptions) {
     const { transcript, model, facts = () => "" } = options;
@@ -119,32 +119,38 @@ class ConversationAgent implements Agent {
     this.background = new BackgroundTasks({ cwd: options.cwd, secrets, onEnd: options.onTaskEnd });
     this.sessionId = transcript.sessionId;
     this.restoredKeys = transcript.restored.newestKeys;
-    this.memory = new Conversation(transcript);
-    const { memory, emit } = this;
-    this.window = new Window({ model, memory, facts, emit, request: () => this.request() });
+    this.conversation = new Conversation(transcript);
+    const { conversation, emit } = this;
+    this.window = new ContextWindow({
+      model,
+      conversation,
+      facts,
+      emit,
+      request: () => this.request(),
+    });
   }
 
   get messages(): readonly ConversationMessage[] {
-    return this.memory.messages;
+    return this.conversation.messages;
   }
 
   get handledKeys(): ReadonlySet<string> {
-    return this.memory.handledKeys;
+    return this.conversation.handledKeys;
   }
 
   get tokens(): TokenCount {
-    return this.memory.spent.usage;
+    return this.conversation.spent.usage;
   }
 
   get costUsd(): number {
-    return this.memory.spent.costUsd;
+    return this.conversation.spent.costUsd;
   }
 
-  pay({ usage, costUsd }: Spent): void {
-    this.memory.pay({ usage, costUsd });
+  addCost({ usage, costUsd }: Spent): void {
+    this.conversation.addCost({ usage, costUsd });
   }
 
-  get inBackground(): number {
+  get runningInBackground(): number {
     return this.background.running;
   }
 
@@ -155,34 +161,34 @@ class ConversationAgent implements Agent {
   async run(input: TurnInput, signal: AbortSignal): Promise<TurnResult> {
     this.emit({ type: "turn_started", input: input.text });
     const { text, origin, keys } = input;
-    this.memory.hear({ role: "user", content: [{ type: "text", text }], origin }, keys);
+    this.conversation.addInput({ role: "user", content: [{ type: "text", text }], origin }, keys);
     await this.options.onInputRecorded?.();
-    return this.rest({ text: "", toolCalls: 0 }, signal);
+    return this.runToEnd({ text: "", toolCalls: 0 }, signal);
   }
 
-  async goOn(signal: AbortSignal): Promise<TurnResult> {
+  async resumeTurn(signal: AbortSignal): Promise<TurnResult> {
     const { text, toolCalls, outcome } = newestTurn(this.messages);
-    if (outcome === undefined) return this.rest({ text, toolCalls }, signal);
-    const failure = outcome === "failed" ? { failure: FAILED_BEFORE } : {};
+    if (outcome === undefined) return this.runToEnd({ text, toolCalls }, signal);
+    const failure = outcome === "failed" ? { failure: FAILED_BEFORE_RESTART } : {};
     return { outcome, text, toolCalls, ...NOTHING_SPENT, ...failure };
   }
 
-  private rest(begun: TurnBegun, signal: AbortSignal): Promise<TurnResult> {
-    const { memory, window, emit } = this;
+  private runToEnd(begun: TurnProgress, signal: AbortSignal): Promise<TurnResult> {
+    const { conversation, window, emit } = this;
     const { model, beforeCall } = this.options;
     return runTurn(begun, {
-      ...{ model, memory, window, signal, emit, beforeCall },
+      ...{ model, conversation, window, signal, emit, beforeCall },
       request: () => this.request(),
       runTools: (uses, stopReason) => this.runTools(uses, stopReason, signal),
     });
   }
 
   private request(): ModelRequest {
-    const { system, tools, offers = () => true, permissions } = this.options;
+    const { system, tools, isOffered = () => true, permissions } = this.options;
     return {
       system: typeof system === "string" ? system : system(),
       messages: sendable(this.messages),
-      tools: toolSpecs(tools.filter(offers)),
+      tools: toolSpecs(tools.filter(isOffered)),
       ...(permissions.planFile === undefined ? {} : { planFile: permissions.planFile }),
     };
   }
@@ -191,12 +197,22 @@ class ConversationAgent implements Agent {
     uses: readonly ToolUseBlock[],
     stopReason: StopReason,
     signal: AbortSignal,
-  ): Promise<RanTools> {
-    const { model, tools, offers, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
+  ): Promise<ToolCallResults> {
+    const {
+      model,
+      tools,
+      isOffered,
+      cwd,
+      env,
+      snapshot,
+      permissions,
+      hooks,
+      betweenTools,
+    } = this.options;
     const ran = await runTools(uses, {
       tools,
-      offers: offers ?? (() => true),
-      isCut: stopReason === "max_tokens" || stopReason === "window_exceeded",
+      isOffered: isOffered ?? (() => true),
+      isTruncated: stopReason === "max_tokens" || stopReason === "window_exceeded",
       permissions,
       hooks,
       signal,
@@ -218,7 +234,7 @@ class ConversationAgent implements Agent {
         };
       },
     });
-    this.memory.tell(model.readsData ? ran.results : ran.results.map(withoutData));
+    this.conversation.addUserContent(model.readsData ? ran.results : ran.results.map(withoutData));
     return ran;
   }
 }

@@ -55,6 +55,6 @@ export async function runSubagent(options: SubagentOptions, signal: AbortSignal)
   /** Why it may not end yet, in the words of a hook. */
   async function goOn(stops: Hooks | undefined): Promise<string | undefined> {
     const outcome = await stops?.run("SubagentStop", about, signal, options.agentType);
-    return outcome?.ends ? undefined : outcome?.stopped;
+    return outcome?.endsAgent ? undefined : outcome?.stopped;
   }
 }

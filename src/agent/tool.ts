@@ -15,7 +15,7 @@ export type ToolAccess =
   | { readonly kind: "external" };
 
 /** A tool of somebody else's server, as that one knows it. */
-export interface ServedTool {
+export interface ServerTool {
   readonly server: string;
   readonly tool: string;
 }
@@ -36,9 +36,9 @@ export interface ToolContext {
   /** What this agent runs in the background, and may run there. */
   readonly background: BackgroundTasks;
   /** Whether a rule keeps back a file that this call came upon by itself: its access named only the directory. */
-  readonly isWithheld?: (path: string) => boolean;
+  readonly isExcludedFromSearch?: (path: string) => boolean;
   /** Whether a call that named a host may reach it at this address. */
-  readonly mayReach?: (address: string) => boolean;
+  readonly mayConnect?: (address: string) => boolean;
   /** Shell snapshot that Bash sources first, if there is one. */
   readonly snapshot?: string;
 }
@@ -68,7 +68,7 @@ export interface Tool<I = unknown> {
   /** A model is told of it in plan mode only. */
   readonly whilePlanning?: boolean;
   /** Whose it is, of a server's tool. */
-  readonly served?: ServedTool;
+  readonly served?: ServerTool;
   /** A name that it is called by as well. */
   readonly alias?: string;
   /** What the pane shows in the brackets behind its name; one line. */

@@ -21,7 +21,7 @@ export class LazyAgent {
 
   /** How much it runs in the background. */
   get inBackground(): number {
-    return this.#made?.inBackground ?? 0;
+    return this.#made?.runningInBackground ?? 0;
   }
 
   get(): Promise<Agent> {

@@ -222,7 +222,7 @@ export class Worker {
 
   /** What one does that works for the agent; what that costs is the agent's, also for its next process. */
   onSubagentEvent(who: SubagentName, event: AgentEvent): void {
-    if (event.type === "spent") this.#agent.made?.pay(event);
+    if (event.type === "spent") this.#agent.made?.addCost(event);
     this.#news.hearSubagent(who, event);
   }
 

@@ -6,9 +6,9 @@ import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./summary
 import {
   compactionPoint,
   cutMiddle,
-  fitted,
+  fitMessages,
   keptTokens,
-  shortened,
+  shortenTexts,
   splitPoint,
   tokensOf,
   tokensOfText,
@@ -40,7 +40,7 @@ export type Compaction =
   | { readonly outcome: "failed"; readonly failure: string };
 
 /** Times that a summary is asked for, each of half as much, before there is none: after them an eighth was too long. */
-const MAX_ASKED = 4;
+const MAX_ATTEMPTS = 4;
 /** Characters of the newest request that are kept word for word. */
 const MAX_REQUEST = 8_000;
 
@@ -55,12 +55,12 @@ export async function compactConversation(input: CompactionInput): Promise<Compa
   const from = splitPoint(messages, keptTokens(window));
   const [head, tail] = [messages.slice(0, from), messages.slice(from)];
   // Half of what would be compacted again at once, so that there is work between two compactions.
-  const kept = withoutThinking(shortened(tail, roomFor(input) / 2));
+  const kept = withoutThinking(shortenTexts(tail, roomFor(input) / 2));
   if (head.length === 0) return { outcome: "compacted", messages: kept };
   const summed = await summarize(input, head);
   if (summed.outcome !== "summed") return summed;
   const { summary, flaw } = summed;
-  const opening = openingOf(messages);
+  const opening = newestInput(messages);
   const text = summaryMessage({
     summary,
     request: opening !== undefined && head.includes(opening) ? requestText(opening) : undefined,
@@ -86,7 +86,7 @@ function roomFor({ request: { system, tools }, window }: CompactionInput): numbe
 }
 
 /** The message that the newest turn began with. */
-function openingOf(messages: readonly ConversationMessage[]): UserMessage | undefined {
+function newestInput(messages: readonly ConversationMessage[]): UserMessage | undefined {
   const opening = messages.findLast((message) => message.role === "user" && message.origin !== undefined);
   return opening?.role === "user" ? opening : undefined;
 }
@@ -96,36 +96,39 @@ function requestText(opening: UserMessage): string {
 }
 
 /** What stands for the oldest part, and why that is no summary where it is none. */
-type Summed =
+type SummaryResult =
   | { readonly outcome: "summed"; readonly summary: string; readonly flaw?: string }
   | Exclude<Compaction, { outcome: "compacted" }>;
 
-async function summarize(input: CompactionInput, head: readonly ConversationMessage[]): Promise<Summed> {
+async function summarize(
+  input: CompactionInput,
+  head: readonly ConversationMessage[],
+): Promise<SummaryResult> {
   let tokens = roomFor(input);
   let again = false;
-  for (let asked = 0; asked < MAX_ASKED; asked += 1) {
-    const shown = tokensOf(head) <= tokens ? head : withoutThinking(fitted(head, tokens));
-    const answer = await ask(input, shown, again);
+  for (let asked = 0; asked < MAX_ATTEMPTS; asked += 1) {
+    const shown = tokensOf(head) <= tokens ? head : withoutThinking(fitMessages(head, tokens));
+    const answer = await askForSummary(input, shown, again);
     input.spent(answer.spent);
     if (answer.outcome === "interrupted") return { outcome: "interrupted" };
     if (answer.outcome === "answered") {
       const summary = summaryIn(answer, again);
       if (summary !== "") return { outcome: "summed", summary };
-      if (again) return unsummed(input, head, GAVE_NONE);
+      if (again) return withoutSummary(input, head, NO_SUMMARY_GIVEN);
       again = true;
     } else if (answer.kind === "too_long") {
       tokens = Math.min(tokens, tokensOf(head)) / 2;
     } else if (again && answer.kind === "invalid_request") {
       // A server that knows no such choice.
-      return unsummed(input, head, GAVE_NONE);
+      return withoutSummary(input, head, NO_SUMMARY_GIVEN);
     } else {
       return { outcome: "failed", failure: `The conversation could not be summarised: ${answer.failure}` };
     }
   }
-  return unsummed(input, head, TOO_LONG);
+  return withoutSummary(input, head, TOO_LONG);
 }
 
-const GAVE_NONE = "the model gave none";
+const NO_SUMMARY_GIVEN = "the model gave none";
 const TOO_LONG = "it was too long for the model";
 
 /** The summary in an answer; "" where it is none. One that was cut is better than none, once another was asked for. */
@@ -138,17 +141,17 @@ function summaryIn(
 }
 
 /** Of a part that has no summary there stays what was said to the agent, from its newest on: requests and rules most of all. */
-function unsummed(
+function withoutSummary(
   { window, request }: CompactionInput,
   head: readonly ConversationMessage[],
   flaw: string,
-): Summed {
+): SummaryResult {
   const said: string[] = [];
   let room = keptTokens(window) / 2;
   // In characters, so that there is room for six at least.
   const longest = Math.min(MAX_REQUEST, room / 2);
   // The newest request is there in any case.
-  const opening = openingOf(request.messages);
+  const opening = newestInput(request.messages);
   for (const message of [...head].reverse()) {
     if (message.role !== "user" || message.origin === undefined || message === opening) continue;
     const text = cutMiddle(textOf(message), longest);
@@ -160,7 +163,7 @@ function unsummed(
 }
 
 /** What the model says here is no part of the conversation: nobody is shown it. */
-function ask(
+function askForSummary(
   input: CompactionInput,
   head: readonly ConversationMessage[],
   again: boolean,

@@ -6,9 +6,9 @@ import type { Conversation } from "./conversation.ts";
 import type { LearnedWindow } from "./transcript.ts";
 import { compactionPoint, tokensOf, tokensOfText } from "./trim-messages.ts";
 
-interface WindowOptions {
+interface ContextWindowOptions {
   readonly model: Model;
-  readonly memory: Conversation;
+  readonly conversation: Conversation;
   /** The next call of the model as it would be made now. */
   readonly request: () => ModelRequest;
   /** What the agent should read of the world as it is now. */
@@ -17,25 +17,25 @@ interface WindowOptions {
 }
 
 /** How a compaction ended that did not succeed. */
-type NoRoom = Exclude<Compaction, { readonly outcome: "compacted" }>;
+type CompactionFailure = Exclude<Compaction, { readonly outcome: "compacted" }>;
 
 /** Part of a conversation that its server may take when it said no more than that all was too long. */
-const LESS = 0.75;
+const SHRINK_FACTOR = 0.75;
 /** Part of our own guess below which a server's count is none: some leave out what they have in a cache, or say 1. */
-const PLAUSIBLE = 0.25;
+const MIN_PLAUSIBLE_SHARE = 0.25;
 /** Tokens; a server that says less names something else. */
-const SMALLEST = 1_000;
+const MIN_LIMIT = 1_000;
 
 /** Keeps a conversation within its model's window. */
-export class Window {
-  readonly #options: WindowOptions;
+export class ContextWindow {
+  readonly #options: ContextWindowOptions;
   /** Tokens that one request may have; undefined where there is no bound. */
   #size: number | undefined;
 
-  constructor(options: WindowOptions) {
+  constructor(options: ContextWindowOptions) {
     this.#options = options;
     const { window: size, name } = options.model;
-    const { learned } = options.memory;
+    const { learnedWindow: learned } = options.conversation;
     this.#size = learned?.model === name ? Math.min(size ?? Number.POSITIVE_INFINITY, learned.tokens) : size;
   }
 
@@ -47,18 +47,18 @@ export class Window {
 
   /** Whether the conversation is to be compacted before the next call. */
   get isNearlyFull(): boolean {
-    const { memory } = this.#options;
+    const { conversation } = this.#options;
     // Whether what a compaction left fits is the server's to say.
-    return this.#size !== undefined && !memory.isCompact && this.#length() > compactionPoint(this.#size);
+    return this.#size !== undefined && !conversation.isCompact && this.#length() > compactionPoint(this.#size);
   }
 
   /** The server found the conversation too long. @param limit how many tokens it takes, where it said so */
   wasTooLong(limit: number | undefined): void {
     const known = this.#size ?? Number.POSITIVE_INFINITY;
     const [counted, guessed] = [this.#length(), this.#guess()];
-    const sent = counted < guessed * PLAUSIBLE ? guessed : counted;
-    const said = limit !== undefined && limit >= SMALLEST ? limit : undefined;
-    this.#size = Math.min(known, said ?? Math.floor(Math.min(known, sent) * LESS));
+    const sent = counted < guessed * MIN_PLAUSIBLE_SHARE ? guessed : counted;
+    const said = limit !== undefined && limit >= MIN_LIMIT ? limit : undefined;
+    this.#size = Math.min(known, said ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
   }
 
   /** The server's window was full in the middle of an answer: where it was not thought to be, it is smaller than that. */
@@ -71,8 +71,8 @@ export class Window {
    * @param spent told of what each call of the model for it took
    * @returns why there is no more room than before; undefined when there is
    */
-  async compact(signal: AbortSignal, spent: (spent: Spent) => void): Promise<NoRoom | undefined> {
-    const { model, memory, request, facts, emit } = this.#options;
+  async compact(signal: AbortSignal, spent: (spent: Spent) => void): Promise<CompactionFailure | undefined> {
+    const { model, conversation, request, facts, emit } = this.#options;
     // What is left of it nobody but us has counted.
     const before = this.#guess();
     emit({ type: "compacting" });
@@ -82,7 +82,7 @@ export class Window {
       window: this.#size ?? this.#length(),
     });
     if (done.outcome !== "compacted") return done;
-    memory.replace(done.messages, this.#learned);
+    conversation.replace(done.messages, this.#learned);
     const { noSummary } = done;
     const flaw = noSummary === undefined ? {} : { noSummary };
     emit({ type: "compacted", before, after: this.#guess(), ...flaw });
@@ -91,12 +91,12 @@ export class Window {
 
   /** Tokens of the next request, as far as they can be told. */
   #length(): number {
-    return this.#options.memory.length(() => this.#carried());
+    return this.#options.conversation.length(() => this.#carried());
   }
 
   /** The same by our own count alone. */
   #guess(): number {
-    return tokensOf(this.#options.memory.messages) + this.#carried();
+    return tokensOf(this.#options.conversation.messages) + this.#carried();
   }
 
   /** Tokens of what each request holds beside the conversation. */

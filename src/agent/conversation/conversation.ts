@@ -38,7 +38,7 @@ export class Conversation {
   }
 
   /** What a turn begins with. @param keys of the inbox's messages in it */
-  hear(message: UserMessage, keys: readonly string[]): void {
+  addInput(message: UserMessage, keys: readonly string[]): void {
     this.#transcript.append({ type: "user", message, ...(keys.length === 0 ? {} : { keys }) });
     this.messages.push(message);
     this.#newestKeys = keys;
@@ -50,14 +50,14 @@ export class Conversation {
   }
 
   /** What is said to the model inside of a turn: results of tools, notes. */
-  tell(content: UserMessage["content"]): void {
+  addUserContent(content: UserMessage["content"]): void {
     const message: UserMessage = { role: "user", content };
     this.#transcript.append({ type: "user", message });
     this.messages.push(message);
   }
 
   /** @param size tokens of the conversation with it, as the server counted them; undefined of one that is not whole */
-  answer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
+  addAnswer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
     this.#transcript.append({ type: "assistant", message, ...spent });
     this.messages.push(message);
     this.#spent = addSpent(this.#spent, spent);
@@ -65,14 +65,14 @@ export class Conversation {
   }
 
   /** What a call took that left no message. */
-  pay(spent: Spent): void {
+  addCost(spent: Spent): void {
     if (sumOf(spent.usage) === 0) return;
     this.#transcript.append({ type: "spent", ...spent });
     this.#spent = addSpent(this.#spent, spent);
   }
 
   /** What a server has said of its window, as the newest compaction knew it. */
-  get learned(): LearnedWindow | undefined {
+  get learnedWindow(): LearnedWindow | undefined {
     return this.#transcript.restored.window;
   }
 

@@ -12,12 +12,12 @@ export function tokensOfText(text: string): number {
 
 export function tokensOf(messages: readonly ConversationMessage[]): number {
   return messages.reduce(
-    (sum, { content }) => sum + content.reduce((all, block) => all + ofBlock(block), 0),
+    (sum, { content }) => sum + content.reduce((all, block) => all + tokensOfBlock(block), 0),
     0,
   );
 }
 
-function ofBlock(block: UserBlock | AssistantBlock): number {
+function tokensOfBlock(block: UserBlock | AssistantBlock): number {
   return TOKENS_PER_BLOCK + tokensOfText(textIn(block));
 }
 
@@ -66,24 +66,27 @@ function mayBegin({ content }: ConversationMessage): boolean {
 }
 
 /** Characters of one text, from the longest result of a tool down to what still tells what it was. */
-const LONGEST_TEXT = 100_000;
-const SHORTEST_TEXT = 500;
+const MAX_TEXT = 100_000;
+const MIN_TEXT = 500;
 
 /**
  * The same messages in so many tokens, if that can be: their longest texts are cut in the middle, all at the same length,
  * which one huge result of a tool alone may need.
  */
-export function shortened(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
+export function shortenTexts(
+  messages: readonly ConversationMessage[],
+  tokens: number,
+): ConversationMessage[] {
   let short = [...messages];
-  for (let length = LONGEST_TEXT; tokensOf(short) > tokens && length >= SHORTEST_TEXT; length /= 2) {
+  for (let length = MAX_TEXT; tokensOf(short) > tokens && length >= MIN_TEXT; length /= 2) {
     short = messages.map((message) => cutMessage(message, length));
   }
   return short;
 }
 
-/** As {@link shortened}; what is still too much is left out from the oldest on. */
-export function fitted(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
-  const short = shortened(messages, tokens);
+/** As {@link shortenTexts}; what is still too much is left out from the oldest on. */
+export function fitMessages(messages: readonly ConversationMessage[], tokens: number): ConversationMessage[] {
+  const short = shortenTexts(messages, tokens);
   if (tokensOf(short) <= tokens) return short;
   return [LEFT_OUT, ...short.slice(splitPoint(short, tokens))];
 }

@@ -16,9 +16,9 @@ export interface HookOptions {
   /** Variables with credentials that they may have. */
   readonly passSecrets?: readonly string[];
   /** What a person is to know of: a hook that failed, or said something for them. One line each. */
-  notice(event: HookEvent, text: string): void;
+  onNotice(event: HookEvent, text: string): void;
   /** Told of each command that has ended, and how many milliseconds it took. */
-  ran?(event: HookEvent, result: HookResult["kind"], ms: number): void;
+  onRan?(event: HookEvent, result: HookResult["kind"], ms: number): void;
 }
 
 /** What all hooks of one event come to together. */
@@ -26,7 +26,7 @@ export interface HookOutcome {
   /** Why what was about to happen is not to: the words for whoever was about to do it. */
   readonly stopped?: string;
   /** The agent is to stop altogether. */
-  readonly ends?: true;
+  readonly endsAgent?: true;
   /** The strictest of what they say of a tool call. */
   readonly permission?: HookPermission;
   /** What a tool is to be called with in place of what it was to be, by the first that says so. */
@@ -94,9 +94,9 @@ export class Hooks {
     input: string,
     signal: AbortSignal,
   ): Promise<HookResult> {
-    const { cwd, env, passSecrets, ran } = this.#options;
+    const { cwd, env, passSecrets, onRan } = this.#options;
     const begun = steadyNow();
-    const printed = { stdout: new Head(), stderr: new Head() };
+    const printed = { stdout: new OutputHead(), stderr: new OutputHead() };
     const end = await runCommandGroup("sh", ["-c", command], {
       cwd,
       env: { ...withoutCredentials(env, passSecrets), CLAUDE_PROJECT_DIR: cwd, [HOOK_VARIABLE]: event },
@@ -105,27 +105,27 @@ export class Hooks {
       signal,
       onOutput: (stream, bytes) => printed[stream].add(bytes),
     });
-    const masked = (head: Head): string => maskText(head.text, this.#secrets);
+    const masked = (head: OutputHead): string => maskText(head.text, this.#secrets);
     const { isCut } = printed.stdout;
     const said = { stdout: masked(printed.stdout), stderr: masked(printed.stderr), isCut };
     const result = hookResult({ ...end, ...said });
-    ran?.(event, result.kind, Math.round(steadyNow() - begun));
+    onRan?.(event, result.kind, Math.round(steadyNow() - begun));
     return result;
   }
 
   #tell(event: HookEvent, command: string, result: HookResult): void {
-    const { notice } = this.#options;
+    const { onNotice } = this.#options;
     if (result.kind === "success") {
-      if (result.message !== undefined) notice(event, result.message);
+      if (result.message !== undefined) onNotice(event, result.message);
     } else if (result.kind === "stopped continuation") {
       // Nothing comes behind the start of a subagent that it could stop.
-      notice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
-    } else notice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
+      onNotice(event, event === "SubagentStart" ? result.text : `stopped it: ${result.text}`);
+    } else onNotice(event, `${result.kind} (${shortened(command)}): ${result.text}`);
   }
 }
 
 /** The first bytes of a stream. */
-class Head {
+class OutputHead {
   readonly #chunks: Buffer[] = [];
   #size = 0;
   /** There was more. */
@@ -143,17 +143,19 @@ class Head {
   }
 }
 
-const STRICTER = ["deny", "ask", "allow"] as const;
+const STRICTEST_FIRST = ["deny", "ask", "allow"] as const;
 
 function outcomeOf(results: readonly HookResult[]): HookOutcome {
   const stops = results.filter((result) => result.kind === "stopped continuation");
   const successes = results.filter((result) => result.kind === "success");
   const said = successes.flatMap(({ permission }) => permission ?? []);
   const input = successes.find((result) => result.input !== undefined)?.input;
-  const permission = STRICTER.flatMap((behavior) => said.filter((one) => one.behavior === behavior))[0];
+  const permission = STRICTEST_FIRST.flatMap((behavior) =>
+    said.filter((one) => one.behavior === behavior),
+  )[0];
   return {
     ...(stops.length === 0 ? {} : { stopped: stops.map(({ text }) => text).join("\n") }),
-    ...(stops.some(({ ends }) => ends) ? { ends: true } : {}),
+    ...(stops.some(({ ends }) => ends) ? { endsAgent: true } : {}),
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
     stdout: successes

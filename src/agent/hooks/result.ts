@@ -48,7 +48,7 @@ const UNREADABLE = `its answer begins as JSON and cannot be read, which ${AS_REF
 const DECISIONS: readonly string[] = ["allow", "deny", "ask", "defer"];
 
 /** Characters of a hook's words that a model or a person reads. */
-const MAX_WORDS = 10_000;
+const MAX_TEXT = 10_000;
 
 /** What stands in an answer that decides something: one that cannot be read may have been a refusal. */
 const DECIDES = /"(permissionDecision|decision|continue)"/;
@@ -91,19 +91,19 @@ export function hookResult(end: HookEnd): HookResult {
     default:
   }
   if (signal !== undefined) return { kind: "error while running", text: `was ended by ${signal}` };
-  const said = words(end.stderr);
+  const said = plainText(end.stderr);
   if (code === 2) return { kind: "stopped continuation", text: said || "it gave no reason", ends: false };
   if (code !== 0)
     return { kind: "non-blocking error", text: `exit code ${code}${said === "" ? "" : `: ${said}`}` };
-  const answer = answered(end.stdout);
+  const answer = parseAnswer(end.stdout);
   if (answer === undefined && end.stdout.trimStart().startsWith("{")) {
     const flaw = end.isCut ? TOO_LONG : DECIDES.test(end.stdout) ? UNREADABLE : undefined;
     if (flaw !== undefined) return refusal(flaw);
   }
-  return answer ?? { kind: "success", stdout: words(end.stdout) };
+  return answer ?? { kind: "success", stdout: plainText(end.stdout) };
 }
 
-function answered(stdout: string): HookResult | undefined {
+function parseAnswer(stdout: string): HookResult | undefined {
   if (!stdout.trimStart().startsWith("{")) return undefined;
   let value: unknown;
   try {
@@ -115,7 +115,8 @@ function answered(stdout: string): HookResult | undefined {
   const parsed = answer.safeParse(value);
   if (!parsed.success) return undefined;
   const { continue: goesOn, stopReason, decision, reason, systemMessage } = parsed.data;
-  const because = (given: string | undefined): string => words(given ?? reason ?? "") || "it gave no reason";
+  const because = (given: string | undefined): string =>
+    plainText(given ?? reason ?? "") || "it gave no reason";
   if (goesOn === false) return { kind: "stopped continuation", text: because(stopReason), ends: true };
   if (decision === "block") return { kind: "stopped continuation", text: because(undefined), ends: false };
   const { hookSpecificOutput: specific } = parsed.data;
@@ -132,7 +133,7 @@ function answered(stdout: string): HookResult | undefined {
     stdout: "",
     ...(permission === undefined ? {} : { permission }),
     ...(input === undefined ? {} : { input }),
-    ...(systemMessage === undefined ? {} : { message: words(systemMessage) }),
+    ...(systemMessage === undefined ? {} : { message: plainText(systemMessage) }),
   };
 }
 
@@ -143,14 +144,14 @@ function permissionOf(given: z.infer<typeof answer>): HookPermission | undefined
   const decided = named ?? (given.decision === "approve" ? "allow" : undefined);
   if (decided !== "allow" && decided !== "deny" && decided !== "ask") return undefined;
   const because = specific?.permissionDecisionReason ?? given.permissionDecisionReason ?? given.reason;
-  return { behavior: decided, reason: words(because ?? "") || "it gave no reason" };
+  return { behavior: decided, reason: plainText(because ?? "") || "it gave no reason" };
 }
 
 function refusal(text: string): HookResult {
   return { kind: "stopped continuation", text, ends: false };
 }
 
-function words(printed: string): string {
+function plainText(printed: string): string {
   const plain = stripControls(printed).trim();
-  return plain.length <= MAX_WORDS ? plain : `${plain.slice(0, MAX_WORDS)} …`;
+  return plain.length <= MAX_TEXT ? plain : `${plain.slice(0, MAX_TEXT)} …`;
 }

@@ -18,18 +18,18 @@ const usable = z.looseObject({
 export interface ListedTools {
   readonly tools: readonly Described[];
   /** Names of those that are described as no tool is. */
-  readonly flawed: readonly string[];
+  readonly malformed: readonly string[];
 }
 
 /** The tools of a server. The library takes a list whole or not at all; where it does not, each tool is looked at by itself. */
 export async function listTools(client: Client, timeout: number): Promise<ListedTools> {
   // One that says of itself that it has none is not asked, about which the library would write to the terminal.
-  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], flawed: [] };
+  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], malformed: [] };
   try {
-    return { ...(await client.listTools(undefined, { timeout })), flawed: [] };
+    return { ...(await client.listTools(undefined, { timeout })), malformed: [] };
   } catch (error) {
     if (systemCode(error) !== "INVALID_RESULT") throw error;
-    return sorted(await everyTool(client, timeout));
+    return splitByValidity(await everyTool(client, timeout));
   }
 }
 
@@ -46,10 +46,10 @@ async function everyTool(client: Client, timeout: number): Promise<unknown[]> {
   return all;
 }
 
-function sorted(all: readonly unknown[]): ListedTools {
+function splitByValidity(all: readonly unknown[]): ListedTools {
   const tools = all.filter((one) => usable.safeParse(one).success) as Described[];
   const flawed = all.filter((one) => !usable.safeParse(one).success).map(nameOf);
-  return { tools, flawed };
+  return { tools, malformed: flawed };
 }
 
 function nameOf(one: unknown): string {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Tool as Described } from "@modelcontextprotocol/client";
 import * as z from "zod/mini";
-import { servedName } from "../permissions/mcp-rules.ts";
+import { serverToolName } from "../permissions/mcp-rules.ts";
 import type { AnyTool, ToolResult } from "../tool.ts";
 
 /** Characters that a name of a tool may have on the way to a model's server. */
@@ -28,7 +28,7 @@ type CallTool = (
 
 /** `mcp__<server>__<tool>`, with nothing in it that a model's server refuses; a long one ends in a hash. */
 export function mcpToolName(server: string, tool: string): string {
-  const plain = servedName({ server, tool });
+  const plain = serverToolName({ server, tool });
   if (plain.length <= MAX_NAME) return plain;
   const hash = createHash("sha256").update(`${server}\0${tool}`).digest("hex").slice(0, 8);
   return `${plain.slice(0, MAX_NAME - hash.length - 1)}_${hash}`;

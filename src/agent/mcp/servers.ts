@@ -60,7 +60,7 @@ const START_TIMEOUT = 30_000;
 /** Milliseconds for one call; longer than any that a person would wait for. */
 const CALL_TIMEOUT = 600_000;
 /** Milliseconds without a byte from an address: a call may think for as long as it may take. */
-const QUIET_TIMEOUT = CALL_TIMEOUT;
+const SILENCE_TIMEOUT = CALL_TIMEOUT;
 /** Characters of what a program wrote to standard error that stand in its failure. */
 const MAX_STDERR = 500;
 /** Tools of one server, and characters of what one takes: each call of the model pays for all of them. */
@@ -76,7 +76,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const links = await Promise.all(
     names.map(async (name) => {
       try {
-        return await Link.open(name, options);
+        return await ServerConnection.open(name, options);
       } catch (error) {
         options.onFailure(name, messageOf(error));
         return undefined;
@@ -86,11 +86,11 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   const open = links.filter((link) => link !== undefined);
   const tools = new Map<string, AnyTool>();
   for (const link of open) {
-    for (const name of link.listed.flawed)
+    for (const name of link.listed.malformed)
       options.onLeftOut(link.name, name, "its description is not that of a tool");
     for (const [i, described] of link.listed.tools.entries()) {
       const tool = mcpTool(link.name, described, (name, input, signal) => link.call(name, input, signal));
-      const flaw = flawOf(described, i, tools.has(tool.name));
+      const flaw = leaveOutReason(described, i, tools.has(tool.name));
       if (flaw === undefined) tools.set(tool.name, tool);
       else options.onLeftOut(link.name, described.name, flaw);
       if (i === MAX_TOOLS) break;
@@ -105,7 +105,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
 }
 
 /** Why a tool is left out, as the end of a sentence about it. @param place among its server's */
-function flawOf({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
+function leaveOutReason({ inputSchema }: Described, place: number, isNamed: boolean): string | undefined {
   if (place >= MAX_TOOLS) return `and so are those after it: a server has ${MAX_TOOLS} at most`;
   if (isNamed) return "another has its name";
   return JSON.stringify(inputSchema).length > MAX_SCHEMA
@@ -114,7 +114,7 @@ function flawOf({ inputSchema }: Described, place: number, isNamed: boolean): st
 }
 
 /** The connection to one server; one that broke is made anew by the next call. */
-class Link {
+class ServerConnection {
   readonly name: string;
   readonly listed: ListedTools;
   readonly #options: McpOptions;
@@ -131,11 +131,11 @@ class Link {
   }
 
   /** @throws Error with the reason in words for the person whose server it is */
-  static async open(name: string, options: McpOptions): Promise<Link> {
+  static async open(name: string, options: McpOptions): Promise<ServerConnection> {
     const client = await connect(name, options);
     try {
       const listed = await listTools(client, options.startTimeoutMs ?? START_TIMEOUT);
-      return new Link(name, options, client, listed);
+      return new ServerConnection(name, options, client, listed);
     } catch (error) {
       await client.close();
       throw error;
@@ -191,7 +191,7 @@ async function connect(name: string, options: McpOptions, signal?: AbortSignal):
     const { url, headers } = server as Extract<McpServer, { url: string }>;
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
-      fetch: httpFetch(QUIET_TIMEOUT),
+      fetch: httpFetch(SILENCE_TIMEOUT),
     });
     await client.connect(transport, how);
     return client;

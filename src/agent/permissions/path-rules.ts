@@ -17,7 +17,9 @@ export function pathsMatch(
   const named = anchors(pattern, cwd, home);
   const nocase = reach === "any";
   const globs =
-    nocase && resolve !== undefined ? [...named, ...named.flatMap((one) => placeOf(one, resolve))] : named;
+    nocase && resolve !== undefined
+      ? [...named, ...named.flatMap((one) => resolvedGlob(one, resolve))]
+      : named;
   const matches = (path: string): boolean => globs.some((glob) => pathMatches(glob, path, nocase));
   if (reach === "any") return [...written, ...realPaths].some(matches);
   return realPaths.length > 0 && realPaths.every(matches);
@@ -43,7 +45,7 @@ interface AnchoredGlob {
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
 /** The same pattern from where the directories lead that it names word for word; none where that is the same place. */
-function placeOf({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
+function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
   const parts = glob.replace(/\/$/, "").split("/");
   const magic = parts.findIndex((part) => MAGIC.test(part));
   const literal = magic < 0 ? parts.length : magic;
@@ -99,40 +101,40 @@ function globMatches(glob: string, way: string, refuses: boolean): boolean {
     const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase: refuses });
     return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
   };
-  if (!mayTakeLong(glob)) return matches();
+  if (!mayBeSlow(glob)) return matches();
   // What cannot be decided refuses, and allows nothing.
-  return inTime(glob, matches) ?? refuses;
+  return withTimeLimit(glob, matches) ?? refuses;
 }
 
 /** Whether there may be a name that a pattern takes for ever: of one with many stars, or with choices. */
-function mayTakeLong(glob: string): boolean {
+function mayBeSlow(glob: string): boolean {
   const special = glob.replace(/\\./g, "");
-  return /[({]/.test(special) || special.split(/\*+/).length > MAX_STARS + 1;
+  return /[({]/.test(special) || special.split(/\*+/).length > MAX_FAST_STARS + 1;
 }
 
 /** Stars of a pattern that takes every name in no time. */
-const MAX_STARS = 2;
+const MAX_FAST_STARS = 2;
 /** Milliseconds for one path: an honest pattern takes a thousandth of it, and a busy machine some part. */
 const MATCH_MS = 1_000;
 /** Tries, since a machine may sleep during one; then the pattern is not tried again. */
 const MAX_TRIES = 2;
 /** Patterns that took longer; once there are so many, no further one is tried that may. */
-const MAX_LATE = 5;
-const late = new Set<string>();
-let limited: ReturnType<typeof timeLimit> | undefined;
+const MAX_SLOW_PATTERNS = 5;
+const slowPatterns = new Set<string>();
+let timeLimited: ReturnType<typeof timeLimit> | undefined;
 
 /** @returns undefined for a pattern that takes too long */
-function inTime(glob: string, matches: () => boolean): boolean | undefined {
-  if (late.has(glob) || late.size === MAX_LATE) return undefined;
-  limited ??= timeLimit(MATCH_MS);
+function withTimeLimit(glob: string, matches: () => boolean): boolean | undefined {
+  if (slowPatterns.has(glob) || slowPatterns.size === MAX_SLOW_PATTERNS) return undefined;
+  timeLimited ??= timeLimit(MATCH_MS);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
-      return limited(matches);
+      return timeLimited(matches);
     } catch {
       // Too late, or no pattern at all, which is no other at the next try.
     }
   }
-  late.add(glob);
+  slowPatterns.add(glob);
   return undefined;
 }
 

@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import { foldedName, readerAtStart } from "./startup-files.ts";
+import { foldedName, startupReader } from "./startup-files.ts";
 
 /**
  * Why a write to this path could widen what an agent may do or what runs as the person, as the end of a sentence about it: the root,
@@ -13,7 +13,7 @@ export function protectedReason(path: string, roots: readonly string[]): string 
   const parts = foldedName(path).split(sep);
   if (parts.includes(".git")) return "is git's own, which runs what it finds there";
   if (parts.includes(".claude") || parts.at(-1) === ".mcp.json") return "can widen what agents do";
-  const reader = readerAtStart(path);
+  const reader = startupReader(path);
   return reader === undefined ? undefined : `is read by ${reader}`;
 }
 

@@ -51,7 +51,7 @@ export interface Places {
   readonly failure?: string;
 }
 
-export function placesIn(question: PermissionQuestion): Places {
+export function resolvePlaces(question: PermissionQuestion): Places {
   const { access, resolve = realPathOf } = question;
   const written = access.kind === "read" || access.kind === "write" ? access.paths : [];
   let failure: string | undefined;
@@ -87,12 +87,12 @@ export function areInside(paths: readonly string[], directories: readonly string
   );
 }
 
-export function isOwnNote({ access, notes }: PermissionQuestion, { paths }: Places): boolean {
+export function touchesOwnNotes({ access, notes }: PermissionQuestion, { paths }: Places): boolean {
   return (access.kind === "read" || access.kind === "write") && notes !== undefined && areNotes(paths, notes);
 }
 
 /** Whether it writes the one file that plan mode lets it write. */
-export function isThePlan({ access, mode }: PermissionQuestion, { paths, planFile }: Places): boolean {
+export function writesPlan({ access, mode }: PermissionQuestion, { paths, planFile }: Places): boolean {
   return (
     mode === "plan" &&
     access.kind === "write" &&

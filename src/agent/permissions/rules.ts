@@ -1,9 +1,9 @@
 import type { ToolAccess } from "../tool.ts";
 import { hostMatches, isPrivateHost } from "./host-rules.ts";
-import { isServerName, type NamedTool, namesServed } from "./mcp-rules.ts";
+import { isServerName, type NamedTool, namesServerTool } from "./mcp-rules.ts";
 import { type PathSubject, pathsMatch } from "./path-rules.ts";
 import type { ShellLine } from "./shell-line.ts";
-import { possibleCommands, simpleCommand, startsOf } from "./simple-command.ts";
+import { commandForms, possibleCommands, simpleCommand } from "./simple-command.ts";
 
 /** Rules as settings and flags hold them: `Tool` or `Tool(pattern)`; deny beats ask beats allow. */
 export interface PermissionRules {
@@ -30,19 +30,19 @@ export interface RuleSubject extends PathSubject {
 export function refusingRule(rules: readonly string[], subject: RuleSubject): string | undefined {
   return rules.find((rule) => {
     const whole = parseRule(rule);
-    const parsed = whole ?? parseRule(BEGINNING.exec(rule)?.[0] ?? "");
+    const parsed = whole ?? parseRule(TOOL_NAME.exec(rule)?.[0] ?? "");
     if (parsed === undefined) return false;
     const { tool, pattern } = parsed;
-    if (whole === undefined && isAbout(tool, subject, true)) return true;
-    if (pattern === undefined) return namesTool(tool, named(subject), true);
-    return isAbout(tool, subject, true) && touches(pattern, subject);
+    if (whole === undefined && appliesTo(tool, subject, true)) return true;
+    if (pattern === undefined) return namesTool(tool, namedTool(subject), true);
+    return appliesTo(tool, subject, true) && matchesAnyPart(pattern, subject);
   });
 }
 
 /** A tool's name at the start of a rule, of a server's tool whatever the server is called. */
-const BEGINNING = /^\s*(?:mcp__[^(),;]*|[\w.*-]+)/i;
+const TOOL_NAME = /^\s*(?:mcp__[^(),;]*|[\w.*-]+)/i;
 
-function named({ tool, served }: RuleSubject): NamedTool {
+function namedTool({ tool, served }: RuleSubject): NamedTool {
   return { name: tool, served };
 }
 
@@ -60,20 +60,22 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
     return parts === undefined ? [] : [{ rule, ...parts }];
   });
   const { access, line } = subject;
-  const whole = parsed.find(({ tool, pattern }) => pattern === undefined && namesTool(tool, named(subject)));
+  const whole = parsed.find(
+    ({ tool, pattern }) => pattern === undefined && namesTool(tool, namedTool(subject)),
+  );
   // What only this machine or its network serves is nothing that "all of the web" means.
   const isNamed = access.kind === "host" && isPrivateHost(access.host);
   if (whole !== undefined && !isNamed) return { rules: [whole.rule], whole: true };
   const about = parsed.flatMap(({ rule, tool, pattern }) =>
-    pattern !== undefined && isAbout(tool, subject) ? [{ rule, pattern }] : [],
+    pattern !== undefined && appliesTo(tool, subject) ? [{ rule, pattern }] : [],
   );
   if (access.kind === "command") return commandAllowance(about, line);
-  const covering = about.find(({ pattern }) => covers(pattern, subject));
+  const covering = about.find(({ pattern }) => matchesEveryPart(pattern, subject));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
 }
 
 /** Whether a pattern that allows is about all of what a call touches, of one that runs no command. */
-function covers(pattern: string, subject: RuleSubject): boolean {
+function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
   const { access } = subject;
   if (access.kind === "host") return hostMatches(pattern, access.host, "every");
   return "paths" in access && pathsMatch(pattern, access.paths, subject, "every");
@@ -94,7 +96,7 @@ function commandAllowance(
 }
 
 /** Whether a pattern is about anything that the call touches. */
-function touches(pattern: string, subject: RuleSubject): boolean {
+function matchesAnyPart(pattern: string, subject: RuleSubject): boolean {
   const { access, line } = subject;
   if (access.kind === "team") return access.what?.toLowerCase() === pattern.toLowerCase();
   // No pattern can be held against what somebody else's tool does: one that refuses refuses all of it.
@@ -103,7 +105,7 @@ function touches(pattern: string, subject: RuleSubject): boolean {
   if (access.kind !== "command") return pathsMatch(pattern, access.paths, subject, "any");
   for (const words of possibleCommands(access.command)) if (wordsMatch(pattern, words)) return true;
   for (const mentioned of line?.mentioned ?? []) {
-    for (const words of startsOf(mentioned)) if (wordsMatch(pattern, words)) return true;
+    for (const words of commandForms(mentioned)) if (wordsMatch(pattern, words)) return true;
   }
   return false;
 }
@@ -113,7 +115,7 @@ export function parseRule(rule: string): { tool: string; pattern?: string } | un
   const text = rule.trim();
   const open = text.indexOf("(");
   const tool = (open < 0 ? text : text.slice(0, open)).trimEnd();
-  if (BEGINNING.exec(tool)?.[0] !== tool || (open >= 0 && !text.endsWith(")"))) return undefined;
+  if (TOOL_NAME.exec(tool)?.[0] !== tool || (open >= 0 && !text.endsWith(")"))) return undefined;
   const pattern = open < 0 ? "" : trimPattern(text.slice(open + 1, -1));
   return pattern === "" || pattern === "*" || pattern === ":*" ? { tool } : { tool, pattern };
 }
@@ -125,7 +127,7 @@ function trimPattern(text: string): string {
 }
 
 /** Whether a rule that refuses is about a tool whatever it is called with: it has no pattern. */
-export function isAboutAll(rule: string, tool: NamedTool): boolean {
+export function coversWholeTool(rule: string, tool: NamedTool): boolean {
   const parsed = parseRule(rule);
   return parsed !== undefined && parsed.pattern === undefined && namesTool(parsed.tool, tool, true);
 }
@@ -135,22 +137,22 @@ export function isAboutAll(rule: string, tool: NamedTool): boolean {
  * @param refuses a slip in upper and lower case lifts no denial, and what is not clear is meant
  */
 export function namesTool(name: string, tool: NamedTool, refuses = false): boolean {
-  if (isServerName(name)) return namesServed(name, tool, refuses);
+  if (isServerName(name)) return namesServerTool(name, tool, refuses);
   const [wanted, own] = refuses ? [name.toLowerCase(), tool.name.toLowerCase()] : [name, tool.name];
   if (wanted.endsWith("*")) return own.startsWith(wanted.slice(0, -1));
-  return wanted === own || OLDER_NAMES[wanted] === own;
+  return wanted === own || TOOL_ALIASES[wanted] === own;
 }
 
 /** What users of coding agents know a tool by. */
-const OLDER_NAMES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
+const TOOL_ALIASES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
 /** `Read(…)` is about whatever reads files, `Edit(…)` and `Write(…)` about whatever changes them. */
-function isAbout(name: string, subject: RuleSubject, refuses = false): boolean {
+function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean {
   const { access } = subject;
   const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
   if (known === "Read") return access.kind === "read";
   if (known === "Edit" || known === "Write") return access.kind === "write";
-  return namesTool(name, named(subject), refuses);
+  return namesTool(name, namedTool(subject), refuses);
 }
 
 /** One that stands for any text; `\\*` is the character. */

@@ -1,11 +1,11 @@
 import { realPathOf } from "../../os/files/real-path.ts";
 import type { ToolAccess } from "../tool.ts";
 import { isPrivateHost, plainHost } from "./host-rules.ts";
-import { type PermissionQuestion, placesIn } from "./question.ts";
-import { allowance, isAboutAll, NO_RULES, type RuleSubject, refusingRule } from "./rules.ts";
+import { type PermissionQuestion, resolvePlaces } from "./question.ts";
+import { allowance, coversWholeTool, NO_RULES, type RuleSubject, refusingRule } from "./rules.ts";
 
 /** Resolves links, each path once: for the many finds of one search, whose rules name the same places. */
-export function resolvingOnce(): (path: string) => string {
+export function cachedResolver(): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => {
     const real = known.get(path) ?? realPathOf(path);
@@ -18,7 +18,7 @@ export function resolvingOnce(): (path: string) => string {
  * Whether a deny or ask rule is about a file that a search came upon: the question for the search itself names only the
  * directory, so that each find is held against the rules for reading before a model sees it.
  */
-export function isWithheld(
+export function isExcludedFromSearch(
   path: string,
   question: Pick<PermissionQuestion, "tool" | "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
@@ -26,7 +26,7 @@ export function isWithheld(
   const refusals = [...rules.deny, ...rules.ask];
   if (refusals.length === 0) return false;
   const access: ToolAccess = { kind: "read", paths: [path] };
-  const { paths, dirs } = placesIn({ ...question, mode: "default", access });
+  const { paths, dirs } = resolvePlaces({ ...question, mode: "default", access });
   const subject = { tool, access, realPaths: paths, cwd: dirs[0] ?? "/", home, resolve };
   return refusingRule(refusals, subject) !== undefined;
 }
@@ -39,9 +39,9 @@ export function isReadDenied(
   path: string,
   { rules, ...question }: Pick<PermissionQuestion, "rules" | "workingDirs" | "home" | "resolve">,
 ): boolean {
-  const isAboutFiles = (rule: string): boolean => !isAboutAll(rule, { name: "Read" });
+  const isAboutFiles = (rule: string): boolean => !coversWholeTool(rule, { name: "Read" });
   const deny = [...rules.deny, ...rules.ask].filter(isAboutFiles);
-  return isWithheld(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
+  return isExcludedFromSearch(path, { ...question, tool: "Read", rules: { ...NO_RULES, deny } });
 }
 
 /**

@@ -46,8 +46,8 @@ export function readShellLine(line: string): ShellLine {
     return { commands: [], files: [], patterns: new Set(), mentioned: [], unclear };
   }
   const script = parse(line);
-  const mentioned = mentionsIn(script);
-  const reading = new Reading(line);
+  const mentioned = commandsAnywhereIn(script);
+  const reading = new ShellLineReader(line);
   const flaw = script.errors?.[0];
   if (flaw !== undefined) reading.fail(`the shell would not take it (${flaw.message})`);
   else reading.list(script.commands);
@@ -58,15 +58,15 @@ export function readShellLine(line: string): ShellLine {
 
 type Nodes = readonly SyntaxNode[];
 
-/** What may stand between words: operators, and the keywords of what {@link Reading} understands. */
-const BETWEEN = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
+/** What may stand between words: operators, and the keywords of what {@link ShellLineReader} understands. */
+const OPERATORS = /^(?:[ \t\n;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|while|until|do|done|time)\b)*$/;
 /** A comment, with what it begins behind; in a quoted or half word there is none, since those are covered. */
 const COMMENT = /(^|[ \t\n])#[^\n]*/g;
 /** Commands behind which a relative path is somewhere else. */
-const MOVES: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
+const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "chdir", "pushd", "popd"]);
 
 /** Built into shells, and run what stands as the index of an array in a word, also a quoted one: `test -v 'a[$(rm x)]'`. */
-const EVALUATES: ReadonlySet<string> = new Set(
+const EVALUATES_INDEXES: ReadonlySet<string> = new Set(
   "test [ printf read unset wait export declare typeset local readonly let mapfile readarray getopts shift return exit".split(
     " ",
   ),
@@ -77,7 +77,7 @@ const SUBSCRIPT = /\[[\s\S]*(?:\$\(|`)/;
 const QUOTED = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]/g;
 
 /** One pass over a tree, as far as it is understood. */
-class Reading {
+class ShellLineReader {
   readonly commands: string[][] = [];
   readonly files: RedirectedFile[] = [];
   readonly patterns = new Set<string>();
@@ -108,7 +108,7 @@ class Reading {
       at = Math.max(at, end);
     }
     rest += this.#between(at, this.#line.length);
-    return BETWEEN.test(rest) ? undefined : `it holds ${JSON.stringify(rest.trim().slice(0, 40))}`;
+    return OPERATORS.test(rest) ? undefined : `it holds ${JSON.stringify(rest.trim().slice(0, 40))}`;
   }
 
   #between(from: number, to: number): string {
@@ -120,7 +120,7 @@ class Reading {
   /** A redirection to a relative path behind a change of directory, or to one below a home that is given anew. */
   astray(): string | undefined {
     const words = this.commands.flat();
-    const moves = words.some((word) => MOVES.has(word));
+    const moves = words.some((word) => CHANGES_DIRECTORY.has(word));
     const settles = words.some((word) => /^HOME(?:\+?=|$)/.test(word));
     const lost = this.files.find(({ path }) =>
       path.startsWith("~/") ? settles : moves && !path.startsWith("/"),
@@ -133,8 +133,8 @@ class Reading {
       this.#command(node);
       return;
     }
-    const inside = PARTS[node.type]?.(node as never);
-    if (inside === undefined) this.fail(`it holds ${WORDS_FOR[node.type] ?? "what no rule covers"}`);
+    const inside = INNER_NODES[node.type]?.(node as never);
+    if (inside === undefined) this.fail(`it holds ${NODE_NAMES[node.type] ?? "what no rule covers"}`);
     else this.list(inside);
     if (node.type === "Redirected") for (const redirect of node.redirects) this.#redirect(redirect);
   }
@@ -157,7 +157,7 @@ class Reading {
     if (both !== undefined && suffix.some(({ type, pos }) => type !== "Redirect" && pos > both.pos)) {
       this.fail("it continues after &>");
     }
-    if (words.some((word) => EVALUATES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
+    if (words.some((word) => EVALUATES_INDEXES.has(word)) && words.some((word) => SUBSCRIPT.test(word))) {
       this.fail(`${words[0]} may run what is in brackets`);
     }
     this.commands.push(words);
@@ -185,7 +185,7 @@ class Reading {
   #redirect(redirect: Redirection): void {
     this.#covered.push(redirect);
     const { target } = redirect.type === "Redirect" ? redirect : { target: undefined };
-    if (redirect.type !== "Redirect" || target === undefined || isNamed(redirect)) {
+    if (redirect.type !== "Redirect" || target === undefined || hasVariableDescriptor(redirect)) {
       this.fail("it redirects to what is not a file, or to one that only the shell knows");
       return;
     }
@@ -202,7 +202,9 @@ class Reading {
 }
 
 /** What is inside of a node that is understood. */
-const PARTS: { readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, { type: T }>) => Nodes } = {
+const INNER_NODES: {
+  readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, { type: T }>) => Nodes;
+} = {
   Statement: ({ command }) => [command],
   AndOr: ({ commands }) => commands,
   CompoundList: ({ commands }) => commands,
@@ -216,7 +218,7 @@ const PARTS: { readonly [T in SyntaxNode["type"]]?: (node: Extract<SyntaxNode, {
 };
 
 /** `{name}>file`, which makes a variable. */
-function isNamed({ descriptor }: Redirect): boolean {
+function hasVariableDescriptor({ descriptor }: Redirect): boolean {
   return descriptor?.type === "FileDescriptorVariable";
 }
 
@@ -225,7 +227,7 @@ function isPlainPath(path: string, text: string): boolean {
   return !/[*?[#^]|.~/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
 }
 
-const WORDS_FOR: Readonly<Record<string, string>> = {
+const NODE_NAMES: Readonly<Record<string, string>> = {
   For: "a loop",
   ArithmeticFor: "a loop",
   Select: "a menu",
@@ -240,7 +242,7 @@ const WORDS_FOR: Readonly<Record<string, string>> = {
 const TAKES_SCRIPT = /(?:^|\/)(?:eval|trap|su|(?:ba|z|da|k|mk|a)?sh)$/;
 
 /** Every command in a line, with what the scripts in its arguments hold. */
-function mentionsIn(root: SyntaxNode): string[][] {
+function commandsAnywhereIn(root: SyntaxNode): string[][] {
   const found: string[][] = [];
   const open: SyntaxNode[] = [root];
   let scripts = MAX_SCRIPTS;

@@ -45,7 +45,7 @@ function readWords(text: string): string[] | undefined {
 }
 
 /** Commands and keywords that run words behind them. */
-const CARRIERS =
+const WRAPPERS =
   /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|unbuffer|chronic|caffeinate|arch|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
 
 /**
@@ -57,10 +57,10 @@ const CARRIERS =
 export function* possibleCommands(command: string): Generator<string[]> {
   // A blank that is written otherwise.
   const spaced = command.replace(/\$(IFS\b|\{IFS\})/g, " ");
-  for (const text of new Set([spaced, bracesExpanded(spaced)])) {
+  for (const text of new Set([spaced, expandBraces(spaced)])) {
     for (const part of text.split(/[;&|\n\r(){}`<>]/)) {
       for (const form of new Set([part, part.replace(/["'\\]/g, "")])) {
-        yield* startsOf(form.split(/\s+/).filter((word) => word !== ""));
+        yield* commandForms(form.split(/\s+/).filter((word) => word !== ""));
       }
     }
   }
@@ -72,21 +72,21 @@ export function* possibleCommands(command: string): Generator<string[]> {
 }
 
 /** Groups in braces that are expanded; a line with more is none that anybody writes. */
-const MOST_BRACES = 20;
+const MAX_BRACES = 20;
 /** Characters of it: each group may double what stands around it. */
-const MOST_EXPANDED = 65_536;
+const MAX_EXPANDED = 65_536;
 /** Characters on either side of a group that are one word with it. */
-const LONGEST_WORD = 200;
+const MAX_WORD = 200;
 
 /** `{rm,-rf,x}` and `r{m,} x` as the words that bash makes of them. */
-function bracesExpanded(command: string): string {
+function expandBraces(command: string): string {
   let text = command;
-  for (let i = 0; i < MOST_BRACES && text.length < MOST_EXPANDED; i += 1) {
+  for (let i = 0; i < MAX_BRACES && text.length < MAX_EXPANDED; i += 1) {
     const group = /\{([^\s{},]*,[^\s{}]*)\}/.exec(text);
     if (group === null) break;
     const end = group.index + group[0].length;
-    const before = /\S*$/.exec(text.slice(Math.max(0, group.index - LONGEST_WORD), group.index))?.[0] ?? "";
-    const after = /^\S*/.exec(text.slice(end, end + LONGEST_WORD))?.[0] ?? "";
+    const before = /\S*$/.exec(text.slice(Math.max(0, group.index - MAX_WORD), group.index))?.[0] ?? "";
+    const after = /^\S*/.exec(text.slice(end, end + MAX_WORD))?.[0] ?? "";
     const words = (group[1] ?? "").split(",").map((word) => `${before}${word}${after}`);
     text = `${text.slice(0, group.index - before.length)}${words.join(" ")}${text.slice(end + after.length)}`;
   }
@@ -97,10 +97,10 @@ function bracesExpanded(command: string): string {
  * What the shell may come to run of these words: they themselves, and what a carrier in front would run, each also without the options
  * in front of a subcommand (`git -C x push`).
  */
-export function* startsOf(words: readonly string[]): Generator<string[]> {
-  for (const i of startsIn(words)) {
+export function* commandForms(words: readonly string[]): Generator<string[]> {
+  for (const i of commandStarts(words)) {
     const name = words[i] ?? "";
-    for (const at of [i + 1, ...subcommandsIn(words, i + 1)]) {
+    for (const at of [i + 1, ...subcommandIndexes(words, i + 1)]) {
       const args = words.slice(at);
       yield [name].concat(args);
       if (name.includes("/")) yield [baseName(name)].concat(args);
@@ -109,22 +109,22 @@ export function* startsOf(words: readonly string[]): Generator<string[]> {
 }
 
 /** Where in these words a command may begin: at the first that assigns nothing, and behind a carrier at each. */
-export function* startsIn(words: readonly string[]): Generator<number> {
+export function* commandStarts(words: readonly string[]): Generator<number> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
-  const carried = CARRIERS.test(baseName(words[start] ?? ""));
+  const carried = WRAPPERS.test(baseName(words[start] ?? ""));
   const end = carried ? words.length : start + 1;
   for (let i = start; i < end; i += 1) yield i;
 }
 
 /** Options in front of a subcommand that are looked past; more than anybody writes. */
-const MOST_OPTIONS = 20;
+const MAX_OPTIONS = 20;
 
 /** The places behind options that may hold a subcommand: whether the word behind an option is its value only its program knows. */
-function subcommandsIn(words: readonly string[], from: number): number[] {
+function subcommandIndexes(words: readonly string[], from: number): number[] {
   const found: number[] = [];
   let isValue = false;
-  for (let at = from; at < Math.min(words.length, from + 2 * MOST_OPTIONS); at += 1) {
+  for (let at = from; at < Math.min(words.length, from + 2 * MAX_OPTIONS); at += 1) {
     const isOption = words[at]?.startsWith("-") === true;
     if (!isOption) {
       if (at > from) found.push(at);

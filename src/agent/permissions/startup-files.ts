@@ -7,7 +7,7 @@ export function foldedName(name: string): string {
   return name.normalize("NFC").toUpperCase().toLowerCase();
 }
 
-interface ReadBy {
+interface StartupFiles {
   /** Who reads them, and runs what they say: `${path} is read by ${reader}`. */
   readonly reader: string;
   /**
@@ -23,7 +23,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
  * Files that run commands as the person at a moment that no agent chose: a shell's or a session's start, a prompt, a login, a call of
  * git. By what reads them, from the manual of each.
  */
-const READ: readonly ReadBy[] = [
+const STARTUP_FILES: readonly StartupFiles[] = [
   {
     reader: "shells when they start or end",
     files: words(`
@@ -57,13 +57,13 @@ const READ: readonly ReadBy[] = [
 ];
 
 /** Who reads a file at a moment of its own and runs what it says; undefined where nobody does. @param path absolute and normal */
-export function readerAtStart(path: string): string | undefined {
+export function startupReader(path: string): string | undefined {
   // Blanks are what the table is parted by.
   const parts = foldedName(path).replaceAll(" ", "-").split(sep);
-  return READ.find(({ files }) => files.some((file) => isOne(parts, file)))?.reader;
+  return STARTUP_FILES.find(({ files }) => files.some((file) => matchesFile(parts, file)))?.reader;
 }
 
-function isOne(parts: readonly string[], file: string): boolean {
+function matchesFile(parts: readonly string[], file: string): boolean {
   const wanted = file.split("/");
   // Of a directory the last is empty: anything below it.
   if (wanted.at(-1) === "") {
@@ -73,10 +73,10 @@ function isOne(parts: readonly string[], file: string): boolean {
     );
   }
   const last = parts.slice(-wanted.length);
-  return last.length === wanted.length && wanted.every((name, i) => isNamed(last[i] ?? "", name));
+  return last.length === wanted.length && wanted.every((name, i) => matchesName(last[i] ?? "", name));
 }
 
-function isNamed(name: string, wanted: string): boolean {
+function matchesName(name: string, wanted: string): boolean {
   const [front = "", back] = wanted.split("*");
   if (back === undefined) return name === wanted;
   return name.length >= front.length + back.length && name.startsWith(front) && name.endsWith(back);

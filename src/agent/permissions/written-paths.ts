@@ -1,6 +1,6 @@
 import { isAbsolute, join, normalize } from "node:path";
 import type { ShellLine } from "./shell-line.ts";
-import { baseName, startsIn } from "./simple-command.ts";
+import { baseName, commandStarts } from "./simple-command.ts";
 
 /** Commands that change the files that their words name, whatever their options are. */
 const WRITERS: ReadonlySet<string> = new Set(
@@ -9,7 +9,7 @@ const WRITERS: ReadonlySet<string> = new Set(
   ),
 );
 /** Those that do so with a certain word. */
-const WITH_WORD: Readonly<Record<string, RegExp>> = {
+const WRITES_WITH_OPTION: Readonly<Record<string, RegExp>> = {
   sed: /^(-[a-zA-Z]*i|--in-place)/,
   perl: /^-[a-zA-Z]*i/,
   sort: /^(-[a-zA-Z]*o|--output)/,
@@ -18,13 +18,13 @@ const WITH_WORD: Readonly<Record<string, RegExp>> = {
   git: /^(rm|mv|restore|checkout|apply)$/,
 };
 /** Commands behind which a relative path is somewhere else: what they name counts as well. */
-const MOVES: ReadonlySet<string> = new Set(["cd", "pushd"]);
+const CHANGES_DIRECTORY: ReadonlySet<string> = new Set(["cd", "pushd"]);
 
 /** Those that expand no pattern themselves: what of theirs is quoted names no file but the one that is called so. */
-const SCRIPTED: ReadonlySet<string> = new Set(["sed", "perl"]);
+const TAKES_QUOTED_SCRIPT: ReadonlySet<string> = new Set(["sed", "perl"]);
 
 /** What a word of a command names. */
-export interface WrittenWord {
+export interface WrittenPath {
   readonly path: string;
   /** It may become any hidden file: a pattern without a dot in front means none of those. */
   readonly isHiddenPattern: boolean;
@@ -34,12 +34,14 @@ export interface WrittenWord {
  * The paths that a command line names which changes files by the name of one of its commands (`tee x`); what programs do by themselves
  * nobody sees. Rather one too many: which words are read and which are written only the command knows.
  */
-export function writtenWords(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenWord[] {
+export function writtenPaths(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenPath[] {
   const commands = line?.commands ?? [];
   if (!commands.some(writes)) return [];
-  const named = commands.filter((words) => writes(words) || words.some((word) => MOVES.has(word)));
+  const named = commands.filter(
+    (words) => writes(words) || words.some((word) => CHANGES_DIRECTORY.has(word)),
+  );
   return named.flatMap((words) => {
-    const isScripted = SCRIPTED.has(words[0] ?? "");
+    const isScripted = TAKES_QUOTED_SCRIPT.has(words[0] ?? "");
     return words.map((word) => {
       const path = pathIn(word, cwd, home);
       const mayBecome = !isScripted || line?.patterns.has(word) === true;
@@ -60,10 +62,10 @@ function pathIn(word: string, cwd: string, home: string): string {
 
 function writes(words: readonly string[]): boolean {
   const seen = new Set<string>();
-  for (const i of startsIn(words)) {
+  for (const i of commandStarts(words)) {
     const name = baseName(words[i] ?? "");
     if (WRITERS.has(name)) return true;
-    const sign = Object.hasOwn(WITH_WORD, name) ? WITH_WORD[name] : undefined;
+    const sign = Object.hasOwn(WRITES_WITH_OPTION, name) ? WRITES_WITH_OPTION[name] : undefined;
     // Behind its first place stands all that stands behind the others: a line may name it thousands of times.
     if (sign === undefined || seen.has(name)) continue;
     seen.add(name);

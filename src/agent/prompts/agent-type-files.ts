@@ -10,7 +10,7 @@ import { parseRule } from "../permissions/rules.ts";
 import { readTextFile } from "../tools/text-file.ts";
 import {
   type AgentType,
-  agentTypeOf,
+  agentTypeOrGeneral,
   BUILTIN_AGENT_TYPES,
   DEFAULT_AGENT_TYPE,
   type NotesScope,
@@ -38,10 +38,10 @@ const MODES = "default, acceptEdits, plan, bypassPermissions or dontAsk";
  */
 export function readAgentTypes(directories: readonly TypeFiles[]): {
   readonly types: readonly AgentType[];
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
 } {
   const types = new Map(BUILTIN_AGENT_TYPES.map((type) => [type.name.toLowerCase(), type]));
-  const flaws: string[] = [];
+  const problems: string[] = [];
   let read = 0;
   for (const { directory, names, inside } of directories) {
     for (const name of names) {
@@ -52,11 +52,11 @@ export function readAgentTypes(directories: readonly TypeFiles[]): {
         types.set(type.name.toLowerCase(), type);
         read += 1;
       } catch (error) {
-        flaws.push(`${path}: ${messageOf(error)}`);
+        problems.push(`${path}: ${messageOf(error)}`);
       }
     }
   }
-  return { types: [...types.values()], flaws };
+  return { types: [...types.values()], problems };
 }
 
 function typeIn(path: string, inside: string | undefined): AgentType {
@@ -75,7 +75,7 @@ function typeIn(path: string, inside: string | undefined): AgentType {
     permissionMode: modeIn(matter.permissionMode),
     color: COLORS.find((color) => color === matter.color),
     memory: scopeIn(matter.memory),
-    prompt: agentTypeOf(DEFAULT_AGENT_TYPE).prompt,
+    prompt: agentTypeOrGeneral(DEFAULT_AGENT_TYPE).prompt,
     custom: body === "" ? undefined : body,
     file: path,
   };

@@ -29,7 +29,7 @@ export interface AgentType {
 export interface AgentTypes {
   readonly types: readonly AgentType[];
   /** One sentence for each file that is no type. */
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
   /** Files of a project that nobody has trusted, by path. */
   readonly ignored: readonly string[];
 }
@@ -116,7 +116,7 @@ export const BUILTIN_AGENT_TYPES: readonly AgentType[] = [
 ];
 
 /** What counts where no file adds a type. */
-export const BUILTIN_TYPES_ALONE: AgentTypes = { types: BUILTIN_AGENT_TYPES, flaws: [], ignored: [] };
+export const ONLY_BUILTIN_TYPES: AgentTypes = { types: BUILTIN_AGENT_TYPES, problems: [], ignored: [] };
 
 /** The type of this name, in any case; undefined where there is none. */
 export function findAgentType(
@@ -128,7 +128,10 @@ export function findAgentType(
 }
 
 /** The type of this name; a name that is none is a label, as a foreign spawner may give one, and its agent a general one. */
-export function agentTypeOf(name: string, types: readonly AgentType[] = BUILTIN_AGENT_TYPES): AgentType {
-  const general = (): AgentType => ({ ...agentTypeOf(DEFAULT_AGENT_TYPE), name });
+export function agentTypeOrGeneral(
+  name: string,
+  types: readonly AgentType[] = BUILTIN_AGENT_TYPES,
+): AgentType {
+  const general = (): AgentType => ({ ...agentTypeOrGeneral(DEFAULT_AGENT_TYPE), name });
   return findAgentType(name, types) ?? general();
 }

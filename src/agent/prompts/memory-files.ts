@@ -15,7 +15,7 @@ interface MemoryFiles {
   /** The user's first, then from the project's top down to the working directory. */
   readonly files: readonly MemoryFile[];
   /** One sentence for each that was not read as it asks for. */
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /**
@@ -41,17 +41,17 @@ export function loadMemory(
   { root, cwd, home }: { readonly root: string; readonly cwd: string; readonly home: string | undefined },
   isKeptBack: IsReadDenied,
 ): MemoryFiles {
-  const reading = new Reading(isKeptBack, home);
+  const reading = new MemoryReader(isKeptBack, home);
   reading.add(join(root, "CLAUDE.md"), root);
   const top = projectTop(cwd);
   for (const directory of pathDown(top, cwd))
     for (const name of NAMES) reading.add(join(directory, name), top);
-  return { files: reading.files, flaws: reading.flaws };
+  return { files: reading.files, problems: reading.problems };
 }
 
-class Reading {
+class MemoryReader {
   readonly files: MemoryFile[] = [];
-  readonly flaws: string[] = [];
+  readonly problems: string[] = [];
   readonly #seen = new Set<string>();
   readonly #isKeptBack: IsReadDenied;
   readonly #home: string | undefined;
@@ -68,17 +68,17 @@ class Reading {
     if (real === undefined || this.#seen.has(real)) return;
     const file = readTextFile(real);
     if (file.flaw === undefined && this.#isKeptBack(path, inside)) {
-      this.flaws.push(`${namedBy ?? path}: a rule for Read keeps ${path} back, so it is not read.`);
+      this.problems.push(`${namedBy ?? path}: a rule for Read keeps ${path} back, so it is not read.`);
       return;
     }
     this.#seen.add(real);
     if (file.flaw !== undefined) {
-      if (!file.missing || namedBy !== undefined) this.flaws.push(`${namedBy ?? path}: ${file.flaw}`);
+      if (!file.missing || namedBy !== undefined) this.problems.push(`${namedBy ?? path}: ${file.flaw}`);
       return;
     }
     this.#characters += file.text.length;
     if (this.files.length === MAX_FILES || this.#characters > MAX_CHARACTERS) {
-      this.flaws.push(`${path}: left out, since the notes before it are as long as they may be.`);
+      this.problems.push(`${path}: left out, since the notes before it are as long as they may be.`);
       return;
     }
     this.files.push({ path, text: file.text.trim() });
@@ -101,10 +101,10 @@ class Reading {
     try {
       const real = realPathOf(path);
       if (isInside(real, realPathOf(inside))) return real;
-      this.flaws.push(`${namedBy ?? path}: ${path} is outside of ${inside}, so it is not read.`);
+      this.problems.push(`${namedBy ?? path}: ${path} is outside of ${inside}, so it is not read.`);
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      this.flaws.push(`${namedBy ?? path}: ${path} cannot be followed.`);
+      this.problems.push(`${namedBy ?? path}: ${path} cannot be followed.`);
     }
     return undefined;
   }

@@ -22,7 +22,7 @@ interface Skill {
 interface Skills {
   readonly skills: readonly Skill[];
   /** One sentence for each that cannot be used. */
-  readonly flaws: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Skills that are listed at most, and characters of a description: every call of the model pays for the list. */
@@ -35,7 +35,7 @@ const MAX_DESCRIPTION = 500;
  */
 export function loadSkills(root: string, cwd: string, isKeptBack: IsReadDenied): Skills {
   const skills = new Map<string, Skill>();
-  const flaws: string[] = [];
+  const problems: string[] = [];
   const [own, project] = skillDirectories(root, cwd);
   for (const directory of [own, project]) {
     for (const entry of listDir(directory).sort()) {
@@ -51,14 +51,14 @@ export function loadSkills(root: string, cwd: string, isKeptBack: IsReadDenied):
         const description = textOfField(matter.description)?.replace(/[\s\p{Cc}]+/gu, " ") ?? "";
         skills.set(name, { name, description: description.slice(0, MAX_DESCRIPTION), path });
       } catch (error) {
-        flaws.push(`${path}: ${messageOf(error)}`);
+        problems.push(`${path}: ${messageOf(error)}`);
       }
     }
   }
   const all = [...skills.values()];
   if (all.length > MAX_SKILLS)
-    flaws.push(`${all.length - MAX_SKILLS} skills are left out: ${MAX_SKILLS} are listed.`);
-  return { skills: all.slice(0, MAX_SKILLS), flaws };
+    problems.push(`${all.length - MAX_SKILLS} skills are left out: ${MAX_SKILLS} are listed.`);
+  return { skills: all.slice(0, MAX_SKILLS), problems };
 }
 
 /** It is a word of a list that a model reads with every call. */

@@ -1,7 +1,7 @@
 import { realPathOf } from "../../os/files/real-path.ts";
 import type { NamedTool } from "../permissions/mcp-rules.ts";
 import { areNotes } from "../permissions/protected-paths.ts";
-import { isAboutAll, namesTool } from "../permissions/rules.ts";
+import { coversWholeTool, namesTool } from "../permissions/rules.ts";
 import type { AnyTool } from "../tool.ts";
 import { failed } from "./file-access.ts";
 
@@ -69,7 +69,7 @@ export function chooseTools<T extends NamedTool>(
     (tool) =>
       (base === undefined || isAmong(tool, base)) &&
       (only === undefined || isAmong(tool, only)) &&
-      !without.some((rule) => isAboutAll(rule, tool)),
+      !without.some((rule) => coversWholeTool(rule, tool)),
   );
 }
 

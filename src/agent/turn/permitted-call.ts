@@ -5,10 +5,10 @@ import { revealHidden } from "../../text/terminal-text.ts";
 import type { AgentEvent } from "../events.ts";
 import type { HookOutcome } from "../hooks/hooks.ts";
 import type { ToolUseBlock } from "../model/model.ts";
-import { decidePermission, placesOf, withHook } from "../permissions/decide.ts";
+import { applyHook, decidePermission, leadsTo } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionQuestion } from "../permissions/question.ts";
 import type { PermissionRules } from "../permissions/rules.ts";
-import { isWithheld, mayConnect, resolvingOnce } from "../permissions/search-filter.ts";
+import { cachedResolver, isExcludedFromSearch, mayConnect } from "../permissions/search-filter.ts";
 import type { ShellLine } from "../permissions/shell-line.ts";
 import { suggestRules } from "../permissions/suggest-rules.ts";
 import type { AnyTool, ToolAccess, ToolContext, ToolResult } from "../tool.ts";
@@ -20,7 +20,7 @@ export interface PermissionAsk {
   /** One line for a person. */
   readonly summary: string;
   /** What the subagent does that makes the call, in the words of its own call; the agent itself without it. */
-  readonly whose?: string;
+  readonly subagentTask?: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly access: ToolAccess;
   /** Why it asks. */
@@ -30,7 +30,7 @@ export interface PermissionAsk {
   /** The rules that an “always” makes; none where no rule can allow it. */
   readonly rules: readonly string[];
   /** What would be decided on the call now, where mode or rules have changed since. */
-  again(): PermissionDecision;
+  decideAgain(): PermissionDecision;
 }
 
 export interface PermissionAnswer {
@@ -84,10 +84,10 @@ export async function permitAndExecute(
 ): Promise<ToolResult> {
   const { tool } = call;
   const question = await questionOf(call, run.permissions);
-  const first = decideNow(question, ahead);
+  const first = decideWithHook(question, ahead);
   const isAsked = first.behavior === "ask";
   const { answer, decision } = isAsked
-    ? await askAsItIs(call, { question, decision: first, ahead }, run)
+    ? await askUntilUnchanged(call, { question, decision: first, hookOutcome: ahead }, run)
     : { answer: { allowed: first.behavior === "allow" } as PermissionAnswer, decision: first };
   const { allowed, note } = answer;
   // Why it asked is no reason for a yes.
@@ -100,7 +100,7 @@ export async function permitAndExecute(
     ...(reason === undefined ? {} : { reason }),
   });
   if (!allowed)
-    return refused(tool, note === undefined ? decision.reason : `${decision.reason} Note: ${note}`);
+    return refusedResult(tool, note === undefined ? decision.reason : `${decision.reason} Note: ${note}`);
   const result =
     answer.input === undefined
       ? await execute(call, question)
@@ -109,11 +109,11 @@ export async function permitAndExecute(
 }
 
 function execute({ tool, input, context }: PermittedCall, question: PermissionQuestion): Promise<ToolResult> {
-  const asked = { ...question, resolve: resolvingOnce() };
+  const asked = { ...question, resolve: cachedResolver() };
   return tool.execute(input, {
     ...context,
-    isWithheld: (path) => isWithheld(path, asked),
-    mayReach: (address) => mayConnect(address, question),
+    isExcludedFromSearch: (path) => isExcludedFromSearch(path, asked),
+    mayConnect: (address) => mayConnect(address, question),
   });
 }
 
@@ -125,16 +125,17 @@ async function executeChanged(
 ): Promise<ToolResult> {
   const { tool } = call;
   const parsed = tool.input.safeParse(changed);
-  if (!parsed.success) return refused(tool, "It was allowed with an input that the tool does not take.");
+  if (!parsed.success)
+    return refusedResult(tool, "It was allowed with an input that the tool does not take.");
   const other = { ...call, input: parsed.data };
   const question = await questionOf(other, permissions);
   const { behavior, reason } = decidePermission(question);
-  if (behavior === "deny") return refused(tool, reason);
+  if (behavior === "deny") return refusedResult(tool, reason);
   const how = `Whoever allowed it changed the call; it was made with ${JSON.stringify(changed)}`;
   return withNote(await execute(other, question), how);
 }
 
-function refused({ name }: AnyTool, why: string): ToolResult {
+function refusedResult({ name }: AnyTool, why: string): ToolResult {
   return { content: `Permission for ${name} was refused. ${why}`, isError: true };
 }
 
@@ -148,7 +149,7 @@ async function questionOf(
 ): Promise<PermissionQuestion> {
   const access = tool.access(input, context);
   return {
-    ...rightsOf(permissions),
+    ...currentRights(permissions),
     tool: tool.name,
     served: tool.served,
     access,
@@ -162,10 +163,10 @@ async function questionOf(
   };
 }
 
-interface Undecided {
+interface PendingDecision {
   readonly question: PermissionQuestion;
   readonly decision: PermissionDecision;
-  readonly ahead: HookOutcome | undefined;
+  readonly hookOutcome: HookOutcome | undefined;
 }
 
 /** Times that one call asks whose files lead elsewhere after each yes: that is somebody's doing. */
@@ -176,19 +177,19 @@ const MAX_ASKS = 3;
  * has become a person's alone to allow, is asked again as it is now.
  * @returns the decision that the answer is to
  */
-async function askAsItIs(
+async function askUntilUnchanged(
   call: PermittedCall,
-  { question, decision, ahead }: Undecided,
+  { question, decision, hookOutcome: ahead }: PendingDecision,
   run: CallRights,
 ): Promise<{ readonly answer: PermissionAnswer; readonly decision: PermissionDecision }> {
   let shown = decision;
   for (let asks = 0; asks < MAX_ASKS; asks += 1) {
-    const places = placesOf(question);
-    const answer = await askSomebody(call, { question, decision: shown, ahead }, run);
+    const places = leadsTo(question);
+    const answer = await requestPermission(call, { question, decision: shown, hookOutcome: ahead }, run);
     if (!answer.allowed) return { answer, decision: shown };
-    const now = decideNow({ ...question, ...rightsOf(run.permissions) }, ahead);
+    const now = decideWithHook({ ...question, ...currentRights(run.permissions) }, ahead);
     if (now.behavior === "deny") return { answer: { allowed: false }, decision: now };
-    const isSame = isDeepStrictEqual(placesOf(question), places) && (shown.guarded || !now.guarded);
+    const isSame = isDeepStrictEqual(leadsTo(question), places) && (shown.guarded || !now.guarded);
     if (now.behavior === "allow" || isSame) return { answer, decision: shown };
     shown = now;
   }
@@ -196,9 +197,9 @@ async function askAsItIs(
   return { answer: { allowed: false }, decision: { ...shown, reason } };
 }
 
-async function askSomebody(
+async function requestPermission(
   { tool, input, use, context }: PermittedCall,
-  { question, decision, ahead }: Undecided,
+  { question, decision, hookOutcome: ahead }: PendingDecision,
   { permissions, signal, emit }: CallRights,
 ): Promise<PermissionAnswer> {
   const summary = revealHidden(tool.summary(input));
@@ -217,20 +218,21 @@ async function askSomebody(
     },
     secretsOf(context.env),
   );
-  const again = (): PermissionDecision => decideNow({ ...question, ...rightsOf(permissions) }, ahead);
-  const answer = await permissions.ask({ ...request, again }, signal);
+  const again = (): PermissionDecision =>
+    decideWithHook({ ...question, ...currentRights(permissions) }, ahead);
+  const answer = await permissions.ask({ ...request, decideAgain: again }, signal);
   signal.throwIfAborted();
   const { input: made, ...rest } = answer;
   // As it was shown it holds no secret: the same again means the call itself.
   return made === undefined || isDeepStrictEqual(made, request.input) ? rest : answer;
 }
 
-function decideNow(question: PermissionQuestion, ahead: HookOutcome | undefined): PermissionDecision {
-  return withHook(decidePermission(question), ahead?.permission, question.mode);
+function decideWithHook(question: PermissionQuestion, ahead: HookOutcome | undefined): PermissionDecision {
+  return applyHook(decidePermission(question), ahead?.permission, question.mode);
 }
 
 /** What can change while a call waits. */
-function rightsOf({
+function currentRights({
   mode,
   rules,
   workingDirs,

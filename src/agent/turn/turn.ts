@@ -6,12 +6,12 @@ import {
   type Spent,
   streamAnswer,
 } from "../conversation/call-model.ts";
-import type { Window } from "../conversation/context-window.ts";
+import type { ContextWindow } from "../conversation/context-window.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
 import { INTERRUPTED, textOf, toolUsesOf } from "../model/messages.ts";
 import type { Model, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
-import type { RanTools } from "./tool-calls.ts";
+import type { ToolCallResults } from "./tool-calls.ts";
 import { isProcessEnding } from "./turn-abort.ts";
 
 export interface TurnResult {
@@ -30,23 +30,23 @@ export interface TurnResult {
 }
 
 /** What of a turn is there already when it is taken up. */
-export type TurnBegun = Pick<TurnResult, "text" | "toolCalls">;
+export type TurnProgress = Pick<TurnResult, "text" | "toolCalls">;
 
-/** What a turn runs on; its input stands in the memory. */
+/** What a turn runs on; its input stands in the conversation. */
 interface TurnParts {
   readonly model: Model;
-  readonly memory: Conversation;
-  readonly window: Window;
+  readonly conversation: Conversation;
+  readonly window: ContextWindow;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
   /** The next call of the model as it would be made now. */
   readonly request: () => ModelRequest;
-  /** Runs calls and puts their results into the memory. @param stopReason why the answer ended that made them */
-  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<RanTools>;
+  /** Runs calls and puts their results into the conversation. @param stopReason why the answer ended that made them */
+  readonly runTools: (uses: readonly ToolUseBlock[], stopReason: StopReason) => Promise<ToolCallResults>;
   readonly beforeCall: ((signal: AbortSignal) => Promise<"go" | "stop">) | undefined;
 }
 
-type Ending = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
+type TurnEnd = Pick<TurnResult, "outcome" | "failure" | "endedBy">;
 
 /** Model calls in one turn, after which it is stopped: far above honest work, below a bill that surprises. */
 const MAX_ROUNDS = 500;
@@ -54,19 +54,19 @@ const MAX_ROUNDS = 500;
 const MAX_CONTINUATIONS = 3;
 /** Times in a row that a conversation which the server found too long is compacted: the guess of its length was wrong each time. */
 const MAX_COMPACTIONS = 3;
-const TOO_MANY: Ending = {
+const TOO_MANY: TurnEnd = {
   outcome: "failed",
   failure: `The turn was stopped after ${MAX_ROUNDS} calls of the model.`,
 };
 const TOO_LONG = `The answer reached the model's maximum length ${MAX_CONTINUATIONS + 1} times.`;
 const REFUSED = "The model refused to answer.";
-const CONTINUE = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
+const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
  * Runs a turn to its end: the model is called and the tools that it asks for are run, until it has nothing more to ask, is
  * interrupted or fails. Rejects only when the conversation cannot be written.
  */
-export async function runTurn(begun: TurnBegun, parts: TurnParts): Promise<TurnResult> {
+export async function runTurn(begun: TurnProgress, parts: TurnParts): Promise<TurnResult> {
   const result = await new Turn(begun, parts).run();
   const { outcome, failure } = result;
   parts.emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
@@ -85,14 +85,14 @@ class Turn {
   /** Times in a row that the server found the conversation too long. */
   #refusedAsLong = 0;
 
-  constructor({ text, toolCalls }: TurnBegun, parts: TurnParts) {
+  constructor({ text, toolCalls }: TurnProgress, parts: TurnParts) {
     this.#parts = parts;
     this.#text = text;
     this.#toolCalls = toolCalls;
   }
 
   async run(): Promise<TurnResult> {
-    let ending: Ending | undefined;
+    let ending: TurnEnd | undefined;
     for (let round = 0; round < MAX_ROUNDS && ending === undefined; round += 1) {
       ending = await this.#round();
     }
@@ -100,7 +100,7 @@ class Turn {
   }
 
   /** One call of the model and the tools that it asks for; says how the turn ended, if it did. */
-  async #round(): Promise<Ending | undefined> {
+  async #round(): Promise<TurnEnd | undefined> {
     const { signal, window, beforeCall, runTools } = this.#parts;
     if ((await beforeCall?.(signal)) === "stop") return { outcome: "interrupted" };
     const noRoom = window.isNearlyFull ? await this.#compact() : undefined;
@@ -128,23 +128,23 @@ class Turn {
   }
 
   async #callModel(): Promise<ModelAnswer> {
-    const { model, memory, request, signal, emit } = this.#parts;
+    const { model, conversation, request, signal, emit } = this.#parts;
     const answer = await streamAnswer(model, request(), signal, emit);
     const { message, spent } = answer;
     const isAnswer = answer.outcome === "answered";
     if (message === undefined || (!isAnswer && isProcessEnding(signal))) {
-      memory.pay(spent);
+      conversation.addCost(spent);
     } else {
       const refused = isAnswer && answer.stopReason === "refusal";
       const size = isAnswer ? answer.size : undefined;
-      memory.answer(refused ? { ...message, refused } : message, spent, size);
+      conversation.addAnswer(refused ? { ...message, refused } : message, spent, size);
       emit({ type: "message", message });
     }
     this.#count(spent);
     return answer;
   }
 
-  #interrupted(): Ending {
+  #interrupted(): TurnEnd {
     if (!isProcessEnding(this.#parts.signal)) this.#note(INTERRUPTED);
     return { outcome: "interrupted" };
   }
@@ -154,14 +154,14 @@ class Turn {
     kind,
     limit,
     failure,
-  }: Exclude<ModelAnswer, { outcome: "answered" }>): Promise<Ending | undefined> {
+  }: Exclude<ModelAnswer, { outcome: "answered" }>): Promise<TurnEnd | undefined> {
     if (kind !== "too_long" || this.#refusedAsLong === MAX_COMPACTIONS) return { outcome: "failed", failure };
     this.#refusedAsLong += 1;
     this.#parts.window.wasTooLong(limit);
     return this.#compact();
   }
 
-  async #withoutTools(stopReason: StopReason): Promise<Ending | undefined> {
+  async #withoutTools(stopReason: StopReason): Promise<TurnEnd | undefined> {
     // The server goes on where it paused once it has the same conversation again.
     if (stopReason === "pause_turn") return undefined;
     if (stopReason !== "max_tokens" && stopReason !== "window_exceeded") return { outcome: "completed" };
@@ -173,14 +173,14 @@ class Turn {
       if (noRoom !== undefined) return noRoom;
     }
     this.#goesOn = true;
-    this.#note(CONTINUE);
+    this.#note(CONTINUE_ANSWER);
     return undefined;
   }
 
-  async #compact(): Promise<Ending | undefined> {
-    const { memory, window, signal } = this.#parts;
+  async #compact(): Promise<TurnEnd | undefined> {
+    const { conversation, window, signal } = this.#parts;
     const noRoom = await window.compact(signal, (spent) => {
-      memory.pay(spent);
+      conversation.addCost(spent);
       this.#count(spent);
     });
     return noRoom?.outcome === "interrupted" ? this.#interrupted() : noRoom;
@@ -193,6 +193,6 @@ class Turn {
   }
 
   #note(text: string): void {
-    this.#parts.memory.tell([{ type: "text", text }]);
+    this.#parts.conversation.addUserContent([{ type: "text", text }]);
   }
 }

@@ -75,7 +75,7 @@ export class PermissionRequests {
     const { ref, agent, clock } = this.#options;
     const now = clock.now();
     const id = permissionRequestId(now);
-    const whose = request.whose === undefined ? "" : `${request.whose.slice(0, MAX_WHOSE)}: `;
+    const whose = request.subagentTask === undefined ? "" : `${request.subagentTask.slice(0, MAX_WHOSE)}: `;
     const summary = `${whose}${request.tool}(${request.summary})`;
     openRequest(ref, {
       id,
@@ -208,7 +208,7 @@ export class PermissionRequests {
         id,
         summary,
         shown: shownOf(id, request),
-        again: request.again,
+        again: request.decideAgain,
         settle(answer) {
           resolve(answer);
           leave();
@@ -231,7 +231,10 @@ export class PermissionRequests {
   }
 }
 
-function shownOf(id: string, { tool, summary, whose, reason, rules, input }: PermissionAsk): ShownAsk {
+function shownOf(
+  id: string,
+  { tool, summary, subagentTask: whose, reason, rules, input }: PermissionAsk,
+): ShownAsk {
   return {
     id,
     tool,

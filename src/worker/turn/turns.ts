@@ -188,7 +188,7 @@ export class Turns {
         return { outcome: "failed", failure: GIVEN_UP, text: "", toolCalls: 0 };
       }
       await reports.progress(keys, "turn_started");
-      return agent.goOn(signal);
+      return agent.resumeTurn(signal);
     });
   }
 

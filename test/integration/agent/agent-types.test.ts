@@ -32,7 +32,7 @@ describe("agent type files", () => {
       ),
     });
     const read = readAgentTypes([{ directory: join(root, "agents"), names: ["scribe.md"] }]);
-    expect(read.flaws).toEqual([]);
+    expect(read.problems).toEqual([]);
     expect(custom(read)).toEqual([
       {
         name: "scribe",
@@ -74,8 +74,8 @@ describe("agent type files", () => {
       "root/agents/z-better.md": type("name: better"),
     });
     const found = await agentTypesIn(root, project);
-    expect(found.flaws).toEqual([expect.stringContaining(problem)]);
-    expect(found.flaws[0]).toContain(join(root, "agents/bad.md"));
+    expect(found.problems).toEqual([expect.stringContaining(problem)]);
+    expect(found.problems[0]).toContain(join(root, "agents/bad.md"));
     expect(custom(found).map(({ name }) => name)).toEqual(["good", "better"]);
   });
 
@@ -101,7 +101,7 @@ describe("agent type files", () => {
       permissionMode: "bypassPermissions",
     });
     expect(trusted.types.filter(({ name }) => name === "scribe")).toHaveLength(1);
-    expect(trusted.flaws).toEqual([expect.stringContaining(`leads out of ${project}`)]);
+    expect(trusted.problems).toEqual([expect.stringContaining(`leads out of ${project}`)]);
     expect(trusted.ignored).toEqual([]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([]);
     expect(JSON.stringify(trusted)).not.toContain("the key");

@@ -38,7 +38,7 @@ describe("loadMemory and memorySection", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(flaws).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -61,7 +61,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(flaws).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/LICENSE": "licence",
       "project/.env": "env",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
       "mine",
       "how",
@@ -91,7 +91,7 @@ describe("loadMemory and memorySection", () => {
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect([found.map((file) => file.text), flaws]).toEqual([[text], []]);
   });
 
@@ -102,7 +102,7 @@ describe("loadMemory and memorySection", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(flaws).toHaveLength(5);
     expect(flaws.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
@@ -124,7 +124,7 @@ describe("loadMemory and memorySection", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
     expect(flaws).toHaveLength(5);
@@ -146,7 +146,7 @@ describe("loadMemory and memorySection", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, flaws } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems: flaws } = loadMemory({ root, cwd, home }, nothing);
     expect(found).toHaveLength(1);
     expect(flaws).toEqual([expect.stringContaining("left out")]);
   });
@@ -164,7 +164,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
+    const { skills, problems: flaws } = loadSkills(root, project, nothing);
     expect(flaws).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
@@ -187,7 +187,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
+    const { skills, problems: flaws } = loadSkills(root, project, nothing);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
     expect(flaws).toEqual([expect.stringContaining("bad"), expect.stringContaining("leads out of")]);
   });
@@ -200,7 +200,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/open/SKILL.md": "Open.",
     });
     const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
-    const { skills, flaws } = loadSkills(root, project, deniedBy(rules, project));
+    const { skills, problems: flaws } = loadSkills(root, project, deniedBy(rules, project));
     expect(skills.map(({ name }) => name)).toEqual(["open"]);
     expect(flaws).toHaveLength(2);
   });
@@ -219,7 +219,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, flaws } = loadSkills(root, project, nothing);
+    const { skills, problems: flaws } = loadSkills(root, project, nothing);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
     expect(flaws).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),

@@ -656,7 +656,7 @@ describe("Agent.run over the Messages API", () => {
   test("lists only the offered tools if the model calls an unknown one", async () => {
     const tools = [tool("One", async () => ({ content: "" })), tool("Two", async () => ({ content: "" }))];
     const turns = [{ tools: [{ name: "Three", input: {} }] }, { say: "so be it" }];
-    const ada = agent({ turns, tools, offers: ({ name }) => name === "One" });
+    const ada = agent({ turns, tools, isOffered: ({ name }) => name === "One" });
     await ada.run(input("x"), never);
     expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. There are: One."]);
   });
@@ -665,7 +665,7 @@ describe("Agent.run over the Messages API", () => {
     const stops = { matcher: "Older", hooks: [{ type: "command", command: "exit 2" }] };
     const hooks = new Hooks({
       setting: hooksSetting.parse({ PreToolUse: [stops] }),
-      ...{ sessionId: "s", cwd, env: ENV, notice: () => undefined },
+      ...{ sessionId: "s", cwd, env: ENV, onNotice: () => undefined },
     });
     const runs: string[] = [];
     const renamed = tool("Newer", async () => ({ content: String(runs.push("one")) }), { alias: "Older" });
