@@ -25,71 +25,65 @@ import type { AgentPermissions } from "./turn/permitted-call.ts";
 import { runTools, type ToolCallResults } from "./turn/tool-calls.ts";
 import { runTurn, type TurnProgress, type TurnResult } from "./turn/turn.ts";
 
-/** One turn's input: what the model reads, where it came from, and the inbox keys of the messages in it. */
+/** The input of one turn. */
 export interface TurnInput {
   readonly text: string;
   readonly origin: InputOrigin;
-  /** Recorded with the input: a message that is named here was received, also after a restart. */
+  /** Inbox keys of the messages in it. Recorded with the input, so that they count as received after a restart. */
   readonly keys: readonly string[];
 }
 
 export interface AgentOptions {
   readonly model: Model;
   readonly tools: readonly AnyTool[];
-  /** Which of them the model is told of, asked before each call of it; all without it. */
+  /** Selects the tools that the model is offered, before each call of the model. Default: all. */
   readonly isOffered?: (tool: AnyTool) => boolean;
-  /** Asked before each call of the model if it is a function. */
+  /** A function is called before each call of the model. */
   readonly system: string | (() => string);
   readonly transcript: Transcript;
   readonly cwd: string;
   readonly env: Env;
-  /** Shell snapshot that Bash sources, once there is one. */
+  /** Returns the path of the shell snapshot that Bash sources; undefined until it exists. */
   readonly snapshot?: () => string | undefined;
   readonly permissions: AgentPermissions;
   readonly hooks?: Hooks;
-  /** Variables with credentials that its commands may have. */
+  /** Names of secret variables that its commands may read. */
   readonly passSecrets?: readonly string[];
   readonly onEvent: (event: AgentEvent) => void;
-  /** The input is on the disk, and no model has been called on it: the messages in it may be marked read. */
+  /** Called when the input is on the disk, before the model is called: the messages in it may be marked as read. */
   readonly onInputRecorded?: () => Promise<void>;
-  /** What the agent should read of the world as it is now when its conversation was compacted; "" for nothing. */
+  /** Returns current facts that the agent reads after its conversation was compacted; "" for none. */
   readonly facts?: () => string;
-  /** Told of each end of something in the background that the agent has not learned of itself. */
+  /** Called at each end of background work that the agent has not noticed yet. */
   readonly onTaskEnd?: (notice: TaskNotice) => void;
-  /** Asked before each tool call but the first, and before the model is called again: `stop` ends the turn there. */
+  /** Called before each tool call except the first, and before the model is called again. `stop` ends the turn there. */
   readonly betweenTools?: () => Promise<"go" | "stop">;
-  /**
-   * Asked before each call of the model, with everything before it on the disk: it may take its time, and `stop` ends the turn
-   * there.
-   */
+  /** Called before each call of the model, with the conversation on the disk. It may wait. `stop` ends the turn there. */
   readonly beforeCall?: (signal: AbortSignal) => Promise<"go" | "stop">;
   readonly clock?: Clock;
 }
 
-/** An agent: a model with tools and one conversation. It knows nobody else; what it does it tells by events. */
+/** An agent: a model with tools and one conversation. It knows no team; it reports its actions by events. */
 export interface Agent {
   readonly sessionId: string;
   readonly messages: readonly ConversationMessage[];
-  /** Inbox keys of everything that is in the conversation. */
+  /** Inbox keys of all messages in the conversation. */
   readonly handledKeys: ReadonlySet<string>;
-  /** Inbox keys of the turn that the conversation ended with when this agent was made of it. */
+  /** Inbox keys of the newest turn of the conversation when this agent was created. */
   readonly restoredKeys: readonly string[];
-  /** Of the whole conversation. */
+  /** Tokens of the whole conversation. */
   readonly tokens: TokenCount;
-  /** The same in US dollars. */
+  /** Cost of the whole conversation in US dollars. */
   readonly costUsd: number;
-  /**
-   * Goes on with that turn, without new input, where the model has not had its last word; says how the turn ended. Before the
-   * first `run`, and under its rules.
-   */
+  /** Resumes the newest turn without new input if it has no outcome yet, and returns its result. Call it before the first `run`. */
   resumeTurn(signal: AbortSignal): Promise<TurnResult>;
-  /** Runs one turn; one at a time. It rejects only when the conversation cannot be written, never for a model or a tool. */
+  /** Runs one turn. Turns must not overlap. Rejects only if the conversation cannot be written, never because of a model or tool. */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
-  /** Writes down what those took that work for it: it is of its conversation, which goes on with it. */
+  /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
   addCost(spent: Spent): void;
-  /** How much it runs in the background. */
+  /** Number of commands and subagents that it runs in the background. */
   readonly runningInBackground: number;
-  /** Ends what it runs in the background; between turns, and nothing is run behind it. */
+  /** Ends its background work. Call it between turns, and run no turn afterwards. */
   end(): Promise<void>;
 }
 
@@ -198,17 +192,7 @@ class ConversationAgent implements Agent {
     stopReason: StopReason,
     signal: AbortSignal,
   ): Promise<ToolCallResults> {
-    const {
-      model,
-      tools,
-      isOffered,
-      cwd,
-      env,
-      snapshot,
-      permissions,
-      hooks,
-      betweenTools,
-    } = this.options;
+    const { model, tools, isOffered, cwd, env, snapshot, permissions, hooks, betweenTools } = this.options;
     const ran = await runTools(uses, {
       tools,
       isOffered: isOffered ?? (() => true),
@@ -239,7 +223,7 @@ class ConversationAgent implements Agent {
   }
 }
 
-/** The value beside a result is for playbooks, and as long as the result itself. */
+/** Removes the data of a result. Only playbooks read it, and it is as long as the result itself. */
 function withoutData({ data: _, ...block }: ToolResultBlock): ToolResultBlock {
   return block;
 }

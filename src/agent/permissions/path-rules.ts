@@ -5,8 +5,9 @@ import { isInside } from "./protected-paths.ts";
 import { foldedName } from "./startup-files.ts";
 
 /**
- * An allowance looks at where links lead; a refusal also at how it is written, at the place that its pattern names by way of
- * links, and not at upper and lower case, which are one to many a file system.
+ * Returns whether a pattern covers paths.
+ * @param reach `every` for allow rules: all resolved paths must match. `any` for deny and ask rules: one match is enough, of a path as
+ *   written or resolved, with the pattern as written or resolved. Case is then ignored, because many file systems ignore it.
  */
 export function pathsMatch(
   pattern: string,
@@ -25,14 +26,14 @@ export function pathsMatch(
   return realPaths.length > 0 && realPaths.every(matches);
 }
 
-/** What a pattern is held against. */
+/** The call that path patterns are checked against. */
 export interface PathSubject {
   /** Paths with every link resolved. */
   readonly realPaths: readonly string[];
-  /** Where a relative pattern starts. */
+  /** Base directory of relative patterns. */
   readonly cwd: string;
   readonly home: string | undefined;
-  /** Resolves the links of a path; without it patterns are about places by the names that they have. */
+  /** Resolves the links of a path. If undefined, the directories in patterns are not resolved. */
   readonly resolve?: ((path: string) => string) | undefined;
 }
 
@@ -41,10 +42,10 @@ interface AnchoredGlob {
   readonly glob: string;
 }
 
-/** What a part of a pattern has that is not word for word. */
+/** Characters that make a path segment a glob. */
 const MAGIC = /[*?[\]{}()!+@\\]/;
 
-/** The same pattern from where the directories lead that it names word for word; none where that is the same place. */
+/** Returns the pattern with its literal leading directories resolved; empty if resolving changes nothing. */
 function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => string): AnchoredGlob[] {
   const parts = glob.replace(/\/$/, "").split("/");
   const magic = parts.findIndex((part) => MAGIC.test(part));
@@ -54,7 +55,7 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
   try {
     real = resolve(written);
   } catch {
-    // Links that lead nowhere: nothing is reached by them either.
+    // Unresolvable links: no file can be reached through them.
     return [];
   }
   if (real === written) return [];
@@ -65,8 +66,9 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
 }
 
 /**
- * Where a pattern may start, as gitignore and users of settings files read it: `~/` at home, `//` at the file system's
- * root, `/` there or at the working directory, one without a slash at any depth of it, else at the working directory.
+ * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the file
+ * system, `/` that root or the working directory. A pattern without a slash matches at any depth of the working directory, any other
+ * pattern starts there.
  */
 function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
   if (pattern === "~" || pattern.startsWith("~/")) {
@@ -85,7 +87,7 @@ function anchors(pattern: string, cwd: string, home: string | undefined): Anchor
   return [{ base: resolve(cwd, parents), glob: anyDepth ? `**/${glob}` : glob }];
 }
 
-/** As in gitignore, what matches a directory holds for everything below it. */
+/** As in gitignore, a pattern that matches a directory covers everything below it. */
 function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean): boolean {
   if (!isInside(path, base)) return false;
   const way = relative(base, path);
@@ -102,23 +104,23 @@ function globMatches(glob: string, way: string, refuses: boolean): boolean {
     return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));
   };
   if (!mayBeSlow(glob)) return matches();
-  // What cannot be decided refuses, and allows nothing.
+  // An undecided pattern counts as a match for deny and ask rules only.
   return withTimeLimit(glob, matches) ?? refuses;
 }
 
-/** Whether there may be a name that a pattern takes for ever: of one with many stars, or with choices. */
+/** Returns whether a crafted name can make a pattern extremely slow: patterns with many stars or with alternatives. */
 function mayBeSlow(glob: string): boolean {
   const special = glob.replace(/\\./g, "");
   return /[({]/.test(special) || special.split(/\*+/).length > MAX_FAST_STARS + 1;
 }
 
-/** Stars of a pattern that takes every name in no time. */
+/** Number of stars up to which every pattern is fast. */
 const MAX_FAST_STARS = 2;
-/** Milliseconds for one path: an honest pattern takes a thousandth of it, and a busy machine some part. */
+/** Milliseconds for one path: an ordinary pattern needs a thousandth of it, more on a busy machine. */
 const MATCH_MS = 1_000;
-/** Tries, since a machine may sleep during one; then the pattern is not tried again. */
+/** Tries before a pattern counts as slow: the machine may have slept during the first. */
 const MAX_TRIES = 2;
-/** Patterns that took longer; once there are so many, no further one is tried that may. */
+/** After this many slow patterns, no other pattern that may be slow is tried. */
 const MAX_SLOW_PATTERNS = 5;
 const slowPatterns = new Set<string>();
 let timeLimited: ReturnType<typeof timeLimit> | undefined;
@@ -131,7 +133,7 @@ function withTimeLimit(glob: string, matches: () => boolean): boolean | undefine
     try {
       return timeLimited(matches);
     } catch {
-      // Too late, or no pattern at all, which is no other at the next try.
+      // A timeout, or an invalid pattern, which fails again at the next try.
     }
   }
   slowPatterns.add(glob);

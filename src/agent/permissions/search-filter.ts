@@ -4,7 +4,7 @@ import { isPrivateHost, plainHost } from "./host-rules.ts";
 import { type PermissionQuestion, resolvePlaces } from "./question.ts";
 import { allowance, coversWholeTool, NO_RULES, type RuleSubject, refusingRule } from "./rules.ts";
 
-/** Resolves links, each path once: for the many finds of one search, whose rules name the same places. */
+/** Returns a function that resolves links and caches each path. The many files of one search check the same rule paths. */
 export function cachedResolver(): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => {
@@ -15,8 +15,8 @@ export function cachedResolver(): (path: string) => string {
 }
 
 /**
- * Whether a deny or ask rule is about a file that a search came upon: the question for the search itself names only the
- * directory, so that each find is held against the rules for reading before a model sees it.
+ * Returns whether a deny or ask rule covers a file that a search found. The permission question of the search names only the
+ * directory, so each found file is checked before a model sees it.
  */
 export function isExcludedFromSearch(
   path: string,
@@ -32,8 +32,8 @@ export function isExcludedFromSearch(
 }
 
 /**
- * The same of a file that a model is told before any call (notes and what they bring in, skills): a rule about a tool as a whole
- * is not about it.
+ * Returns whether a deny or ask rule covers a file that is loaded into a model's prompt (notes with their imports, skills). A rule
+ * for the whole Read tool does not count.
  */
 export function isReadDenied(
   path: string,
@@ -45,8 +45,8 @@ export function isReadDenied(
 }
 
 /**
- * Whether an allowed call may reach its host at this address, to which the host's name leads: one of no public network needs a
- * rule of its own where the host does not say itself that it is one, since whoever owns a name says where it leads.
+ * Returns whether an allowed call may connect to this address of its host. A private address needs its own rule if the host is a
+ * public name, because the owner of a name decides where it leads.
  */
 export function mayConnect(
   address: string,

@@ -9,12 +9,12 @@ import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
 import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
 interface ToolRunOptions extends CallRights {
-  /** Whether the answer that makes the calls was cut at its longest. */
+  /** Whether the answer with the calls reached its maximum length. */
   readonly isTruncated: boolean;
   readonly tools: readonly AnyTool[];
-  /** Which of them the model has been told of. */
+  /** Selects the tools that the model was offered. */
   readonly isOffered: (tool: AnyTool) => boolean;
-  /** Run before and after each call. */
+  /** Hooks before and after each call. */
   readonly hooks?: Hooks | undefined;
   readonly clock: Clock;
   readonly context: (toolUseId: string) => ToolContext;
@@ -22,32 +22,32 @@ interface ToolRunOptions extends CallRights {
 }
 
 export interface ToolCallResults {
-  /** One for each call, in the calls' order. */
+  /** One for each call, in the same order. */
   readonly results: readonly ToolResultBlock[];
-  /** How many were started. */
+  /** Number of started calls. */
   readonly calls: number;
   readonly stopped: boolean;
   readonly endedBy?: string;
 }
 
-/** Characters of one result that a model reads; what is longer is cut with a word about it. */
+/** Maximum characters of a result for the model. A longer result is truncated with a note. */
 const MAX_TOOL_RESULT = 100_000;
 
-const NOT_RUN = "Not run: the turn was interrupted before it.";
-const INTERRUPTED_CALL = "Interrupted before it ended.";
-const ABANDONED = "Interrupted while it ran, and left to itself; whether it took effect is not known.";
+const NOT_RUN = "Not run: the turn was interrupted before this call.";
+const INTERRUPTED_CALL = "Interrupted before it finished.";
+const ABANDONED = "Interrupted, but it did not stop in time; it is not known whether it took effect.";
 const TRUNCATED_INPUT =
-  "The call was cut off where your answer reached its maximum length, and was not made. Make it again with less in it, or in several parts.";
+  "Your answer reached its maximum length and cut off this call, so the call was not made. Make it again with a shorter input, or in several parts.";
 const BROKEN_INPUT =
   "The input of the call was not a complete JSON object, so the call was not made. Make it again.";
-/** Calls at once: as many teammates as are ever started together, and files that are read beside each other. */
+/** Maximum calls at the same time: as many teammates as are ever started together. */
 const MAX_PARALLEL = 16;
-/** Milliseconds that a tool has to end by itself at an interrupt; ours need half a second at most. */
+/** Milliseconds that a tool has to end after an interrupt; our tools need at most half a second. */
 const ABORT_GRACE_MS = 2_000;
 
 /**
- * Runs the calls of one message: neighbours that may run side by side together, the others one after another. Every call
- * gets a result whatever happens, so that the conversation stays valid.
+ * Runs the calls of one message: adjacent parallel calls together, the others one after another. Every call gets a result in any
+ * case, because a conversation without it is invalid.
  */
 export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOptions): Promise<ToolCallResults> {
   const results: ToolResultBlock[] = [];
@@ -57,7 +57,7 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOption
   for (const group of parallelGroups(uses, run.tools)) {
     if (results.length > 0 && !run.signal.aborted) stopped ||= (await run.betweenTools()) === "stop";
     if (stopped || run.signal.aborted || endedBy !== undefined) {
-      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before it.`;
+      const why = endedBy === undefined ? NOT_RUN : `Not run: ${endedBy} ended the turn before this call.`;
       results.push(...group.map((use) => errorResult(use.id, why)));
       continue;
     }
@@ -74,13 +74,13 @@ export async function runTools(uses: readonly ToolUseBlock[], run: ToolRunOption
   return { results, calls, stopped, ...(endedBy === undefined ? {} : { endedBy }) };
 }
 
-/** With a signal of a call's own: what many side by side listen to at once Node takes for a leak. */
+/** Gives a call a separate signal: Node reports a leak if many parallel calls listen to one signal. */
 function withOwnSignal(run: ToolRunOptions): ToolRunOptions {
   const signal = AbortSignal.any([run.signal]);
   return { ...run, signal, context: (id) => ({ ...run.context(id), signal }) };
 }
 
-/** Runs a group together, but no more at once than a machine and a server take. Results come in the calls' order. */
+/** Runs at most {@link MAX_PARALLEL} items at the same time. Results keep the order of the items. */
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = items.entries();
@@ -120,9 +120,9 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
       .filter(run.isOffered)
       .map((candidate) => candidate.name)
       .join(", ");
-    return refuseCall(use, run, `There is no tool ${use.name} here. There are: ${names}.`);
+    return refuseCall(use, run, `There is no tool ${use.name} here. Available tools: ${names}.`);
   }
-  // First of all: there are tools that take any object.
+  // Checked before the schema, because some tools accept any object.
   if (isCutInput(use.input)) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
@@ -152,7 +152,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
 }
 
-/** At an interrupt a tool that does not listen is left to itself: the turn is over, whatever it still does. */
+/** Waits for a tool, but abandons one that does not react to an interrupt: the turn ends although the tool may still run. */
 async function abandonAfterInterrupt(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   const ended = new AbortController();
   try {
@@ -168,37 +168,40 @@ async function abandoned(signal: AbortSignal, ended: AbortSignal): Promise<ToolR
   return { content: ABANDONED, isError: true };
 }
 
-/** A call that cannot even be started is shown like one that failed. */
+/** Reports a call that cannot be started like a failed one. */
 function refuseCall(use: ToolUseBlock, run: ToolRunOptions, content: string): CallResult {
   run.emit({ type: "tool_started", id: use.id, tool: use.name, summary: "" });
   run.emit({ type: "tool_ended", id: use.id, tool: use.name, content, isError: true, ms: 0 });
   return { block: errorResult(use.id, content) };
 }
 
-/** Makes a call between the hooks of its tool, unless those before it stop it. What those behind it stop is the turn, or their words go to the model. */
+/**
+ * Runs a call with the hooks of its tool. Hooks before the call can change or stop it. Hooks after the call can add text for the
+ * model, or end the turn.
+ */
 async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<ToolResult> {
   const { hooks, signal } = run;
   const { name, alias } = call.tool;
   const names = alias === undefined ? [name] : [name, alias];
   const about = { tool_name: name, tool_input: call.use.input, tool_use_id: call.use.id };
-  const ahead = await hooks?.run("PreToolUse", about, signal, ...names);
+  const before = await hooks?.run("PreToolUse", about, signal, ...names);
   signal.throwIfAborted();
-  if (ahead?.stopped !== undefined) {
-    const content = `A hook refused ${name}: ${ahead.stopped}`;
-    return { content, isError: true, endTurn: ahead.endsAgent === true };
+  if (before?.stopped !== undefined) {
+    const content = `A hook refused ${name}: ${before.stopped}`;
+    return { content, isError: true, endTurn: before.endsAgent === true };
   }
-  const made = ahead?.input === undefined ? call : withChangedInput(call, ahead.input);
+  const made = before?.input === undefined ? call : withChangedInput(call, before.input);
   if (made === undefined)
-    return { content: `A hook changed the call of ${name} to one that it does not take.`, isError: true };
-  const result = await permitAndExecute(made, run, ahead);
+    return { content: `A hook changed the input of ${name} to one that it does not accept.`, isError: true };
+  const result = await permitAndExecute(made, run, before);
   const response = { content: result.content, is_error: result.isError === true };
-  const after = { ...about, tool_input: made.use.input, tool_response: response };
-  const behind = await hooks?.run("PostToolUse", after, signal, ...names);
+  const aboutResult = { ...about, tool_input: made.use.input, tool_response: response };
+  const after = await hooks?.run("PostToolUse", aboutResult, signal, ...names);
   const changed =
-    made === call ? [] : [`A hook changed the call; it was made with ${JSON.stringify(made.use.input)}`];
-  const said = behind?.stopped === undefined ? [] : [`A hook says: ${behind.stopped}`];
-  const content = [result.content, ...changed, ...said].join("\n\n");
-  return { ...result, content, endTurn: behind?.endsAgent === true || result.endTurn === true };
+    made === call ? [] : [`A hook changed the call; it ran with ${JSON.stringify(made.use.input)}`];
+  const hookText = after?.stopped === undefined ? [] : [`A hook says: ${after.stopped}`];
+  const content = [result.content, ...changed, ...hookText].join("\n\n");
+  return { ...result, content, endTurn: after?.endsAgent === true || result.endTurn === true };
 }
 
 function withChangedInput(

@@ -170,7 +170,7 @@ describe("Agent.run", () => {
     expect((await ada.run(input("x"), never)).outcome).toBe("completed");
     const [wrong, unknown] = resultsOf(ada.messages);
     expect(wrong).toMatch(/^Wrong input for Read: file_path: /);
-    expect(unknown).toMatch(/^There is no tool Fly here\. There are: Read, Write/);
+    expect(unknown).toMatch(/^There is no tool Fly here\. Available tools: Read, Write/);
   });
 
   test("returns an error result if a tool throws", async () => {
@@ -332,7 +332,7 @@ describe("Agent.run, permissions", () => {
       await ada.run(input("x"), never);
       expect(asked.map(({ reason }) => reason)).toEqual([
         "No rule allows Write here.",
-        `${join(realpathSync(home), "elsewhere/notes.md")} is outside of the working directories.`,
+        `${join(realpathSync(home), "elsewhere/notes.md")} is outside the working directories.`,
       ]);
       expect(existsSync(join(home, "elsewhere/notes.md"))).toBe(true);
     });
@@ -365,7 +365,7 @@ describe("Agent.run, permissions", () => {
       const { asked, ada } = asking(["one", "two", "three", "four"]);
       await ada.run(input("x"), never);
       expect(asked).toHaveLength(3);
-      expect(resultsOf(ada.messages)[0]).toContain("somewhere else each time");
+      expect(resultsOf(ada.messages)[0]).toContain("led elsewhere after each approval");
       expect(existsSync(join(home, "three/notes.md"))).toBe(false);
     });
   });
@@ -658,7 +658,7 @@ describe("Agent.run over the Messages API", () => {
     const turns = [{ tools: [{ name: "Three", input: {} }] }, { say: "so be it" }];
     const ada = agent({ turns, tools, isOffered: ({ name }) => name === "One" });
     await ada.run(input("x"), never);
-    expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. There are: One."]);
+    expect(resultsOf(ada.messages)).toEqual(["There is no tool Three here. Available tools: One."]);
   });
 
   test("applies a hook that matches a tool by its alias", async () => {

@@ -80,8 +80,8 @@ describe("hookResult", () => {
   });
 
   test.each([
-    [`{"permissionDecision": "den`, "cannot be read"],
-    [`{"decision": "block"} and so on`, "cannot be read"],
+    [`{"permissionDecision": "den`, "broken JSON"],
+    [`{"decision": "block"} and so on`, "broken JSON"],
     [`{"permissionDecision": "maybe"}`, '"maybe"'],
     [`{"hookSpecificOutput": {"permissionDecision": "Deny"}}`, '"Deny"'],
     [`{"permissionDecision": "allow", "updatedInput": "rm"}`, "updatedInput"],
@@ -127,7 +127,7 @@ describe("withHook", () => {
   test("turns a hook's question into a denial in dontAsk mode, with its reason", () => {
     expect(applyHook(decided("allow"), decided("ask"), "dontAsk")).toEqual({
       behavior: "deny",
-      reason: "A hook asks: r In dontAsk mode that is a refusal.",
+      reason: "A hook asks: r dontAsk mode denies it instead of asking.",
     });
     expect(applyHook(decided("allow"), decided("allow"), "dontAsk").behavior).toBe("allow");
   });
