@@ -75,9 +75,14 @@ export interface Agent {
   readonly tokens: TokenCount;
   /** Cost of the whole conversation in US dollars. */
   readonly costUsd: number;
-  /** Resumes the newest turn without new input if it has no outcome yet, and returns its result. Call it before the first `run`. */
+  /**
+   * Resumes the newest turn without new input if it has no outcome yet, and returns its result. Call it before the first `run`.
+   */
   resumeTurn(signal: AbortSignal): Promise<TurnResult>;
-  /** Runs one turn. Turns must not overlap. Rejects only if the conversation cannot be written, never because of a model or tool. */
+  /**
+   * Runs one turn. Turns must not overlap. Rejects only if the conversation cannot be written, never because of a model or
+   * tool.
+   */
   run(input: TurnInput, signal: AbortSignal): Promise<TurnResult>;
   /** Adds the cost of its subagents to its conversation, so that it is kept after a restart. */
   addCost(spent: Spent): void;

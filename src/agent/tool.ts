@@ -64,8 +64,8 @@ export interface Tool<I = unknown> {
   /** Throws only on unexpected errors. A wrong input gives a result with `isError`. */
   execute(input: I, context: ToolContext): Promise<ToolResult>;
   /**
-   * Whether calls may run in parallel with other such calls of a turn: true for reads, never for team tools and writes. A function
-   * gets unchecked input.
+   * Whether calls may run in parallel with other such calls of a turn: true for reads, never for team tools and writes. A
+   * function gets unchecked input.
    */
   readonly parallel?: boolean | ((input: unknown) => boolean);
   /** Offered to the model only in plan mode. */

@@ -45,9 +45,9 @@ const MAX_ATTEMPTS = 4;
 const MAX_REQUEST = 8_000;
 
 /**
- * Compacts a conversation to a part of its window: the model summarises the oldest part, and the newest part stays as it is. If the
- * newest part alone is too long (one huge result), its longest texts are truncated. If even the request for a summary is too long,
- * the summary is left out.
+ * Compacts a conversation to a part of its window: the model summarises the oldest part, and the newest part stays as it is. If
+ * the newest part alone is too long (one huge result), its longest texts are truncated. If even the request for a summary is
+ * too long, the summary is left out.
  */
 export async function compactConversation(input: CompactionInput): Promise<Compaction> {
   const { request, window } = input;

@@ -4,7 +4,10 @@ import { addSpent, type Spent } from "./call-model.ts";
 import type { LearnedWindow, Transcript } from "./transcript.ts";
 import { tokensOf } from "./trim-messages.ts";
 
-/** Maximum number of inbox keys to keep, the newest. One turn has far fewer messages, and messages of earlier turns never return. */
+/**
+ * Maximum number of inbox keys to keep, the newest. One turn has far fewer messages, and messages of earlier turns never
+ * return.
+ */
 const MAX_KEYS = 10_000;
 
 /** The conversation of a running agent. Each change is written to the disk before the agent acts on it. */
@@ -53,7 +56,10 @@ export class Conversation {
     this.messages.push(message);
   }
 
-  /** Adds an answer of the model. @param size tokens counted by the server, including the answer; undefined if it is incomplete */
+  /**
+   * Adds an answer of the model.
+   * @param size tokens counted by the server, including the answer; undefined if it is incomplete
+   */
   addAnswer(message: AssistantMessage, spent: Spent, size: number | undefined): void {
     this.#transcript.append({ type: "assistant", message, ...spent });
     this.messages.push(message);

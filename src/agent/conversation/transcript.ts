@@ -119,7 +119,10 @@ export const transcriptLine = z.discriminatedUnion("type", [
 
 export type TranscriptLine = z.infer<typeof transcriptLine>;
 
-/** The beginning of a compaction line. It includes the preceding line feed, which JSON text never contains, so no other text matches. */
+/**
+ * The beginning of a compaction line. It includes the preceding line feed, which JSON text never contains, so no other text
+ * matches.
+ */
 const COMPACTED = '\n{"type":"compacted"';
 
 /**

@@ -70,8 +70,8 @@ const MAX_TEXT = 100_000;
 const MIN_TEXT = 500;
 
 /**
- * Shortens messages to a number of tokens if possible: it truncates the longest texts in the middle, all to the same length. One huge
- * tool result alone can make this necessary.
+ * Shortens messages to a number of tokens if possible: it truncates the longest texts in the middle, all to the same length.
+ * One huge tool result alone can make this necessary.
  */
 export function shortenTexts(
   messages: readonly ConversationMessage[],

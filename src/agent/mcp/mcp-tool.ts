@@ -35,8 +35,8 @@ export function mcpToolName(server: string, tool: string): string {
 }
 
 /**
- * Wraps a server's tool as a tool of an agent. The server's own claims (read-only, harmless) are not trusted, so that only a rule of
- * the user lets it run unasked.
+ * Wraps a server's tool as a tool of an agent. The server's own claims (read-only, harmless) are not trusted, so that only a
+ * rule of the user lets it run unasked.
  */
 export function mcpTool(server: string, described: Described, call: CallTool): AnyTool {
   const { name, description = "", inputSchema } = described;

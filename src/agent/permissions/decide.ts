@@ -162,7 +162,9 @@ function deniedByMode(question: PermissionQuestion, resolved: Places): Permissio
   }
   const reads = access.kind === "read" || access.kind === "host";
   if (mode !== "plan" || reads || writesPlan(question, resolved)) return undefined;
-  return deny("In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.");
+  return deny(
+    "In plan mode an agent only reads, and writes its plan file. Ask for approval of the plan first.",
+  );
 }
 
 function allowedByMode(

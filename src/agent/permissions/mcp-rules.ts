@@ -23,9 +23,9 @@ function plain(name: string): string {
 }
 
 /**
- * Returns whether a rule names a tool of an MCP server: by its exact name, by `mcp__<server>` for all tools of exactly that server,
- * or by a prefix before `*`. The server may be named as in the settings or as in its tools' names. An allow rule for one server
- * never covers another server: `mcp__a__*` covers no tool of the server `a__b`.
+ * Returns whether a rule names a tool of an MCP server: by its exact name, by `mcp__<server>` for all tools of exactly that
+ * server, or by a prefix before `*`. The server may be named as in the settings or as in its tools' names. An allow rule for
+ * one server never covers another server: `mcp__a__*` covers no tool of the server `a__b`.
  * @param refuses true for deny and ask rules: case is ignored, and the rule also covers tools whose server is ambiguous
  */
 export function namesServerTool(rule: string, tool: NamedTool, refuses: boolean): boolean {

@@ -6,8 +6,9 @@ import { foldedName } from "./startup-files.ts";
 
 /**
  * Returns whether a pattern covers paths.
- * @param reach `every` for allow rules: all resolved paths must match. `any` for deny and ask rules: one match is enough, of a path as
- *   written or resolved, with the pattern as written or resolved. Case is then ignored, because many file systems ignore it.
+ * @param reach `every` for allow rules: all resolved paths must match. `any` for deny and ask rules: one match is enough, of a
+ *   path as written or resolved, with the pattern as written or resolved. Case is then ignored, because many file systems
+ *   ignore it.
  */
 export function pathsMatch(
   pattern: string,
@@ -66,9 +67,9 @@ function resolvedGlob({ base, glob }: AnchoredGlob, resolve: (path: string) => s
 }
 
 /**
- * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the file
- * system, `/` that root or the working directory. A pattern without a slash matches at any depth of the working directory, any other
- * pattern starts there.
+ * Returns the directories where a pattern may start, as in gitignore and in settings files: `~/` is home, `//` the root of the
+ * file system, `/` that root or the working directory. A pattern without a slash matches at any depth of the working directory,
+ * any other pattern starts there.
  */
 function anchors(pattern: string, cwd: string, home: string | undefined): AnchoredGlob[] {
   if (pattern === "~" || pattern.startsWith("~/")) {

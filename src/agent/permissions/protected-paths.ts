@@ -2,9 +2,9 @@ import { relative, sep } from "node:path";
 import { foldedName, startupReader } from "./startup-files.ts";
 
 /**
- * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's rights or
- * run commands as the user: teams' directory, `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6). Case is
- * ignored, because some file systems ignore it.
+ * Returns why a path is protected, as the end of a sentence about it. A write to a protected path could extend an agent's
+ * rights or run commands as the user: teams' directory, `.claude`, `.git`, `.mcp.json`, start-up files (protocol.md section 6).
+ * Case is ignored, because some file systems ignore it.
  * @param path absolute and normalized
  * @param roots directories of teams, absolute and normalized
  * @returns undefined for an unprotected path
@@ -24,7 +24,10 @@ export function isInside(path: string, directory: string): boolean {
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/"));
 }
 
-/** Returns whether all paths are notes of an agent: Markdown files in its notes directory, not hidden. All absolute and normalized. */
+/**
+ * Returns whether all paths are notes of an agent: Markdown files in its notes directory, not hidden. All absolute and
+ * normalized.
+ */
 export function areNotes(paths: readonly string[], directory: string): boolean {
   const isNote = (path: string): boolean =>
     isInside(path, directory) && path.endsWith(".md") && !relative(directory, path).split(sep).some(isHidden);

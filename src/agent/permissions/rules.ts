@@ -133,7 +133,8 @@ export function coversWholeTool(rule: string, tool: NamedTool): boolean {
 }
 
 /**
- * Returns whether the tool part of a rule names a tool: exactly, as a prefix before `*`, or as `mcp__server` for all tools of a server.
+ * Returns whether the tool part of a rule names a tool: exactly, as a prefix before `*`, or as `mcp__server` for all tools of a
+ * server.
  * @param refuses true for deny and ask rules: case is ignored, and the rule also covers tools whose server is ambiguous
  */
 export function namesTool(name: string, tool: NamedTool, refuses = false): boolean {
@@ -146,7 +147,10 @@ export function namesTool(name: string, tool: NamedTool, refuses = false): boole
 /** Other names that users of coding agents know a tool by. */
 const TOOL_ALIASES: Readonly<Record<string, string>> = { Task: "Agent", task: "agent" };
 
-/** Returns whether a rule for this tool name applies: `Read(…)` to every tool that reads files, `Edit(…)` and `Write(…)` to every tool that changes them. */
+/**
+ * Returns whether a rule for this tool name applies: `Read(…)` to every tool that reads files, `Edit(…)` and `Write(…)` to
+ * every tool that changes them.
+ */
 function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean {
   const { access } = subject;
   const known = refuses ? `${name.charAt(0).toUpperCase()}${name.slice(1).toLowerCase()}` : name;
@@ -158,7 +162,10 @@ function appliesTo(name: string, subject: RuleSubject, refuses = false): boolean
 /** An unescaped star, which matches any text; `\\*` is the character itself. */
 const STAR = /(?<!\\)\*/;
 
-/** Returns whether a pattern matches a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are literal. */
+/**
+ * Returns whether a pattern matches a command: `git:*` is git with any arguments, a `*` elsewhere is any text, other words are
+ * literal.
+ */
 function wordsMatch(pattern: string, words: readonly string[]): boolean {
   const prefix = pattern.endsWith(":*");
   const wanted = prefix ? pattern.slice(0, -2) : pattern;

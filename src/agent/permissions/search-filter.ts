@@ -32,8 +32,8 @@ export function isExcludedFromSearch(
 }
 
 /**
- * Returns whether a deny or ask rule covers a file that is loaded into a model's prompt (notes with their imports, skills). A rule
- * for the whole Read tool does not count.
+ * Returns whether a deny or ask rule covers a file that is loaded into a model's prompt (notes with their imports, skills). A
+ * rule for the whole Read tool does not count.
  */
 export function isReadDenied(
   path: string,

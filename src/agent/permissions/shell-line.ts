@@ -31,14 +31,17 @@ export interface RedirectedFile {
 
 /** Maximum characters of a line. A longer line is a file inside a command, too long to review. */
 const MAX_LINE = 65_536;
-/** Maximum number of quoted scripts (`sh -c "…"`) that deny rules search, and of their characters: above honest use, but fast to parse. */
+/**
+ * Maximum number of quoted scripts (`sh -c "…"`) that deny rules search, and of their characters: above honest use, but fast to
+ * parse.
+ */
 const MAX_SCRIPTS = 30;
 const MAX_SCRIPT_CHARS = 2 * MAX_LINE;
 
 /**
- * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that all
- * of them read alike counts as clear: lists, pipelines, groups, `if` and `while`, and words to which our own strict reader gives the
- * same value. In a clear line, each character belongs to such a word or to an operator.
+ * Parses a command line with the grammar of bash. Another shell may run the line (zsh, or sh without bash), so only syntax that
+ * all of them read alike counts as clear: lists, pipelines, groups, `if` and `while`, and words to which our own strict reader
+ * gives the same value. In a clear line, each character belongs to such a word or to an operator.
  */
 export function readShellLine(line: string): ShellLine {
   if (line.length > MAX_LINE) {
@@ -223,7 +226,10 @@ function hasVariableDescriptor({ descriptor }: Redirect): boolean {
   return descriptor?.type === "FileDescriptorVariable";
 }
 
-/** Returns whether a target is one plain path. zsh reads `>!` as one operator, no shell expands a quoted `~`, and a glob may match any file. */
+/**
+ * Returns whether a target is one plain path. zsh reads `>!` as one operator, no shell expands a quoted `~`, and a glob may
+ * match any file.
+ */
 function isPlainPath(path: string, text: string): boolean {
   return !/[*?[#^]|.~/.test(path) && !/^[!&|]/.test(path) && (!path.startsWith("~") || text.startsWith("~/"));
 }

@@ -49,9 +49,9 @@ const WRAPPERS =
   /^(sudo|doas|pkexec|runuser|sg|env|command|builtin|exec|nohup|nice|ionice|chrt|taskset|setarch|prlimit|time|timeout|stdbuf|setsid|setpriv|unshare|nsenter|chroot|fakeroot|flock|strace|ltrace|systemd-run|xargs|find|fd|parallel|watch|entr|busybox|script|unbuffer|chronic|caffeinate|arch|noglob|nocorrect|repeat|-|then|do|else|elif|if|while|until|!)$/;
 
 /**
- * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not, drops
- * leading assignments, and starts at every word after a wrapper (`sudo`, `xargs`, …), with and without the directory of the command's
- * name. It yields rather too many than too few. A generator, because a long wrapped command has many.
+ * Yields all runs of words that the shell may run as a command, for deny rules. It splits at each operator, quoted or not,
+ * drops leading assignments, and starts at every word after a wrapper (`sudo`, `xargs`, …), with and without the directory of
+ * the command's name. It yields rather too many than too few. A generator, because a long wrapped command has many.
  */
 export function* possibleCommands(command: string): Generator<string[]> {
   // `$IFS` is another way to write a blank.
@@ -93,8 +93,8 @@ function expandBraces(command: string): string {
 }
 
 /**
- * Yields the commands that the shell may run for these words: the words themselves, and the words after a wrapper, each also without
- * the options before a subcommand (`git -C x push`).
+ * Yields the commands that the shell may run for these words: the words themselves, and the words after a wrapper, each also
+ * without the options before a subcommand (`git -C x push`).
  */
 export function* commandForms(words: readonly string[]): Generator<string[]> {
   for (const i of commandStarts(words)) {
@@ -119,7 +119,10 @@ export function* commandStarts(words: readonly string[]): Generator<number> {
 /** Maximum number of options before a subcommand that are skipped: above honest use. */
 const MAX_OPTIONS = 20;
 
-/** Returns the indexes after options that may be a subcommand. Only the program knows whether the word after an option is its value. */
+/**
+ * Returns the indexes after options that may be a subcommand. Only the program knows whether the word after an option is its
+ * value.
+ */
 function subcommandIndexes(words: readonly string[], from: number): number[] {
   const found: number[] = [];
   let isValue = false;

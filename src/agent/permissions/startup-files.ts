@@ -11,8 +11,8 @@ interface StartupFiles {
   /** The program that reads the files and runs commands from them, as the end of `${path} is read by ${reader}`. */
   readonly reader: string;
   /**
-   * Names in lower case, matched at any depth, also with their parent directories. One `*` is any text; a name that ends in `/` covers
-   * everything below that directory.
+   * Names in lower case, matched at any depth, also with their parent directories. One `*` is any text; a name that ends in `/`
+   * covers everything below that directory.
    */
   readonly files: readonly string[];
 }
@@ -20,8 +20,8 @@ interface StartupFiles {
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * Files whose commands run as the user at a moment that no agent chose: the start of a shell or session, a prompt, a login, a call of
- * git. Grouped by the program that reads them, according to its manual.
+ * Files whose commands run as the user at a moment that no agent chose: the start of a shell or session, a prompt, a login, a
+ * call of git. Grouped by the program that reads them, according to its manual.
  */
 const STARTUP_FILES: readonly StartupFiles[] = [
   {

@@ -13,8 +13,8 @@ interface SuggestionFor {
 }
 
 /**
- * Returns the rules that a person's “always” creates: for exactly this call, because one call does not show a pattern. Empty if no
- * rule can allow the call.
+ * Returns the rules that a person's “always” creates: for exactly this call, because one call does not show a pattern. Empty if
+ * no rule can allow the call.
  */
 export function suggestRules({ tool, access, line, workingDirs, home }: SuggestionFor): readonly string[] {
   switch (access.kind) {
@@ -49,7 +49,9 @@ function fileRules(files: readonly RedirectedFile[]): string[] {
   });
 }
 
-/** Quotes a word for a rule that matches exactly this word. Blanks are quoted, because a blank at the end of a rule is dropped. */
+/**
+ * Quotes a word for a rule that matches exactly this word. Blanks are quoted, because a blank at the end of a rule is dropped.
+ */
 function literal(word: string): string {
   if (word === "") return "''";
   return word.replace(/[^\w@%+=:,./-]/g, (char) => (/\s/.test(char) ? `'${char}'` : `\\${char}`));

@@ -31,8 +31,9 @@ export interface WrittenPath {
 }
 
 /**
- * Returns the paths named by a command line if one of its commands changes files by its name (`tee x`). Files that a program writes on
- * its own are not visible. All words count, because only the command knows which of them it reads and which it writes.
+ * Returns the paths named by a command line if one of its commands changes files by its name (`tee x`). Files that a program
+ * writes on its own are not visible. All words count, because only the command knows which of them it reads and which it
+ * writes.
  */
 export function writtenPaths(line: ShellLine | undefined, cwd: string, home = "/"): readonly WrittenPath[] {
   const commands = line?.commands ?? [];

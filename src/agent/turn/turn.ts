@@ -63,8 +63,8 @@ const REFUSED = "The model refused to answer.";
 const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue exactly where it ended.";
 
 /**
- * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Rejects only if
- * the conversation cannot be written.
+ * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Rejects only
+ * if the conversation cannot be written.
  */
 export async function runTurn(begun: TurnProgress, parts: TurnParts): Promise<TurnResult> {
   const result = await new Turn(begun, parts).run();

@@ -67,6 +67,6 @@ export async function openType(of: TypeOf, tell: (line: string) => void): Promis
   const { readDenialsOf } = await import("./read-denials.ts");
   const notes = openNotes(type, root, directory, readDenialsOf(of, rules, [...own.never, ...denied]));
   if (notes === undefined || "directory" in notes) return { ...own, notes };
-  tell(notes.flaw);
+  tell(notes.problem);
   return { ...own, notes: undefined };
 }

@@ -132,7 +132,7 @@ function notesOf(
   const isKeptBack = readDenialsOf(ctx, rules, type.disallowedTools ?? []);
   const notes = openNotes(type, ctx.home.root, notesIn, isKeptBack);
   if (notes === undefined || "directory" in notes) return notes;
-  worker.onEvent({ type: "subagent", what: type.name, doing: notes.flaw });
+  worker.onEvent({ type: "subagent", what: type.name, doing: notes.problem });
   return undefined;
 }
 

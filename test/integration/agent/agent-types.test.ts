@@ -101,7 +101,7 @@ describe("agent type files", () => {
       permissionMode: "bypassPermissions",
     });
     expect(trusted.types.filter(({ name }) => name === "scribe")).toHaveLength(1);
-    expect(trusted.problems).toEqual([expect.stringContaining(`leads out of ${project}`)]);
+    expect(trusted.problems).toEqual([expect.stringContaining(`link out of ${project}`)]);
     expect(trusted.ignored).toEqual([]);
     expect(loadSettings(root, project, "/nowhere").ignored).toEqual([]);
     expect(JSON.stringify(trusted)).not.toContain("the key");
@@ -127,7 +127,7 @@ describe("openNotes", () => {
     });
     const at = (memory: "user" | "project" | "local") => {
       const notes = openNotes({ ...scribe, memory }, root, project, nothing);
-      if (notes === undefined || "flaw" in notes) throw new Error("There are no notes.");
+      if (notes === undefined || "problem" in notes) throw new Error("There are no notes.");
       return notes;
     };
     expect(at("user").directory).toBe(join(root, "agent-memory/scribe"));
@@ -150,7 +150,7 @@ describe("openNotes", () => {
       [link]: "-> secret",
     });
     const notes = openNotes({ ...scribe, memory: "project" }, root, project, nothing);
-    expect(notes).toEqual({ flaw: expect.stringContaining("no notes are kept there") });
+    expect(notes).toEqual({ problem: expect.stringContaining("so notes are disabled") });
   });
 
   it("hides notes that a rule denies to the model", () => {
@@ -159,7 +159,7 @@ describe("openNotes", () => {
     const notes = openNotes({ ...scribe, memory: "project" }, root, project, kept);
     expect(JSON.stringify(notes)).not.toContain("the key");
     expect(notes).toMatchObject({
-      section: expect.stringContaining("A rule for Read keeps MEMORY.md back."),
+      section: expect.stringContaining("A rule for Read denies MEMORY.md."),
     });
   });
 

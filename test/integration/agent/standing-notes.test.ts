@@ -38,7 +38,7 @@ describe("loadMemory and memorySection", () => {
       "project/.claude/CLAUDE.md": "dot",
       "project/src/CLAUDE.md": "down",
     });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text)).toEqual(["mine", "top", "dot", "agents", "local", "down"]);
     expect(problems).toEqual([]);
     const section = memorySection(found) ?? "";
@@ -61,7 +61,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/code.md": "code",
       "project/docs/tick.md": "tick",
     });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["See", "style", "more"]);
     expect(problems).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe("loadMemory and memorySection", () => {
       "project/docs/LICENSE": "licence",
       "project/.env": "env",
     });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual([
       "mine",
       "how",
@@ -85,13 +85,13 @@ describe("loadMemory and memorySection", () => {
       "licence",
       "env",
     ]);
-    expect(problems).toEqual([expect.stringContaining("elsewhere is outside of")]);
+    expect(problems).toEqual([expect.stringContaining("elsewhere is outside")]);
   });
 
   it("treats an unresolvable or overlong @name as plain text", () => {
     const text = `See @loop and @${"x".repeat(300)}.`;
     const { root, cwd, home } = files({ "project/CLAUDE.md": text, "project/loop": "-> loop" });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect([found.map((file) => file.text), problems]).toEqual([[text], []]);
   });
 
@@ -102,10 +102,10 @@ describe("loadMemory and memorySection", () => {
       "project/link.md": "-> secret.md",
       "project/AGENTS.md": "-> secret.md",
     });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(JSON.stringify(found)).not.toContain("the key");
     expect(problems).toHaveLength(5);
-    expect(problems.join("\n")).toContain(`${join(home, "secret.md")} is outside of`);
+    expect(problems.join("\n")).toContain(`${join(home, "secret.md")} is outside`);
     expect(problems.join("\n")).toContain("gone.md does not exist");
   });
 
@@ -124,12 +124,12 @@ describe("loadMemory and memorySection", () => {
       deny: ["Read", "Read(.env*)", "Read(keys.txt)", "Grep(style.md)"],
       ask: ["Read(asked.md)"],
     };
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
+    const { files: found, problems } = loadMemory({ root, cwd, home }, deniedBy(rules, cwd));
     expect(found.map(({ text }) => text.split(" ")[0])).toEqual(["mine", "top", "style"]);
     const top = join(home, "project/CLAUDE.md");
     expect(problems).toHaveLength(5);
     expect(problems).toContain(
-      `${top}: a rule for Read keeps ${join(home, "project/.env.prod")} back, so it is not read.`,
+      `${top}: a rule for Read denies ${join(home, "project/.env.prod")}, so it is not loaded.`,
     );
   });
 
@@ -146,7 +146,7 @@ describe("loadMemory and memorySection", () => {
       "root/CLAUDE.md": "x".repeat(150_000),
       "project/CLAUDE.md": "y".repeat(60_000),
     });
-    const { files: found, problems: problems } = loadMemory({ root, cwd, home }, nothing);
+    const { files: found, problems } = loadMemory({ root, cwd, home }, nothing);
     expect(found).toHaveLength(1);
     expect(problems).toEqual([expect.stringContaining("left out")]);
   });
@@ -164,7 +164,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/plain/SKILL.md": "Just do it.",
       "project/.claude/skills/release/SKILL.md": "---\ndescription: How we\n  release.\n---\nTag it.",
     });
-    const { skills, problems: problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing);
     expect(problems).toEqual([]);
     const section = skillsSection(skills) ?? "";
     expect(section).toContain("- plain\n- release: How we release.");
@@ -187,9 +187,9 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/good/SKILL.md": "Good.",
       "root/skills/linked/SKILL.md": "-> secret.md",
     });
-    const { skills, problems: problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing);
     expect(skills.map(({ name }) => name)).toEqual(["s", "good"]);
-    expect(problems).toEqual([expect.stringContaining("bad"), expect.stringContaining("leads out of")]);
+    expect(problems).toEqual([expect.stringContaining("bad"), expect.stringContaining("link out of")]);
   });
 
   it("does not list skills that a rule denies (S71)", () => {
@@ -200,7 +200,7 @@ describe("loadSkills and skillTool", () => {
       "root/skills/open/SKILL.md": "Open.",
     });
     const rules = { deny: ["Read(.env*)"], ask: [`Read(/${root}/skills/private/**)`] };
-    const { skills, problems: problems } = loadSkills(root, project, deniedBy(rules, project));
+    const { skills, problems } = loadSkills(root, project, deniedBy(rules, project));
     expect(skills.map(({ name }) => name)).toEqual(["open"]);
     expect(problems).toHaveLength(2);
   });
@@ -219,7 +219,7 @@ describe("loadSkills and skillTool", () => {
       "project/.claude/skills/b/SKILL.md": `---\nname: ${"b".repeat(65)}\n---\n`,
       "project/.claude/skills/c/SKILL.md": '---\nname: !x c\ndescription: !y "z\\e[2J\\nq"\n---\n',
     });
-    const { skills, problems: problems } = loadSkills(root, project, nothing);
+    const { skills, problems } = loadSkills(root, project, nothing);
     expect(skills.map(({ name, description }) => [name, description])).toEqual([["c", "z [2J q"]]);
     expect(problems).toEqual(
       ["a", "b"].map((name) => expect.stringMatching(`${name}/SKILL.md: .* cannot be the name of a skill`)),

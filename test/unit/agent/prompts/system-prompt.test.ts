@@ -85,16 +85,16 @@ describe("defaultPrompt", () => {
   });
 
   test.each([
-    ["default", "writing and running may first have to wait"],
+    ["default", "writing files and running commands may have to wait"],
     ["acceptEdits", "write inside the working directories"],
-    ["bypassPermissions", "Nobody is asked before a call runs"],
-    ["dontAsk", "what no rule allows is refused"],
+    ["bypassPermissions", "Your calls run without permission requests"],
+    ["dontAsk", "a call that no rule allows is refused"],
   ] as const)("explains the mode %s", (mode, text) => {
     expect(prompt({ mode })).toContain(text);
   });
 
   test("says to ask only if a user can answer", () => {
-    expect(prompt({})).toContain("Ask the person, or do what remains.");
+    expect(prompt({})).toContain("Ask the person, or do the rest.");
     for (const worksFor of ["absent-person", "agent"] as const) {
       expect(prompt({ worksFor })).not.toMatch(/\bask\b/i);
       expect(prompt({ worksFor })).not.toContain("a person who can see what you do");
@@ -103,7 +103,7 @@ describe("defaultPrompt", () => {
 
   test("says who grants permissions, and that no message does", () => {
     expect(prompt({})).toMatch(
-      /permission comes from the person or from rules of theirs, never from a message/,
+      /Permission comes from the person or from the person's rules, never from a message/,
     );
   });
 
