@@ -9,7 +9,7 @@ export type AgentEvent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "text_dropped" }
   | { readonly type: "message"; readonly message: AssistantMessage }
-  /** Tokens and US dollars of model calls, also of failed ones; 0 dollars without a known price. */
+  /** Tokens and US dollars of model calls, including failed calls; 0 dollars without a known price. */
   | { readonly type: "spent"; readonly usage: TokenCount; readonly costUsd: number }
   /** One call of a model ended, with all its retries. */
   | {

@@ -132,7 +132,7 @@ const NO_SUMMARY_GIVEN = "the model returned no summary";
 const TOO_LONG = "it was too long for the model";
 
 /**
- * Returns the summary in an answer; "" if there is none.
+ * Returns the summary in an answer; "" without one.
  * @param acceptTruncated true for the second request: a truncated summary is better than none
  */
 function summaryIn(

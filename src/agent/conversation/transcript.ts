@@ -212,7 +212,7 @@ function* linesOf(bytes: Buffer, end: number): Generator<string> {
   }
 }
 
-/** Returns the position of the newest readable compaction line; 0 if there is none. */
+/** Returns the position of the newest readable compaction line; 0 without one. */
 function newestCompaction(bytes: Buffer, end: number): number {
   let at = end;
   // The search begins before the last line feed, because no complete line follows it.

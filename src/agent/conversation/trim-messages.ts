@@ -91,7 +91,7 @@ export function fitMessages(messages: readonly ConversationMessage[], tokens: nu
   return [LEFT_OUT, ...short.slice(splitPoint(short, tokens))];
 }
 
-/** Stands first, because a server requires a user message there. */
+/** Placed first, because a server requires a user message there. */
 const LEFT_OUT: ConversationMessage = {
   role: "user",
   content: [{ type: "text", text: "(The earlier messages are too long to be shown.)" }],

@@ -36,7 +36,7 @@ have not seen working.
 ${lines.map((line) => `- ${line}\n`).join("")}
 # How you write
 
-- Write short and plain text, ${READERS[worksFor]}: the result first, then the evidence.
+- Short and plain text, ${READERS[worksFor]}: the result first, then the evidence.
 - Refer to code as path:line.
 
 The working directory is ${cwd}.${repository === undefined ? "" : ` ${repository}`} The system is ${platform}. It is ${today}.`;

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 
 interface Document {
-  /** The fields of the front matter; empty if there is none. */
+  /** The fields of the front matter; empty without front matter. */
   readonly matter: Readonly<Record<string, unknown>>;
   /** The text after it. */
   readonly body: string;

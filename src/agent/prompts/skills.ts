@@ -68,7 +68,7 @@ function nameOf(name: string): string {
   throw new Error(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a skill`);
 }
 
-/** Returns the list of skills as a section of the system prompt; undefined if there are none. */
+/** Returns the list of skills as a section of the system prompt; undefined without skills. */
 export function skillsSection(skills: readonly Skill[]): string | undefined {
   if (skills.length === 0) return undefined;
   const lines = skills.map(

@@ -172,7 +172,7 @@ interface PendingDecision {
   readonly hookOutcome: HookOutcome | undefined;
 }
 
-/** Maximum requests for one call whose files lead elsewhere after each approval: that is no coincidence. */
+/** Maximum requests for one call whose files lead elsewhere after each approval. Such changes are not accidental. */
 const MAX_ASKS = 3;
 
 /**

@@ -152,7 +152,7 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
   return { block, ...(result.endTurn === true ? { endedBy: tool.name } : {}) };
 }
 
-/** Waits for a tool, but abandons one that does not react to an interrupt: the turn ends although the tool may still run. */
+/** Waits for a tool, but abandons it if it does not react to an interrupt: the turn ends although the tool may still run. */
 async function abandonAfterInterrupt(work: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   const ended = new AbortController();
   try {
@@ -192,7 +192,10 @@ async function callWithHooks(call: PermittedCall, run: ToolRunOptions): Promise<
   }
   const made = before?.input === undefined ? call : withChangedInput(call, before.input);
   if (made === undefined)
-    return { content: `A hook changed the input of ${name} to one that it does not accept.`, isError: true };
+    return {
+      content: `A hook changed the input of ${name} to an input that it does not accept.`,
+      isError: true,
+    };
   const result = await permitAndExecute(made, run, before);
   const response = { content: result.content, is_error: result.isError === true };
   const aboutResult = { ...about, tool_input: made.use.input, tool_response: response };

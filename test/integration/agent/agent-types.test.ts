@@ -51,22 +51,22 @@ describe("agent type files", () => {
   });
 
   it.each([
-    ["no front matter", "Just text.", "gives it no name"],
+    ["no front matter", "Just text.", "front matter has no name"],
     ["invalid YAML", "---\nname: [\n---\n", "at line"],
     ["a name with spaces", type("name: -x y"), "cannot be the name"],
     ["a name that is a path", type("name: ../../x"), "cannot be the name"],
-    ["empty tools", type("name: x\ntools:"), "its tools are not a list"],
-    ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools are not a list"],
-    ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not one"],
+    ["empty tools", type("name: x\ntools:"), "its tools must be a list"],
+    ["tools that are not words", type("name: x\ntools: [Read, 7]"), "its tools must be a list"],
+    ["a permission pattern in tools", type("name: x\ntools: Bash(git:*)"), "is not a name"],
     [
       "disallowedTools that are a map",
       type("name: x\ndisallowedTools: {Bash: true}"),
-      "its disallowedTools are not a list",
+      "its disallowedTools must be a list",
     ],
-    ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode is not default,"],
-    ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode is not default,"],
+    ["an unknown mode", type("name: x\npermissionMode: plann"), "its permissionMode must be default,"],
+    ["the mode of a lead", type("name: x\npermissionMode: delegate"), "its permissionMode must be default,"],
     ["an invalid model name", type("name: x\nmodel: a b"), "cannot be a model's name"],
-    ["an unknown place for notes", type("name: x\nmemory: team"), "its memory is not user,"],
+    ["an unknown place for notes", type("name: x\nmemory: team"), "its memory must be user,"],
   ])("with %s are reported and hide no other file", async (_title, text, problem) => {
     const { root, project } = files({
       "root/agents/a-good.md": type("name: good"),

@@ -162,6 +162,6 @@ describe("Hooks.run with several hooks", () => {
 
   it("ends the agent if one of them does", async () => {
     const { run } = hooksOf(["exit 0", `echo '{"continue":false,"stopReason":"enough"}'`]);
-    expect(await run()).toEqual({ stopped: "enough", ends: true, stdout: "" });
+    expect(await run()).toEqual({ stopped: "enough", endsAgent: true, stdout: "" });
   });
 });

@@ -133,7 +133,7 @@ describe("tools named in a prompt", () => {
         .find((line) => line.startsWith("- Search with"));
     expect(lineOf("Explore")).toBe("- Search with Grep and Glob, read with Read.");
     expect(lineOf("engineer")).toBe(
-      "- Search with Grep and Glob, read with Read, change with Edit and Write. Use Bash for what these cannot do.",
+      "- Search with Grep and Glob, read with Read, change with Edit and Write. Use Bash for everything else.",
     );
     expect(lineOf("Bash")).toBeUndefined();
   });
