@@ -172,10 +172,10 @@ class ConversationAgent implements Agent {
     return { outcome, text, toolCalls, ...NOTHING_SPENT, ...failure };
   }
 
-  private runToEnd(begun: TurnProgress, signal: AbortSignal): Promise<TurnResult> {
+  private runToEnd(progress: TurnProgress, signal: AbortSignal): Promise<TurnResult> {
     const { conversation, window, emit } = this;
     const { model, beforeCall } = this.options;
-    return runTurn(begun, {
+    return runTurn(progress, {
       ...{ model, conversation, window, signal, emit, beforeCall },
       request: () => this.request(),
       runTools: (uses, stopReason) => this.runTools(uses, stopReason, signal),
@@ -209,7 +209,7 @@ class ConversationAgent implements Agent {
       clock: this.clock,
       betweenTools: betweenTools ?? (async () => "go"),
       context: (toolUseId) => {
-        const sourced = snapshot?.();
+        const snapshotPath = snapshot?.();
         return {
           cwd,
           env,
@@ -219,7 +219,7 @@ class ConversationAgent implements Agent {
           seenFiles: this.seenFiles,
           planFile: permissions.planFile,
           background: this.background,
-          ...(sourced === undefined ? {} : { snapshot: sourced }),
+          ...(snapshotPath === undefined ? {} : { snapshot: snapshotPath }),
         };
       },
     });

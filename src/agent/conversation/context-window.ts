@@ -59,8 +59,8 @@ export class ContextWindow {
     const known = this.#size ?? Number.POSITIVE_INFINITY;
     const [counted, estimated] = [this.#length(), this.#estimate()];
     const sent = counted < estimated * MIN_PLAUSIBLE_SHARE ? estimated : counted;
-    const said = limit !== undefined && limit >= MIN_LIMIT ? limit : undefined;
-    this.#size = Math.min(known, said ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
+    const named = limit !== undefined && limit >= MIN_LIMIT ? limit : undefined;
+    this.#size = Math.min(known, named ?? Math.floor(Math.min(known, sent) * SHRINK_FACTOR));
   }
 
   /** Records that the window was full in the middle of an answer. If that is a surprise, the window is smaller than known. */
@@ -81,14 +81,14 @@ export class ContextWindow {
     // Both sizes are our own estimate, because no server has counted the compacted conversation.
     const before = this.#estimate();
     emit({ type: "compacting" });
-    const done = await compactConversation({
+    const result = await compactConversation({
       ...{ model, signal, facts, emit, onSpent },
       request: request(),
       window: this.#size ?? this.#length(),
     });
-    if (done.outcome !== "compacted") return done;
-    conversation.replace(done.messages, this.#learned);
-    const { noSummary } = done;
+    if (result.outcome !== "compacted") return result;
+    conversation.replace(result.messages, this.#learned);
+    const { noSummary } = result;
     const note = noSummary === undefined ? {} : { noSummary };
     emit({ type: "compacted", before, after: this.#estimate(), ...note });
     return undefined;

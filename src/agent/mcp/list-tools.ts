@@ -48,8 +48,8 @@ async function everyTool(client: Client, timeout: number): Promise<unknown[]> {
 
 function splitByValidity(all: readonly unknown[]): ListedTools {
   const tools = all.filter((one) => usable.safeParse(one).success) as Described[];
-  const flawed = all.filter((one) => !usable.safeParse(one).success).map(nameOf);
-  return { tools, malformed: flawed };
+  const malformed = all.filter((one) => !usable.safeParse(one).success).map(nameOf);
+  return { tools, malformed };
 }
 
 function nameOf(one: unknown): string {

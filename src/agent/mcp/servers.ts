@@ -80,9 +80,9 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
       }
     }),
   );
-  const open = connections.filter((connection) => connection !== undefined);
+  const connected = connections.filter((connection) => connection !== undefined);
   const tools = new Map<string, AnyTool>();
-  for (const connection of open) {
+  for (const connection of connected) {
     for (const name of connection.listed.malformed)
       options.onLeftOut(connection.name, name, "its description is invalid");
     for (const [i, described] of connection.listed.tools.entries()) {
@@ -98,7 +98,7 @@ export async function connectServers(options: McpOptions): Promise<McpServers> {
   return {
     tools: [...tools.values()],
     close: async () => {
-      await Promise.all(open.map((connection) => connection.close()));
+      await Promise.all(connected.map((connection) => connection.close()));
     },
   };
 }

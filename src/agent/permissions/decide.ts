@@ -124,10 +124,10 @@ function changedPaths(question: PermissionQuestion, resolved: Places): readonly 
   if (access.kind === "write" && !writesPlan(question, resolved))
     return [...access.paths, ...resolved.paths].map((path) => ({ path, isHiddenPattern: false }));
   if (access.kind !== "command") return [];
-  const words = writtenPaths(line, workingDirs[0] ?? "/", home);
-  const paths = words.map(({ path }) => path);
+  const written = writtenPaths(line, workingDirs[0] ?? "/", home);
+  const paths = written.map(({ path }) => path);
   const real = resolvePlaces({ ...question, access: { kind: "write", paths } }).paths;
-  return [...words, ...words.map((word, i) => ({ ...word, path: real[i] ?? word.path }))];
+  return [...written, ...written.map((one, i) => ({ ...one, path: real[i] ?? one.path }))];
 }
 
 /**

@@ -91,15 +91,17 @@ function anchors(pattern: string, cwd: string, home: string | undefined): Anchor
 /** As in gitignore, a pattern that matches a directory covers everything below it. */
 function pathMatches({ base, glob }: AnchoredGlob, path: string, nocase: boolean): boolean {
   if (!isInside(path, base)) return false;
-  const way = relative(base, path);
+  const relativePath = relative(base, path);
   return (
-    globMatches(glob, way, nocase) ||
-    (nocase && !isAscii(glob + way) && globMatches(foldedName(glob), foldedName(way), nocase))
+    globMatches(glob, relativePath, nocase) ||
+    (nocase &&
+      !isAscii(glob + relativePath) &&
+      globMatches(foldedName(glob), foldedName(relativePath), nocase))
   );
 }
 
-function globMatches(glob: string, way: string, refuses: boolean): boolean {
-  const parts = way.split(sep);
+function globMatches(glob: string, relativePath: string, refuses: boolean): boolean {
+  const parts = relativePath.split(sep);
   const matches = (): boolean => {
     const matcher = picomatch(glob.replace(/\/$/, ""), { dot: true, nocase: refuses });
     return parts.some((_, depth) => matcher(join(...parts.slice(0, depth + 1))));

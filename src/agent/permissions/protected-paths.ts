@@ -20,8 +20,11 @@ export function protectedReason(path: string, roots: readonly string[]): string 
 
 /** Returns whether a path is a directory or below it. Both are absolute and normalized. */
 export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith("/"));
+  const relativePath = relative(directory, path);
+  return (
+    relativePath === "" ||
+    (relativePath !== ".." && !relativePath.startsWith(`..${sep}`) && !relativePath.startsWith("/"))
+  );
 }
 
 /**

@@ -66,11 +66,11 @@ export function allowance(rules: readonly string[], subject: RuleSubject): Allow
   // A rule for the whole tool covers only public hosts.
   const needsOwnRule = access.kind === "host" && isPrivateHost(access.host);
   if (whole !== undefined && !needsOwnRule) return { rules: [whole.rule], whole: true };
-  const about = parsed.flatMap(({ rule, tool, pattern }) =>
+  const applicable = parsed.flatMap(({ rule, tool, pattern }) =>
     pattern !== undefined && appliesTo(tool, subject) ? [{ rule, pattern }] : [],
   );
-  if (access.kind === "command") return commandAllowance(about, line);
-  const covering = about.find(({ pattern }) => matchesEveryPart(pattern, subject));
+  if (access.kind === "command") return commandAllowance(applicable, line);
+  const covering = applicable.find(({ pattern }) => matchesEveryPart(pattern, subject));
   return covering === undefined ? { missing: undefined } : { rules: [covering.rule], whole: false };
 }
 
@@ -82,13 +82,13 @@ function matchesEveryPart(pattern: string, subject: RuleSubject): boolean {
 }
 
 function commandAllowance(
-  about: readonly { readonly rule: string; readonly pattern: string }[],
+  applicable: readonly { readonly rule: string; readonly pattern: string }[],
   line: ShellLine | undefined,
 ): Allowance {
   if (line === undefined || line.unclear !== undefined) return { missing: undefined };
   const used = new Set<string>();
   for (const words of line.commands) {
-    const found = about.find(({ pattern }) => wordsMatch(pattern, words));
+    const found = applicable.find(({ pattern }) => wordsMatch(pattern, words));
     if (found === undefined) return { missing: words.join(" ") };
     used.add(found.rule);
   }

@@ -50,12 +50,12 @@ export function readShellLine(line: string): ShellLine {
   }
   const script = parse(line);
   const mentioned = commandsAnywhereIn(script);
-  const reading = new ShellLineReader(line);
+  const reader = new ShellLineReader(line);
   const error = script.errors?.[0];
-  if (error !== undefined) reading.fail(`it is not valid shell syntax (${error.message})`);
-  else reading.list(script.commands);
-  const { commands, files, patterns } = reading;
-  const unclear = reading.unclear ?? reading.unparsedText() ?? reading.movedRedirection();
+  if (error !== undefined) reader.fail(`it is not valid shell syntax (${error.message})`);
+  else reader.list(script.commands);
+  const { commands, files, patterns } = reader;
+  const unclear = reader.unclear ?? reader.unparsedText() ?? reader.movedRedirection();
   return { commands, files, patterns, mentioned, ...(unclear === undefined ? {} : { unclear }) };
 }
 

@@ -111,8 +111,8 @@ export function* commandForms(words: readonly string[]): Generator<string[]> {
 export function* commandStarts(words: readonly string[]): Generator<number> {
   let start = 0;
   while (ASSIGNMENT.test(words[start] ?? "")) start += 1;
-  const carried = WRAPPERS.test(baseName(words[start] ?? ""));
-  const end = carried ? words.length : start + 1;
+  const isWrapped = WRAPPERS.test(baseName(words[start] ?? ""));
+  const end = isWrapped ? words.length : start + 1;
   for (let i = start; i < end; i += 1) yield i;
 }
 

@@ -141,9 +141,9 @@ function projectTop(cwd: string): string {
 
 /** Returns the directories from the top directory down to the lower one, both included. */
 function pathDown(top: string, lower: string): string[] {
-  const way = [lower];
-  for (let at = lower; at !== top && at !== dirname(at); at = dirname(at)) way.unshift(dirname(at));
-  return way;
+  const directories = [lower];
+  for (let at = lower; at !== top && at !== dirname(at); at = dirname(at)) directories.unshift(dirname(at));
+  return directories;
 }
 
 /** Returns a section of the system prompt; undefined if all files are empty. */

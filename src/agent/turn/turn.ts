@@ -66,8 +66,8 @@ const CONTINUE_ANSWER = "Your answer was cut off at its maximum length. Continue
  * Runs a turn to its end: calls the model and runs its tool calls until it makes no more, is interrupted or fails. Rejects only
  * if the conversation cannot be written.
  */
-export async function runTurn(begun: TurnProgress, parts: TurnParts): Promise<TurnResult> {
-  const result = await new Turn(begun, parts).run();
+export async function runTurn(progress: TurnProgress, parts: TurnParts): Promise<TurnResult> {
+  const result = await new Turn(progress, parts).run();
   const { outcome, failure } = result;
   parts.emit({ type: "turn_ended", outcome, ...(failure === undefined ? {} : { failure }) });
   return result;
