@@ -5,11 +5,11 @@ import { fileSize, readTail } from "../../os/files/fs.ts";
 import { maskText } from "../../os/redact.ts";
 import { OutputFile } from "./output-file.ts";
 
-type TaskStatus = "running" | "completed" | "failed" | "killed";
+type BackgroundStatus = "running" | "completed" | "failed" | "killed";
 
 /** How work in the background ended. */
 interface TaskEnd {
-  readonly status: Exclude<TaskStatus, "running">;
+  readonly status: Exclude<BackgroundStatus, "running">;
   /** One line for a model: `exit code 1`. */
   readonly how: string;
 }
@@ -25,7 +25,7 @@ export interface TaskNotice extends TaskEnd {
 }
 
 export interface TaskLook {
-  readonly status: TaskStatus;
+  readonly status: BackgroundStatus;
   /** Empty while it runs. */
   readonly how: string;
   readonly what: string;

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../events.ts";
-import { textOf, toolUsesOf } from "../model/messages.ts";
+import { messageText, toolUsesOf } from "../model/messages.ts";
 import type { ConversationMessage, Model, ModelRequest, UserMessage } from "../model/model.ts";
 import { type ModelAnswer, type Spent, streamAnswer } from "./call-model.ts";
 import { ASK_AGAIN, ASK_FOR_SUMMARY, noSummary, summaryMessage } from "./summary-prompt.ts";
@@ -92,7 +92,7 @@ function newestInput(messages: readonly ConversationMessage[]): UserMessage | un
 }
 
 function requestText(opening: UserMessage): string {
-  return cutMiddle(textOf(opening), MAX_REQUEST);
+  return cutMiddle(messageText(opening), MAX_REQUEST);
 }
 
 /** The text that replaces the oldest part. `missingBecause` is set if it is not a summary. */
@@ -140,7 +140,7 @@ function summaryIn(
   acceptTruncated: boolean,
 ): string {
   const isWhole = stopReason === "end_turn" || (acceptTruncated && stopReason === "max_tokens");
-  return isWhole && toolUsesOf(message).length === 0 ? textOf(message).trim() : "";
+  return isWhole && toolUsesOf(message).length === 0 ? messageText(message).trim() : "";
 }
 
 /** Replaces a part without a summary by the newest inputs of the agent in it, because they hold requests and rules. */
@@ -157,7 +157,7 @@ function withoutSummary(
   const opening = newestInput(request.messages);
   for (const message of [...head].reverse()) {
     if (message.role !== "user" || message.origin === undefined || message === opening) continue;
-    const text = cutMiddle(textOf(message), longest);
+    const text = cutMiddle(messageText(message), longest);
     room -= tokensOfText(text);
     if (room < 0) break;
     inputs.unshift(text);

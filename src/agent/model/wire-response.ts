@@ -146,6 +146,6 @@ function isObject(value: unknown): value is object {
 }
 
 /** Whether this is what stands for an input that was cut in the middle, or was no object. */
-export function isCutInput(input: unknown): boolean {
+export function isTruncatedInput(input: unknown): boolean {
   return isObject(input) && Object.keys(input).join() === "incomplete_json";
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../os/clock.ts";
 import type { Turn } from "../../schema/playbook.ts";
 import type { TokenCount } from "../../schema/tokens.ts";
-import { textOf, toolUsesOf } from "../model/messages.ts";
+import { messageText, toolUsesOf } from "../model/messages.ts";
 import type { AssistantMessage, Model, ModelRequest } from "../model/model.ts";
 import { type RunFacts, recordedCondition, recordedText, recordedTools } from "./record-turn.ts";
 
@@ -52,7 +52,7 @@ function turnOf(
   { run, delayMs }: { readonly run: RunFacts; readonly delayMs: number },
 ): Turn {
   const on = recordedCondition(request, run);
-  const say = textOf(message);
+  const say = messageText(message);
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const tools = recordedTools(request, toolUsesOf(message), run);
   return {

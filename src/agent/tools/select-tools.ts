@@ -10,7 +10,7 @@ import { failed } from "./file-access.ts";
  * @param what they are, behind "You have Write for "
  * @param isMeant asked of the paths of a call, with every link resolved
  */
-export function onlyFor(
+export function restrictTool(
   tool: AnyTool,
   what: string,
   isMeant: (paths: readonly string[]) => boolean,
@@ -29,7 +29,7 @@ export function onlyFor(
 }
 
 /** Such a part of a tool, had for other files as well. @param what they are, behind "You have Write for " */
-export function alsoFor(
+export function widenTool(
   part: AnyTool,
   whole: AnyTool,
   what: string,
@@ -46,8 +46,8 @@ export function alsoFor(
   };
 }
 
-/** Whether a tool is one that {@link onlyFor} has made of another. */
-export function isPart(tool: AnyTool, whole: AnyTool): boolean {
+/** Whether a tool is one that {@link restrictTool} has made of another. */
+export function isRestrictionOf(tool: AnyTool, whole: AnyTool): boolean {
   return tool.name === whole.name && tool !== whole;
 }
 
@@ -95,5 +95,5 @@ export function withNoteTools(
 ): readonly AnyTool[] {
   const lacking = all.filter((tool) => KEEPING.includes(tool.name) && !own.includes(tool));
   const what = `your notes alone, Markdown files in ${directory}`;
-  return [...own, ...lacking.map((tool) => onlyFor(tool, what, (paths) => areNotes(paths, directory)))];
+  return [...own, ...lacking.map((tool) => restrictTool(tool, what, (paths) => areNotes(paths, directory)))];
 }

@@ -4,7 +4,7 @@ import { firstIssue, parseInWords } from "../../schema/zod-helpers.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { errorResult } from "../model/messages.ts";
 import type { ToolResultBlock, ToolUseBlock } from "../model/model.ts";
-import { isCutInput } from "../model/wire-response.ts";
+import { isTruncatedInput } from "../model/wire-response.ts";
 import type { AnyTool, ToolContext, ToolResult } from "../tool.ts";
 import { type CallRights, type PermittedCall, permitAndExecute } from "./permitted-call.ts";
 
@@ -123,7 +123,8 @@ async function runOne(use: ToolUseBlock, run: ToolRunOptions): Promise<CallResul
     return refuseCall(use, run, `There is no tool ${use.name} here. Available tools: ${names}.`);
   }
   // Checked before the schema, because some tools accept any object.
-  if (isCutInput(use.input)) return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
+  if (isTruncatedInput(use.input))
+    return refuseCall(use, run, run.isTruncated ? TRUNCATED_INPUT : BROKEN_INPUT);
   const parsed = parseInWords(tool.input, use.input);
   if (!parsed.success) {
     const { path, message } = firstIssue(parsed.error);

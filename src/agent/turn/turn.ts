@@ -9,7 +9,7 @@ import {
 import type { ContextWindow } from "../conversation/context-window.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { AgentEvent } from "../events.ts";
-import { INTERRUPTED, textOf, toolUsesOf } from "../model/messages.ts";
+import { INTERRUPTED, messageText, toolUsesOf } from "../model/messages.ts";
 import type { Model, ModelRequest, StopReason, ToolUseBlock } from "../model/model.ts";
 import type { ToolCallResults } from "./tool-calls.ts";
 import { isProcessEnding } from "./turn-abort.ts";
@@ -106,7 +106,7 @@ class Turn {
     const failedToCompact = window.isNearlyFull ? await this.#compact() : undefined;
     if (failedToCompact !== undefined) return failedToCompact;
     const answer = await this.#callModel();
-    this.#addText(answer.message === undefined ? "" : textOf(answer.message));
+    this.#addText(answer.message === undefined ? "" : messageText(answer.message));
     if (answer.outcome !== "answered") {
       return answer.outcome === "interrupted" ? this.#interrupted() : this.#failed(answer);
     }

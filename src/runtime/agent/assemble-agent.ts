@@ -12,7 +12,7 @@ import type { AnyTool } from "../../agent/tool.ts";
 import { globTool } from "../../agent/tools/glob.ts";
 import { grepTool } from "../../agent/tools/grep.ts";
 import { readTool } from "../../agent/tools/read.ts";
-import { alsoFor, chooseTools, isPart, onlyFor } from "../../agent/tools/select-tools.ts";
+import { chooseTools, isRestrictionOf, restrictTool, widenTool } from "../../agent/tools/select-tools.ts";
 import { writeTool } from "../../agent/tools/write.ts";
 import type { AgentPermissions } from "../../agent/turn/permitted-call.ts";
 import { TeamError } from "../../errors.ts";
@@ -161,12 +161,14 @@ function withPlanTools(
     plans() && paths.every((path) => path === realPathOf(plan.planFile));
   const lent = (tool: AnyTool): boolean => !had.some(({ name }) => name === tool.name);
   const reading = chooseTools(PLANNING.filter(lent), { only, without: deny });
-  const writing = lent(writeTool) ? [onlyFor(writeTool, "your plan alone", isPlan)] : [];
+  const writing = lent(writeTool) ? [restrictTool(writeTool, "your plan alone", isPlan)] : [];
   return [
     // One that has it for its notes has it for its plan too.
-    ...had.map((tool) => (isPart(tool, writeTool) ? alsoFor(tool, writeTool, "your plan", isPlan) : tool)),
+    ...had.map((tool) =>
+      isRestrictionOf(tool, writeTool) ? widenTool(tool, writeTool, "your plan", isPlan) : tool,
+    ),
     ...[
-      ...reading.map((tool) => onlyFor(tool, "planning alone", plans)),
+      ...reading.map((tool) => restrictTool(tool, "planning alone", plans)),
       ...chooseTools(writing, { without: deny }),
     ].map((tool) => ({ ...tool, whilePlanning: true })),
   ];
